@@ -34,7 +34,6 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def text_of(output: Output, path: str | None) -> str:
-    """The text that an assertion checks."""
     if path is None and output.text is not None:
         return output.text
     found = value_of(output, path)
@@ -42,7 +41,6 @@ def text_of(output: Output, path: str | None) -> str:
 
 
 def value_of(output: Output, path: str | None) -> JsonValue:
-    """The value that an assertion checks."""
     if path is not None:
         try:
             return look_up(output, path)
@@ -71,7 +69,6 @@ def truncate_value(value: JsonValue) -> JsonValue:
 
 
 def display_value(value: JsonValue) -> str:
-    """A value as a message shows it."""
     if isinstance(value, str):
         return _quoted(value[: _DISPLAYED + 1])
     text = to_json_text(value)

@@ -423,7 +423,6 @@ def count_failures(answers: Iterable[ProbeAnswer]) -> tuple[dict[str, int], dict
 
 
 def total_spent(answers: Iterable[ProbeAnswer]) -> JudgeUsage:
-    """Replies, tokens and money of all answers."""
     graded: list[Judgment | JudgeFailure] = []
     pairs = JudgeUsage()
     for answer in answers:

@@ -198,7 +198,6 @@ def family_of(model: str) -> str | None:
 
 
 def attribute_text(text: str, family: str) -> str:
-    """A text that names its author."""
     author = family
     if family in MODEL_FAMILIES:
         author = f"{family}, a model made by {MODEL_FAMILIES[family][0]}"

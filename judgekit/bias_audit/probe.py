@@ -95,7 +95,6 @@ class ProbeRunner:
         )
 
     async def compared(self, wanted: PairProbe) -> PairAnswers:
-        """The judge's preferences."""
         comparer = self.judge.comparer
         outcomes = await gather_in_order(
             [comparer.ask(question) for question in self._pair_questions(wanted)]
@@ -181,7 +180,6 @@ class TrialAnswers:
         return None if verdict is None else verdict.value
 
     def criterion_values(self, arm: str) -> dict[str, float]:
-        """The known values of an arm's criteria."""
         verdict = self.verdict(arm)
         criteria = () if verdict is None else verdict.criteria
         return {one.name: one.value for one in criteria if one.value is not None}
@@ -231,7 +229,6 @@ class Probe:
     changes_texts: bool = True
 
     def find(self, answers: Sequence[TrialAnswers], inputs: AuditInputs) -> ProbeEffects:
-        """The effects that these answers show."""
         return self.measure(ProbeData(answers, inputs))
 
 

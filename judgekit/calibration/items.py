@@ -232,7 +232,6 @@ def most_frequent(ratings: Sequence[float]) -> float:
 
 
 def mean_rating(item: JudgedItem) -> float:
-    """The mean of an item's labels."""
     return round(fsum(item.ratings.values()) / len(item.ratings), _DIGITS)
 
 

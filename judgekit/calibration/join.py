@@ -111,7 +111,6 @@ class CalibrationData:
 def join_labels(
     grades: PointwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
 ) -> CalibrationData:
-    """Match labels with scores."""
     rubric = grades.rubric
     own = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
     table = _by_place(grades, own)

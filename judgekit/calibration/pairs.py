@@ -55,7 +55,6 @@ _SIDES: tuple[Winner, ...] = ("a", "tie", "b")
 def join_pairs(
     pairs: PairwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
 ) -> CalibrationData:
-    """Match labels with comparisons."""
     by_criterion: defaultdict[str, dict[OutputKey, PairJudgment]] = defaultdict(dict)
     for pair in sorted(pairs.pairs, key=lambda pair: pair.place.rank):
         by_criterion[pair.criterion or WHOLE_OUTPUT][pair.place] = pair
@@ -145,7 +144,6 @@ def _aligned(
 
 
 def confidence_of(pair: PairJudgment) -> float | None:
-    """The judge's confidence in the winner."""
     if pair.confidence is not None or pair.winner in (None, "tie"):
         return pair.confidence
     shares = [choice.share for choice in pair.choices if choice.share is not None]

@@ -269,7 +269,6 @@ class RecordedReplies:
 
     @property
     def repeats(self) -> int:
-        """The number of repeats of each question."""
         return 1 + max(subject.repeat for subject in self.subjects)
 
     @property
@@ -278,7 +277,6 @@ class RecordedReplies:
         return max(subject.attempt for subject in self.subjects)
 
     def only(self, outputs: Collection[_Output]) -> RecordedReplies:
-        """The replies about some outputs."""
         subjects = [one for one in self.subjects if (str(one.case_id), one.variant) in outputs]
         return replace(self, subjects=tuple(subjects))
 
@@ -376,7 +374,6 @@ async def judged_from_replies(
 async def parse_recorded_replies(
     judge: Judge, recorded: RecordedReplies, rubric: Rubric, cases: Mapping[str, Case]
 ) -> list[Verdict] | list[Comparison]:
-    """Parse recorded replies with the judge's template."""
     # A question without a recorded reply is skipped, not counted as a failure. The outputs are
     # unknown, so that quoted evidence cannot be verified.
     names = [criterion.name for criterion in rubric.criteria]

@@ -149,12 +149,10 @@ class MissGroup:
 
     @property
     def parts(self) -> list[str]:
-        """The parts of the key that differ."""
         return [difference.part for difference in self.example.differences]
 
     @property
     def cases(self) -> list[str]:
-        """The cases they are about, each once."""
         return list(dict.fromkeys(request.subject.case_id or "?" for request in self.requests))
 
     def to_json(self) -> dict[str, object]:

@@ -30,48 +30,6 @@ if TYPE_CHECKING:
 _CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")
 _VARIANTS = {"qwen2.5-coder-0.5b": "v1", "qwen2.5-coder-1.5b": "v2"}
 
-_SUITE = """\
-# A judgekit suite. Run it as it is (no key needed):   judgekit grade
-# Then edit it: your cases, your outputs, your rubric, your judge.
-name: {quoted_name}
-dataset: cases.jsonl
-rubric: rubrics/quality.yaml
-
-# The judge's replies were recorded with a small local model (see README.md).
-# For a real judge, put its name here and its key into the environment, for example
-#   judge: {{model: openai/gpt-4.1-mini}}            with OPENAI_API_KEY
-#   judge: {{model: anthropic/claude-sonnet-4-5}}    with ANTHROPIC_API_KEY
-judge: {{model: "recorded:replies.jsonl"}}
-
-variants:
-  - {{id: v1, outputs: outputs/v1.jsonl}}
-  - {{id: v2, outputs: outputs/v2.jsonl}}
-"""
-
-_README = """\
-# {name}
-
-| file | what |
-| --- | --- |
-| `judgekit.yaml` | the suite: what is graded, by whom |
-| `cases.jsonl` | the tasks: id, input, reference |
-| `outputs/*.jsonl` | what each variant answered: case_id, text |
-| `rubrics/quality.yaml` | how outputs are judged |
-| `replies.jsonl` | recorded replies of the judge |
-
-```
-judgekit grade                  # grade everything in judgekit.yaml
-judgekit grade -v               # with every reason
-judgekit grade --judge openai/gpt-4.1-mini --dry-run     # what a real judge would cost
-judgekit run                    # the same, and kept: to show, resume and compare with later runs
-judgekit validate && judgekit lint
-```
-
-The first cases, outputs and replies are those of judgekit's demo: v1 is Qwen2.5-Coder-0.5B, v2 is
-Qwen2.5-Coder-1.5B, and the recorded judge is Qwen2.5-Coder-1.5B, a weak judge that grades its own
-outputs here. They are there to be replaced.
-"""
-
 
 class _InitOptions(OutputOptions):
     force: bool = flag("Overwrite existing files.")
@@ -131,8 +89,8 @@ def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
             named = {"variant": _VARIANTS[output.variant or ""]}
             judge.grade_sync(case, output.model_copy(update=named), setup.rubric)
     files = {
-        "judgekit.yaml": _SUITE.format(quoted_name=json.dumps(name, ensure_ascii=False)),
-        "README.md": _README.format(name=name),
+        "judgekit.yaml": _named("judgekit.yaml", json.dumps(name, ensure_ascii=False)),
+        "README.md": _named("README.md", name),
         "cases.jsonl": _jsonl(list(cases.values())),
         "rubrics/quality.yaml": shipped_file("calibration", "demo", "rubric.yaml").read_text(
             encoding="utf-8"
@@ -148,6 +106,11 @@ def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
         ]
         files[f"outputs/{label}.jsonl"] = _jsonl(rows)
     return files
+
+
+def _named(file: str, name: str) -> str:
+    text = shipped_file("calibration", "demo", "init", file).read_text(encoding="utf-8")
+    return text.replace("NAME", name, 1)
 
 
 def _demo_suite() -> Path:

@@ -214,14 +214,12 @@ class Diagnostic:
 
 
 def diagnostic_from_problem(problem: Problem) -> Diagnostic:
-    """A problem of a data file."""
     case = "" if problem.case_id is None else f"case {problem.case_id!r}: "
     words = f"{case}{problem.message}"
     return Diagnostic(problem.path, problem.line, problem.severity, words, problem.remedy)
 
 
 def diagnostic_from_flaw(flaw: Flaw, *, path: str | None, line: int | None) -> Diagnostic:
-    """A flaw of a rubric or template."""
     place = "" if flaw.place is None else f"{flaw.place}: "
     words = f"{place}{flaw.message}"
     return Diagnostic(path, line, flaw.severity, words, flaw.remedy, flaw.rule)

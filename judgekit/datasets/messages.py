@@ -50,7 +50,6 @@ def named_results(events: list[RawEvent]) -> list[RawEvent]:
 
 
 def final_text(events: Iterable[RawEvent]) -> str | None:
-    """The last text of the assistant."""
     answers = [
         event.get("content")
         for event in events

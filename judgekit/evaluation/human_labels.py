@@ -85,7 +85,6 @@ class LabellingSession:
         return self._place - self.n_answered - self.n_taken
 
     def current(self) -> LabelQuestion | None:
-        """The question to be answered now."""
         # Questions that somebody else has answered meanwhile are counted in `n_taken` and left out.
         self._asked = None
         while self._place < len(self._open):

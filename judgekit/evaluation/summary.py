@@ -173,12 +173,10 @@ class RunSummary:
 
     @property
     def calibration_state(self) -> CalibrationState:
-        """Whether the judge is calibrated."""
         return calibration_of_run(self.run).state
 
     @property
     def calibration(self) -> str:
-        """The same in words."""
         return calibration_of_run(self.run).words
 
     @property

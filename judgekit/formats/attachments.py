@@ -262,7 +262,6 @@ _EVAL = "eval"
 
 
 def skill_document(path: Path) -> ParsedDocument:
-    """The test file of a skill."""
     if is_archive(path):
         return _zipped(path)
     name = next((name for name in SKILL_TEST_FILES if file_exists(path / name)), None)

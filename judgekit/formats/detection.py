@@ -68,7 +68,6 @@ def _is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
 
 
 def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
-    """Whether an object holds results of promptfoo."""
     inner = fields.get("results")
     listed = inner.get("results") if isinstance(inner, dict) else inner
     items = listed if isinstance(listed, list) else []

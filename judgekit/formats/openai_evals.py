@@ -131,7 +131,6 @@ def read_graders(path: Path | str) -> GraderCriteria:
 
 
 def check_graders(document: ParsedDocument) -> _Graders:
-    """A file of graders, with its faults."""
     found = _Graders(document)
     value = document.value
     if isinstance(value, dict) and "testing_criteria" not in value:

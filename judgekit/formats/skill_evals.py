@@ -178,7 +178,6 @@ class SkillHistory(SnakeRecord):
 
     @property
     def current(self) -> SkillVersion:
-        """The version being worked on."""
         return next(v for v in self.versions if v.version == self.current_version)
 
 

@@ -159,7 +159,6 @@ def check_distinct(ids: Sequence[str]) -> None:
 def panel_configuration(
     judges: Iterable[CalibratedJudge], panel: RunPanel
 ) -> CalibratedPanel | None:
-    """How several judges are asked."""
     named = tuple(judges)
     if not named:
         return None

@@ -102,7 +102,6 @@ class Embeddings:
     async def holding(
         self, texts: Collection[str], usage: dict[str, EmbeddingUsage] | None = None
     ) -> AsyncGenerator[None, None]:
-        """Load the vectors of some texts."""
         wanted = set(texts)
         self._holders.update(wanted)
         try:

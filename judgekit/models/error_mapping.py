@@ -132,7 +132,6 @@ class ForeignError(Exception):
 def fault_of_response(
     provider: str, status: int, body: str, headers: Mapping[str, str], *, hint: str | None = None
 ) -> ProviderFault:
-    """Read an HTTP error."""
     message, code, parameter = _error_fields(body)
     fields = {name.lower(): value for name, value in headers.items()}
     kind = kind_of_status(status, f"{code or ''} {message}".lower())

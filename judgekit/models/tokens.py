@@ -72,7 +72,6 @@ def count_tokens(text: str, model: str, *, folders: Sequence[Path] | None = None
 def count_messages(
     messages: Sequence[Mapping[str, str]], model: str, *, folders: Sequence[Path] | None = None
 ) -> TokenCount:
-    """Count the tokens of a chat request."""
     # To the tokens of every role and content come three for each message and three that open the
     # reply: the overhead OpenAI documents for its chat format. Other providers' overhead differs by
     # a few tokens a message, and schemas and tools are not counted.

@@ -73,7 +73,6 @@ def parse_rating(text: str) -> float | None:
 
 
 def opens_with_yes(text: str) -> int:
-    """Whether an answer begins with Yes."""
     # Anything else counts as No, a blocked answer too, as its authors count it.
     return int(text.strip().lower().startswith("yes"))
 

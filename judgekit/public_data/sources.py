@@ -274,7 +274,6 @@ class SourceTree:
         return cast("list[JsonObject]", found)
 
     def table(self, name: str) -> list[dict[str, str]]:
-        """The rows of a CSV file."""
         return list(csv.DictReader(self.text(name).splitlines()))
 
     def below(self, prefix: str) -> list[str]:

@@ -83,17 +83,14 @@ class PluginOption:
 
     @property
     def ini(self) -> str:
-        """Its name in an ini file."""
         return f"judgekit_{self.name}"
 
     @property
     def flag(self) -> str:
-        """Its name on the command line."""
         return f"--{self.ini.replace('_', '-')}"
 
     @property
     def variable(self) -> str:
-        """Its name in the environment."""
         return self.ini.upper()
 
     def parse(self, text: str) -> object:

@@ -274,7 +274,6 @@ def audit_conclusion(audit: Audit) -> str:
 
 
 def audit_notes(audit: Audit) -> list[tuple[str, str]]:
-    """Everything beside the effects."""
     rows = [
         ("judge", audit.judge),
         ("pairs", audit.pair_judge),

@@ -115,7 +115,6 @@ def comparison_lines(comparison: Comparison) -> str:
 
 
 def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
-    """Everything beside the table."""
     lines = []
     if summary.length_controlled is not None:
         rate = numbers.format_rate(summary.length_controlled)
@@ -423,7 +422,6 @@ def ranking_decision(decision: RankDecision) -> str:
 
 
 def ranking_notes(summary: RankingSummary) -> list[LabelledText]:
-    """Everything beside the tables."""
     judging = summary.questioned
     lines = [("judge", judge) for judge in judging.judges]
     # A ranking of preferences from a file has no judge, and so nothing was spent.

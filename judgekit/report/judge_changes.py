@@ -90,7 +90,6 @@ def rejudgment_conclusion(found: Rejudged) -> str:
 
 
 def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
-    """Everything beside the figures."""
     old, new = (numbers.format_usd(x) for x in (found.old_price_usd, found.new_price_usd))
     lines = [
         *(("before", judge) for judge in found.old_judges),

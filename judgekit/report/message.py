@@ -115,7 +115,6 @@ def safe_text(content: str, *, folds: bool = False) -> Text:
 
 
 def fold_text(content: str) -> tuple[str, int]:
-    """The beginning of a long text."""
     shown = "\n".join(content.split("\n")[:FOLDED_LINES])[:FOLDED_CHARACTERS]
     return shown, len(content) - len(shown)
 

@@ -163,7 +163,6 @@ def criterion_edits(
 
 
 def format_measurement(figure: CalibrationFigure) -> str:
-    """A number with its interval."""
     if figure.value is None:
         return "undefined"
     if figure.low is None or figure.high is None:

@@ -71,7 +71,6 @@ def _all_passed(results: Sequence[bool | None]) -> bool | None:
 
 
 def assertion_share(checks: Sequence[AssertionResult]) -> float | None:
-    """The weighted share of assertions that hold."""
     # Weights of 0 throughout would leave no share: all count alike then.
     counting = [check for check in checks if check.weight > 0] or checks
     if not counting or any(check.passed is None for check in counting):

@@ -53,12 +53,10 @@ class MemberVote(NamedTuple):
 
     @property
     def was_asked(self) -> bool:
-        """Whether it answered, or failed to."""
         return bool(self.values) or self.n_failed > 0
 
     @property
     def value(self) -> float | None:
-        """The mean over its repeats."""
         return fsum(self.values) / len(self.values) if self.values else None
 
     @property

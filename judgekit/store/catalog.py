@@ -134,7 +134,6 @@ class StoredRuns(Database):
         return spent_usd(self.reading, number, is_owned, only_replaced=only_replaced)
 
     def history(self, run_id: str, key: ItemKey) -> list[SupersededObservation]:
-        """The superseded results of an answer."""
         with self.reading() as connection:
             return read_superseded(connection, run_number(connection, run_id), key)
 

@@ -325,7 +325,6 @@ def judge_row(key: RowValues, answer: Judgment | JudgeFailure, at: str) -> RowVa
 
 
 def find_answer_row(connection: Connection, run_no: int, key: ItemKey) -> RowValues:
-    """The columns that identify an answer."""
     query = (
         select(*(answers.c[name] for name in ANSWER_COLUMNS))
         .join(variants, HAS_VARIANT)

@@ -96,7 +96,6 @@ class Candidate:
 def build_candidates(
     rubric: Rubric, others: Mapping[str, Rubric], options: TuneOptions, template: PromptTemplate
 ) -> tuple[Candidate, ...]:
-    """All candidates, the present rubric first."""
     if PRESENT_RUBRIC in others:
         raise SettingsError(
             f"a candidate has the reserved name {PRESENT_RUBRIC!r}", hint="choose another name"

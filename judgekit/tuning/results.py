@@ -145,7 +145,6 @@ class Tuning:
 
 
 def attach_scores(parts: Sequence[AlignedItems], scores: Scores) -> tuple[AlignedItems, ...]:
-    """Labelled items with a judge's scores."""
     return tuple(
         replace(
             part,
@@ -232,7 +231,6 @@ def held_out_contrast(
 
 
 def decide_tuning(contrast: HeldOutContrast) -> TuningDecision:
-    """The conclusion that a contrast supports."""
     distance = contrast.distance
     # Both the test and the interval have to exclude that there is no difference.
     if not distance.p_value <= 1 - distance.level:

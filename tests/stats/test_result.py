@@ -75,5 +75,5 @@ def test_every_result_is_made_of_pythons_numbers(name: str) -> None:
         and found.__module__ == module.__name__
         and not found.__name__.startswith("_")
     ]
-    arrays = {"RatingList"}
+    arrays = {"RatingList", "RatingCounts", "ResampledValues"}
     assert {found.__name__ for found in own if not issubclass(found, Result)} <= arrays

@@ -315,7 +315,6 @@ def count_in_order(
 
 
 def describe_call(call: ToolCall | ExpectedCall) -> str:
-    """A call as a message shows it."""
     return call.tool if call.arguments is None else f"{call.tool}({display_value(call.arguments)})"
 
 

@@ -42,7 +42,6 @@ _CHECK_S = 10.0
 
 
 def checked_schema(schema: JsonValue) -> JsonValue:
-    """A JSON Schema that can be used."""
     # Passed as text, because the cache needs a hashable argument.
     try:
         fault = _schema_fault(json.dumps(schema, sort_keys=True))

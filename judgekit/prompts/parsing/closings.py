@@ -54,7 +54,6 @@ def split_label(line: str) -> NamedExplanation | None:
 
 
 def is_courtesy(bare: str) -> bool:
-    """Whether a line consists of courtesies."""
     sentences = [part.strip(DECORATION) for part in SENTENCE_END.split(bare)]
     return all(_is_courteous(sentence) for sentence in sentences if sentence)
 

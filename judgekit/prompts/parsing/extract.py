@@ -94,7 +94,6 @@ class _Position:
 
 
 def find_candidates(node: Node, source: str, names: ExpectedCriteria) -> list[ScoreCandidate]:
-    """All scores in a document."""
     return list(_candidates(node, _Position(source, names)))
 
 

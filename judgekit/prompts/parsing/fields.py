@@ -70,7 +70,6 @@ class PreferenceReply:
 
     @property
     def scores_disagree(self) -> bool:
-        """Whether its scores contradict its choice."""
         if self.raw_first is None or self.raw_second is None or self.choice is None:
             return False
         order = (self.raw_first > self.raw_second) - (self.raw_first < self.raw_second)

@@ -41,7 +41,6 @@ _EVIDENCE_KEYS = frozenset({*EVIDENCE_KEYS, "evidence first", "evidence second"}
 def criterion_reply(
     mark: ScoreCandidate, raw: float | None, names: ExpectedCriteria
 ) -> CriterionReply:
-    """A score with the fields beside it."""
     # An object around all criteria has the rationale of none of them.
     owners = [owner for owner in mark.owners if names.single or not _is_shared(owner, names)]
     rationale = _first_value(owners, RATIONALE_KEYS)
@@ -132,7 +131,6 @@ def _choice_as_score(pair: KeyValue, names: ExpectedCriteria, *, is_declined: bo
 
 
 def preference_reply(candidate: ScoreCandidate, reply: CriterionReply) -> PreferenceReply:
-    """A choice with the fields beside it."""
     owner = candidate.owners[0] if candidate.owners else Obj((), 0, 0)
     # The first of two equal keys counts, as everywhere in a reply.
     beside = {pair.key: pair.value for pair in reversed(owner.pairs)}
