@@ -89,6 +89,9 @@ def show_document(
     if not options.quiet:
         for path in places:
             console.note(f"wrote the report to {path}")
+    if files is None and getattr(options, "dry_run", False):
+        for path in getattr(options, "output", ()):
+            console.note(f"{path} is not written: a dry run has no results")
 
 
 def show_plan(

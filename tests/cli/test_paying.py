@@ -291,6 +291,8 @@ def test_a_dry_run_counts_the_calls_and_prices_them(judged: Bench, name: str) ->
     assert shown.code == 0
     assert re.search(r"price +\$0\.\d+ likely, \$0\.\d+ at most", shown.out)
     assert re.search(r"tokens to send +[1-9]", shown.out)
+    with_file = judged.run(*what, "--dry-run", "-o", "found.html" if name != "tune" else "r.yaml")
+    assert "is not written: a dry run has no results" in with_file.err
     limited = judged.run(*what, "--dry-run", "--max-cost", likely / 2)
     assert limited.code == 5
     assert name == "audit" or "likely does not suffice" in " ".join(limited.out.split())
