@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import zipfile
@@ -268,7 +269,12 @@ def five_or_one(seen: SeenRequest) -> Answer:
     return ok(reply(1 if "has a greeting" in asked.lower() else 5))
 
 
-def test_every_strategy_is_carried_out_in_one_run(run: Run, tmp_path: Path) -> None:
+def test_every_strategy_is_carried_out_in_one_run(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The skill's setup names `python`, which Debian does not have outside of an environment.
+    here = str(Path(sys.executable).parent)
+    monkeypatch.setenv("PATH", os.pathsep.join([here, os.environ["PATH"]]))
     skill = lay_mixed(tmp_path)
     outputs = tmp_path / "v1.jsonl"
     outputs.write_text(
