@@ -263,7 +263,7 @@ class EventLoopThread:
             await asyncio.wait({asyncio.wrap_future(served.ended)}, timeout=self._patience_s)
 
     async def _is_begun(self, begun: Future[None], ended: asyncio.Future[_Outcome]) -> bool:
-        """Whether a call was begun; one that was not will not be."""
+        """Whether a call was begun, or called off by the end; one that was not will not be."""
         try:
             waiting: set[asyncio.Future[Any]] = {asyncio.wrap_future(begun), ended}
             await asyncio.wait(waiting, timeout=self._grace_s, return_when="FIRST_COMPLETED")
@@ -272,7 +272,7 @@ class EventLoopThread:
             ended.cancel()
             raise
         # A future that was begun cannot be cancelled any more.
-        return not begun.cancel()
+        return ended.cancelled() or not begun.cancel()
 
 
 _Outcome = tuple[object, BaseException | None]

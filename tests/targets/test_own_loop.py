@@ -116,7 +116,8 @@ async def test_the_end_cancels_what_still_runs_there() -> None:
             said.append("called off")
 
     task = asyncio.create_task(own.run(hang))
-    await own.run(loop_of)  # by now the other one is begun
+    await asyncio.sleep(0)  # its call comes first
+    await own.run(loop_of)  # by now it is begun
     await own.aclose()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -138,3 +139,16 @@ async def test_what_would_end_a_loop_ends_the_call_alone(error: BaseException) -
         await own.run(raise_it)
     assert await own.run(loop_of) is before
     await own.aclose()
+
+
+async def test_the_end_cancels_what_is_not_begun_yet(block: Block) -> None:
+    own = EventLoopThread(grace_s=30, patience_s=0.01)
+    blocking = asyncio.create_task(own.run(block.hold))
+    await asyncio.to_thread(block.begun.wait, 30)
+    waiting = asyncio.create_task(own.run(asyncio.Event().wait))
+    await asyncio.sleep(0)  # its call waits behind the one that blocks
+    await own.aclose()
+    block.over.set()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert await blocking == "late"
