@@ -22,6 +22,7 @@ from judgekit.prompts.parsing.closings import (
 )
 from judgekit.prompts.parsing.fields import LINE_SCORE_KEYS, PREFERENCE_KEYS, fold_key
 from judgekit.prompts.parsing.nodes import ascii_digits
+from judgekit.prompts.parsing.phrases import phrases
 from judgekit.prompts.parsing.refusal import is_judge_refusal, opens_with_refusal
 
 if TYPE_CHECKING:
@@ -167,16 +168,8 @@ def refuses_beside(before: str, after: Aftermath) -> bool:
 # Free words below `Score: 4` explain it, so that no structure separates a reason from a withdrawal.
 # Only how a sentence begins counts: reasons report what the output took back.
 _WITHDRAWS = re.compile(
-    r"(?:(?:actually|no|wait|sorry|oops|hmm+|well|but|though|however)[, .!\u2026-]{1,4}){0,3}(?:"
-    r"i(?: would| will|'d|'ll| have to| must)? (?:take (?:that|this|it|my \w{1,20}) back|take back"
-    r"|retract|withdraw|revise (?:that|this|it|my)|correct (?:that|my|myself))\b"
-    r"|i(?: was|'m| am| stand) (?:\w{1,20} )?(?:wrong|mistaken|corrected)\b"
-    r"|i (?:made an? (?:mistake|error)|misread|misjudged|changed? my mind|have changed my mind)\b"
-    r"|(?:scratch|disregard|ignore|forget|strike) (?:that|this|it|the above|my)\b|never mind\b"
-    r"|on (?:second|further) (?:thought|reflection)|correction[:,]"
-    r"|(?:that|this|it|the above) (?:is|was) (?:(?:only|just|merely) (?:an? )?(?:example|illustr)"
-    r"|not my )|das nehme ich zurück|ich nehme (?:das|es) zurück|je (?:le |la )?(?:retire|rétracte)"
-    r"|me retracto|mi correggo|eu retiro o|ik neem dat terug|我收回|訂正)",
+    r"(?:(?:actually|no|wait|sorry|oops|hmm+|well|but|though|however)[, .!\u2026-]{1,4}){0,3}"
+    rf"(?:{phrases('withdrawals')})",
     re.IGNORECASE,
 )
 
