@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log, nan
+from math import exp, log, nan, pi
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -82,6 +82,36 @@ def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
     if n:
         log_ratio += sum(known) ** 2 * t2 / (2 * s2 * (s2 + n * t2))
     return _e_value(log_ratio, n, len(x) - n, "normal mixture")
+
+
+_MOST_STARTS = 30
+
+
+def restarted_sequence(
+    windows: Sequence[Sequence[float]], limit: float, *, alpha: float = 0.05
+) -> Estimate | None:
+    """The mean since some window, where it is surely on one side of a limit; else None.
+
+    A confidence sequence over everything finds a change late, since what was before it counts too.
+    So one begins with every window, the k-th of them with the share 6 / (pi k)^2 of alpha: the
+    error over all starts and all looks together stays at most alpha.
+
+    Args:
+        windows: The values in [0, 1] of each window, in the order in which they came.
+        limit: The limit.
+        alpha: Error over all starts and looks, in (0, 1).
+
+    Returns:
+        The mean over the last windows whose interval leaves the limit out; the latest start first.
+    """
+    for start in range(len(windows) - 1, max(-1, len(windows) - 1 - _MOST_STARTS), -1):
+        values = [value for window in windows[start:] for value in window]
+        if not values:
+            continue
+        found = mean_confidence_sequence(values, alpha=alpha * 6 / (pi * (start + 1)) ** 2)
+        if found.high < limit or found.low > limit:
+            return found
+    return None
 
 
 def mean_confidence_sequence(

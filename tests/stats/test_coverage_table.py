@@ -92,6 +92,8 @@ SHOWN = {
     "selective.abstain_threshold": "test_the_error_is_exceeded_as_seldom_as_stated",
     "selective.risk_coverage": "test_the_area_of_a_curve_covers_at_its_level",
     "sequential.mean_confidence_sequence": "test_a_confidence_sequence_covers_at_every_look",
+    "sequential.restarted_sequence": "test_a_restarted_sequence_seldom_leaves_the_true_mean_out"
+    "_at_any_look",
     "trend.item_slopes": "test_item_slopes_cover_at_their_level",
     "paired.clustered_win_rate": "test_the_win_rate_of_several_comparisons_a_prompt"
     "_covers_at_its_level",

@@ -8,7 +8,12 @@ from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.paired import paired_difference
-from judgekit.stats.sequential import mean_confidence_sequence, msprt, win_e_value
+from judgekit.stats.sequential import (
+    mean_confidence_sequence,
+    msprt,
+    restarted_sequence,
+    win_e_value,
+)
 
 
 def test_an_e_value_by_hand() -> None:
@@ -94,6 +99,32 @@ def test_a_confidence_sequence_covers_at_every_look() -> None:
         found = [mean_confidence_sequence(x[:n].tolist()) for n in looks]
         kept += all(e.low <= 0.75 <= e.high for e in found)
     assert kept / 150 >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 150)
+
+
+def test_a_restarted_sequence_seldom_leaves_the_true_mean_out_at_any_look() -> None:
+    """Twelve windows of 20 scores whose mean is the limit, tested after each window."""
+    rng, n_errors, reps = np.random.default_rng(3), 0, 60
+    for _ in range(reps):
+        windows = [rng.beta(3, 1, 20).tolist() for _ in range(12)]
+        looks = (restarted_sequence(windows[:n], 0.75) for n in range(1, 13))
+        n_errors += any(one is not None for one in looks)
+    assert n_errors / reps <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / reps)
+
+
+def test_a_restarted_sequence_sees_a_fall_that_the_whole_series_hides() -> None:
+    good, bad = [0.95, 1.0] * 25, [0.4, 0.6] * 25
+    windows = [*[good] * 10, bad, bad]
+    pooled = mean_confidence_sequence([value for window in windows for value in window])
+    found = restarted_sequence(windows, 0.8)
+    assert pooled.low > 0.8
+    assert found is not None
+    assert (found.high < 0.8, found.n) == (True, 50)
+
+
+def test_a_restarted_sequence_without_values_or_evidence_is_undecided() -> None:
+    assert restarted_sequence([], 0.8) is None
+    assert restarted_sequence([[], []], 0.8) is None
+    assert restarted_sequence([[0.7]], 0.8) is None
 
 
 def test_looking_at_a_difference_after_every_case_keeps_the_error() -> None:
