@@ -47,6 +47,12 @@ class _GateOptions(StoreOptions, OutputOptions):
     gate_rule: GateRule | None = option(
         "interval (default): the confidence interval decides; point: the measured value alone."
     )
+    min_coverage: float | None = option(
+        "Least share of answers that must have a verdict; with fewer the gate is inconclusive.",
+        ge=0,
+        le=1,
+        metavar="SHARE",
+    )
     because: str | None = option("With accept: the reason.", metavar="WHY")
     by: str | None = option("With accept: who accepts it (default: your user name).", metavar="WHO")
 
@@ -99,7 +105,7 @@ def _decide(store: RunStore, info: RunInfo, options: _GateOptions) -> int:
 
 
 def _gate(info: RunInfo, options: _GateOptions) -> Gate:
-    names = ("baseline", "max_drop", "tier", "alpha")
+    names = ("baseline", "max_drop", "tier", "alpha", "min_coverage")
     changes = {name: value for name in names if (value := getattr(options, name)) is not None}
     if options.gate_rule is not None:
         changes["rule"] = options.gate_rule

@@ -44,9 +44,16 @@ JOBS: dict[str, dict[str, str]] = {
         "calibrate": "Measure a judge against human labels and correct its bias.",
         "audit": "Probe a judge for eleven known biases (position, length, …).",
         "tune": "Improve a rubric's wording using labels; verify on held-out cases.",
-        "gate": "Decide whether a stored run passes; accept a run as a baseline.",
-        "approve": "Approve a variant on stored evidence that it is better.",
         "data": "List and download public labelled data sets.",
+    },
+    "Follow quality": {
+        "gate": "Decide whether a stored run passes; accept a run as a baseline.",
+        "trend": "Show how the quality of a suite moves from run to run.",
+        "history": "List the versions of a suite's variants with their figures.",
+        "findings": "List the failures of a suite as findings, followed until they are resolved.",
+        "watch": "Sample and grade a growing file of production outputs.",
+        "explain": "Show what goes with scores: tokens, tool calls, model, variant.",
+        "approve": "Approve a variant on stored evidence that it is better.",
     },
     "Store and export": {
         "show": "List runs; show a run's results or one case in full.",

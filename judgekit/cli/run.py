@@ -33,18 +33,24 @@ from judgekit.cli.suite_setup import (
 )
 from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation import (
+    CaseTally,
+    FindingChanges,
     Graded,
+    Outcome,
     Run,
     Session,
     calibration_of_run,
     calibration_of_suite,
     decide_gate,
+    finding_changes,
     meets_calibration_gate,
     open_recorded,
     prepare_run,
     run_suite,
     run_verdicts,
+    store_figures,
 )
+from judgekit.records import FINISHED_STATUSES
 from judgekit.report import (
     Details,
     RunAnswers,
@@ -189,9 +195,15 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
         most=0 if options.verbose else 5, lists_all=options.verbose or bool(files.documents)
     )
     # The answers are read once for all of it.
-    summary = run.summary(watch=answers.take, results=results)
+    failures = CaseTally(ended)
+
+    def watch(answer: Outcome) -> None:
+        answers.take(answer)
+        failures.take(answer)
+
+    summary = run.summary(watch=watch, results=results)
     gate = run.gate(summary)
-    _record_gate(setup, ended, gate)
+    changes = record_run(setup, summary, gate, failures)
 
     def data() -> dict[str, object]:
         unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
@@ -201,7 +213,9 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     blocks = answers.blocks()
     if options.quiet:
         blocks = not_empty([Details("Answers", blocks)])  # on a page, not in the terminal
-    document = run_document(summary, gate, answers=blocks, is_stored=setup.is_stored, data=data)
+    document = run_document(
+        summary, gate, answers=blocks, changes=changes, is_stored=setup.is_stored, data=data
+    )
     show_document(document, options, files)
     for path in files.exports:
         # Without a rubric there are assertions only, which a verdict has no place for.
@@ -215,14 +229,29 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     return _conclude_run(setup, summary, gate, options)
 
 
-def _record_gate(setup: RunSetup, run: RunInfo, gate: GateResult | None) -> None:
-    """Store what the gate decided: a run that failed it is no baseline of the next."""
+def record_run(
+    setup: RunSetup, summary: RunSummary, gate: GateResult | None, failures: CaseTally
+) -> FindingChanges | None:
+    """Store what the gate decided, and the figures and failures for later trends and findings."""
+    run, store, now = summary.run, setup.store, setup.session.now()
     reason = "" if gate is None else gate_words(gate)
-    decision = decide_gate(gate, run, setup.session.now(), reason)
-    known = setup.store.gate_decisions(run.suite).get(run.id)
-    # A run that was accepted stays accepted when it is resumed.
+    decision = decide_gate(gate, run, now, reason)
+    known = store.gate_decisions(run.suite).get(run.id)
+    # A run that failed its gate is no baseline of the next; one that was accepted stays accepted
+    # when it is resumed.
     if decision is not None and (known is None or known.outcome != "accepted"):
-        setup.store.record_gate(decision)
+        store.record_gate(decision)
+    if run.status not in FINISHED_STATUSES or not setup.is_stored:
+        return None
+    store_figures(summary, store)
+    failures.keep(store)
+    if setup.opened.suite.notify is not None:
+        # It looks at all runs of the suite, so that it is only read where somebody is notified.
+        from judgekit.evaluation.notify import notify  # noqa: PLC0415
+
+        for problem in asyncio.run(notify(setup.opened.suite, run, store, at=now)):
+            console.note(problem)
+    return finding_changes(store, run)
 
 
 def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = None) -> RunInfo:

@@ -261,7 +261,7 @@ def _session(options: EngineOptions) -> Session:
     )
 
 
-def grade_run_setup(options: GradeOptions) -> RunSetup:
+def grade_run_setup(options: GradeOptions, *, tags: tuple[str, ...] = ()) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     refuse_refresh_of_frozen(options)
     named = configured_suite(options.config)
@@ -277,7 +277,7 @@ def grade_run_setup(options: GradeOptions) -> RunSetup:
     # Reading the outputs comes last: it takes longest, and everything above may be an error.
     suite = _with_command_line_gate(suite, options)
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
-    suite = suite.model_copy(update={"variants": variants})
+    suite = suite.model_copy(update={"variants": variants, "tags": (*suite.tags, *tags)})
     opened = open_suite(
         suite, selected_cases(options), execution_options(options), recorded=recorded
     )

@@ -1,3 +1,9 @@
+from .growing_log import (
+    GrowingLog as GrowingLog,
+    LogLine as LogLine,
+    LogPosition as LogPosition,
+    is_sampled as is_sampled,
+)
 from .judge_settings import (
     CallSettings as CallSettings,
     CommandOption as CommandOption,
@@ -49,6 +55,7 @@ from .suite import (
     BaselineName as BaselineName,
     Gate as Gate,
     HttpTarget as HttpTarget,
+    NotifySettings as NotifySettings,
     Suite as Suite,
     SuiteGroup as SuiteGroup,
     TargetKind as TargetKind,

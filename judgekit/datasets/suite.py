@@ -194,10 +194,34 @@ class Gate(Record):
     """How `tier` and `max_drop` decide. `interval`: by the confidence interval, undecided where it
     contains the limit; `point`: by the measured value alone, however few the cases."""
 
+    min_coverage: Fraction | None = None
+    """The least share of a variant's answers that must have a verdict; with fewer, the gate is
+    inconclusive."""
+
     require_calibration: bool = False
     """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""
 
-    _without_defaults = omit_at_default("rule")
+    _without_defaults = omit_at_default("rule", "min_coverage")
+
+
+class NotifySettings(Record):
+    """What is notified, once, of a critical finding and of three degrading runs in a row."""
+
+    command: Names | None = None
+    """A program and its arguments; it gets the alarm as JSON on stdin."""
+
+    file: Name | None = None
+    """A file to which a line of JSON is added."""
+
+    webhook: Name | None = None
+    """An address to which the JSON is sent; `${NAME}` stands for an environment variable, so that
+    no address that works like a key stands here."""
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if sum(one is not None for one in (self.command, self.file, self.webhook)) != 1:
+            raise ValueError("`notify` needs `command`, `file` or `webhook`, one of the three")
+        return self
 
 
 class RunSettings(Record):
@@ -337,6 +361,9 @@ class Suite(Record):
 
     gate: Gate | None = None
     """What a run must reach."""
+
+    notify: NotifySettings | None = None
+    """What is notified when quality breaks down."""
 
     settings: RunSettings = RunSettings()
     """How it is run."""

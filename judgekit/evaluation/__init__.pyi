@@ -41,7 +41,30 @@ from .cost_plan import (
     plan_comparison as plan_comparison,
     plan_grading as plan_grading,
 )
+from .explain import (
+    AnswerRow as AnswerRow,
+    ExplainedVariance as ExplainedVariance,
+    SideDifference as SideDifference,
+    SizeBin as SizeBin,
+    SizeCurve as SizeCurve,
+    answer_rows as answer_rows,
+    explain_variance as explain_variance,
+    size_curve as size_curve,
+    variants_side_by_side as variants_side_by_side,
+)
+from .findings import (
+    CaseTally as CaseTally,
+    DecidedCases as DecidedCases,
+    FindingChanges as FindingChanges,
+    ObservedRuns as ObservedRuns,
+    RunFailures as RunFailures,
+    SuiteFindings as SuiteFindings,
+    failure_of as failure_of,
+    finding_changes as finding_changes,
+    finding_id as finding_id,
+)
 from .gate import (
+    CoverageGateResult as CoverageGateResult,
     DropGateResult as DropGateResult,
     GateResult as GateResult,
     TierGateResult as TierGateResult,
@@ -50,6 +73,7 @@ from .gate import (
     decide_gate as decide_gate,
     gate_of_run as gate_of_run,
 )
+from .history import VersionFigures as VersionFigures, version_history as version_history
 from .human_labels import (
     LabellingSession as LabellingSession,
     LabelQuestion as LabelQuestion,
@@ -75,6 +99,12 @@ from .judges import (
     refresh_mode as refresh_mode,
     resolve_calibration as resolve_calibration,
     without_human_judges as without_human_judges,
+)
+from .notify import (
+    Alarm as Alarm,
+    notify as notify,
+    send_alarm as send_alarm,
+    watch_alarm as watch_alarm,
 )
 from .outcome import (
     Graded as Graded,
@@ -126,6 +156,11 @@ from .run import (
     evaluate_sync as evaluate_sync,
     summarize as summarize,
     summarize_verdicts as summarize_verdicts,
+)
+from .run_figures import (
+    RunFigures as RunFigures,
+    StoredFigure as StoredFigure,
+    store_figures as store_figures,
 )
 from .runner import (
     choice_of_run as choice_of_run,
@@ -185,4 +220,11 @@ from .summary import (
     VariantDifference as VariantDifference,
     VariantFigures as VariantFigures,
     summarize_run as summarize_run,
+)
+from .trend import (
+    WATCH_TAG as WATCH_TAG,
+    QualityTrend as QualityTrend,
+    TrendMeasure as TrendMeasure,
+    TrendPoint as TrendPoint,
+    trend_of_suite as trend_of_suite,
 )

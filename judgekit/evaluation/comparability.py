@@ -5,28 +5,22 @@ Scores, approvals and gates compare runs through `paired_sides`; cases are compa
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
 from judgekit.datasets import BaselineName
-from judgekit.errors import NotComparableError, StoreError
-from judgekit.evaluation.judges import (
-    CALIBRATION_KEY,
-    judging_of_run,
-    on_common_scale,
-    recorded_judges,
-)
+from judgekit.errors import NotComparableError
+from judgekit.evaluation.judges import judging_of_run, on_common_scale, recorded_judges
 from judgekit.evaluation.outcome import last_tries
-from judgekit.evaluation.score_comparison import SideScores
-from judgekit.fingerprint import canonical_json, fingerprint
-from judgekit.records import FINISHED_STATUSES, Record, config_part
+from judgekit.evaluation.run_figures import FigureReader
+from judgekit.evaluation.score_comparison import SideScores, case_content
+from judgekit.fingerprint import canonical_json
+from judgekit.records import FINISHED_STATUSES, config_part
 from judgekit.scoring import criterion_edits, judge_changes
 from judgekit.stats.trend import direction
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from judgekit.records import Rubric, RunInfo
     from judgekit.stats.trend import Direction
@@ -110,6 +104,48 @@ def paired_sides(
     return sides[0], sides[1], replace(measure, notes=(*measure.notes, note))
 
 
+def case_changes(store: StoredRuns, then: str, now: str) -> str:
+    """How the cases of two runs differ, such as `cases: 2 added`; empty where they do not."""
+    before, after = (
+        {case.id: case_content(case) for case in store.cases_of_run(run)} for run in (then, now)
+    )
+    both = before.keys() & after.keys()
+    counts = {
+        "added": len(after.keys() - before.keys()),
+        "removed": len(before.keys() - after.keys()),
+        "edited": sum(before[case] != after[case] for case in both),
+    }
+    words = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
+    return f"cases: {words}" if words else ""
+
+
+def describe_break(then: RunInfo, now: RunInfo, changes: Sequence[str]) -> str:
+    """What changed between two runs, in a few words: `judge: A → B`."""
+    before, after = judging_of_run(then), judging_of_run(now)
+    parts = []
+    rest = [*changes]
+    if before is not None and after is not None:
+        for name, words in (("model", "judge"), ("template", "template")):
+            old, new = (
+                ", ".join(str(getattr(judge, name)) for judge in panel.judges)
+                for panel in (before, after)
+            )
+            if old != new:
+                parts.append(f"{words}: {old} → {new}")
+                rest = [
+                    change
+                    for change in rest
+                    if not change.startswith((f"the {name}", "the judges were"))
+                ]
+    return "; ".join((*parts, *rest))
+
+
+def ran_all_cases(run: RunInfo) -> bool:
+    """Whether a run was to have every case of its suite, whatever variants it has."""
+    chosen = run.config.get("chosen")
+    return not (isinstance(chosen, dict) and chosen.keys() - {"variants"})
+
+
 def _judging_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     before, after = judging_of_run(then), judging_of_run(now)
     if before is None or after is None:
@@ -173,14 +209,6 @@ _MOST_RUNS = 50
 _TREND_RUNS = 10
 
 
-class RunRate(Record):
-    """The pass rate of a variant in a run; None where no answer was decided."""
-
-    rate: float | None
-    cases: str
-    """Fingerprint of the cases by content."""
-
-
 @dataclass(frozen=True, slots=True)
 class PassRateTrend:
     """The pass rates of the last comparable runs of the same cases, oldest first."""
@@ -196,6 +224,7 @@ class EarlierRuns:
     def __init__(self, run: RunInfo, store: RunStore) -> None:
         self._run = run
         self._store = store
+        self._reader = FigureReader(store, run.suite)
         self._decisions = store.gate_decisions(run.suite)
         self._runs = [
             one
@@ -225,22 +254,26 @@ class EarlierRuns:
         """The comparable run with the highest pass rate; of equals the newest."""
         best, highest = None, -1.0
         for one in self._comparable(variant):
-            rate = None if self.problem_of(one) else self._rates(one)[variant].rate
+            rate = None if self.problem_of(one) else self._rate(one, variant)
             if rate is not None and rate > highest:
                 best, highest = one, rate
         return best
 
     def trend(self, variant: str) -> PassRateTrend | None:
         """The direction of the pass rate over the last comparable runs of the same cases."""
-        own = self._rates(self._run)[variant]
-        if own.rate is None:
+        own = self._rate(self._run, variant)
+        if own is None:
             return None
-        found = [own.rate]
+        found = [own]
+        cases = self._reader.figures(self._run).cases
         # Failed runs are observations as well, although they are no baseline.
         for one in self._comparable(variant):
-            before = self._rates(one)[variant]
-            if before.rate is not None and before.cases == own.cases:
-                found.append(before.rate)
+            before = self._rate(one, variant)
+            is_same = self._reader.figures(one).cases == cases or not case_changes(
+                self._store, one.id, self._run.id
+            )
+            if before is not None and is_same:
+                found.append(before)
             if len(found) == _TREND_RUNS:
                 break
         rates = tuple(reversed(found))
@@ -288,24 +321,8 @@ class EarlierRuns:
             if self._outcome(one) == "accepted":
                 return
 
-    def _rates(self, run: RunInfo) -> dict[str, RunRate]:
-        # A run of thousands of answers takes seconds to read, and a gate looks at many runs.
-        rubric = "" if run.rubric is None else run.rubric.fingerprint
-        key = fingerprint([rubric, run.config.get(CALIBRATION_KEY)])
-        known = self._store.figures(run.id, key)
-        if known is None:
-            known = {}
-            for variant in (each.id for each in run.variants):
-                results = last_tries(self._store.results(run.id, variant=variant), run)
-                side = SideScores(results, run)
-                passed = [fmean(points) for points in side.passed.values()]
-                known[variant] = {
-                    "rate": fmean(passed) if passed else None,
-                    "cases": fingerprint(sorted(side.contents.items())),
-                }
-            with suppress(StoreError):  # a database that cannot be written to can still be gated
-                self._store.keep_figures(run.id, key, known)
-        return {name: RunRate.model_validate(rate) for name, rate in known.items()}
+    def _rate(self, run: RunInfo, variant: str) -> float | None:
+        return self._reader.figures(run).variants[variant].pass_rate.value
 
 
 def _is_whole(one: RunInfo, run: RunInfo) -> bool:

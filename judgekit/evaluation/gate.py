@@ -14,7 +14,7 @@ from judgekit.records import FINISHED_STATUSES, GateDecision, config_part
 from judgekit.scoring import TIERS, check_drop, check_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend
@@ -83,6 +83,18 @@ class DropGateResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageGateResult:
+    """Whether enough answers of a variant have a verdict."""
+
+    variant: str
+    least: float
+    n_decided: int
+    n_answers: int
+    # `inconclusive` where they are too few: what was not decided could be anything
+    held: GateOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationGateResult:
     """Whether the judge of a run has the calibration that is required."""
 
@@ -98,6 +110,7 @@ class GateResult:
 
     tiers: tuple[TierGateResult, ...] = ()
     drops: tuple[DropGateResult, ...] = ()
+    coverages: tuple[CoverageGateResult, ...] = ()
     # The direction of the pass rates; it fails nothing, and shows a slow fall
     trends: tuple[PassRateTrend, ...] = ()
     # Where the gate requires a calibration, and a model judges
@@ -109,6 +122,7 @@ class GateResult:
     def held(self) -> GateOutcome:
         """The worst of all: a gate fails where one of its wishes does."""
         outcomes = [*(one.held for one in self.tiers), *(one.held for one in self.drops)]
+        outcomes += [one.held for one in self.coverages]
         outcomes += [] if self.calibration is None else [self.calibration.held]
         if "failed" in outcomes:
             return "failed"
@@ -127,13 +141,15 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
         use = calibration_of_run(run)
         held: GateOutcome = "passed" if meets_calibration_gate(gate, run) else "inconclusive"
         calibration = CalibrationGateResult(state=use.state, words=use.words, held=held)
-    if gate.tier is None and gate.max_drop is None and calibration is None:
+    is_empty = gate.tier is None and gate.max_drop is None and gate.min_coverage is None
+    if is_empty and calibration is None:
         return None
     if run.status not in FINISHED_STATUSES:
         return GateResult(is_partial=True)
     tier, variants = gate.tier, [variant.variant for variant in summary.variants]
     result = GateResult(
         calibration=calibration,
+        coverages=tuple(_coverages(summary.variants, gate.min_coverage)),
         tiers=() if tier is None else tuple(_tier(v, tier, gate.rule) for v in summary.variants),
     )
     if gate.max_drop is None:
@@ -166,6 +182,21 @@ def check_baseline(gate: Gate | None, store: StoredRuns) -> None:
     """Refuse a baseline that does not exist, before anything is paid for."""
     if gate is not None and gate.baseline not in get_args(BaselineName):
         store.run(gate.baseline)
+
+
+def _coverages(
+    variants: Iterable[VariantFigures], least: float | None
+) -> Iterator[CoverageGateResult]:
+    for one in variants if least is not None else ():
+        n_decided = one.n_passed + one.n_failed
+        is_met = n_decided >= (least or 0.0) * one.n_answers
+        yield CoverageGateResult(
+            variant=one.variant,
+            least=least or 0.0,
+            n_decided=n_decided,
+            n_answers=one.n_answers,
+            held="passed" if is_met else "inconclusive",
+        )
 
 
 def _tier(variant: VariantFigures, tier: Tier, rule: GateRule) -> TierGateResult:

@@ -21,6 +21,7 @@ from judgekit.evaluation.case_plans import (
 )
 from judgekit.evaluation.judges import CALIBRATION_KEY, HUMAN_JUDGE, JUDGING_KEY, judging_of_suite
 from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.revision import git_revision
 from judgekit.evaluation.schedule import (
     PARTS_KEY,
     VERSIONS_KEY,
@@ -90,6 +91,7 @@ def new_run(
         ),
         panel=opened.judges.panel,
         triggered_by=triggered_by or trigger_of_ci(os.environ),
+        revision=git_revision(suite.folder),
         notes=notes,
         tags=suite.tags,
     )
@@ -130,7 +132,7 @@ def _run_config(opened: OpenSuite, parts: dict[str, str]) -> JsonObject:
     """The suite, what is chosen of it, and what decides the figures beside it."""
     suite, plans, asked = opened.suite, opened.plans, judging_of_suite(opened.judges)
     config: JsonObject = {
-        **suite.to_json(),
+        **_without_webhook(suite.to_json()),
         "chosen": opened.choice.as_json(),
         PARTS_KEY: {**parts},
         VERSIONS_KEY: variant_versions(opened),
@@ -147,6 +149,14 @@ def _run_config(opened: OpenSuite, parts: dict[str, str]) -> JsonObject:
     if plans.measures_similarity:
         config[SIMILARITY_KEY] = plans.similarity_measure
     return config
+
+
+def _without_webhook(config: JsonObject) -> JsonObject:
+    """A suite as it is stored: the address of a webhook works like a key."""
+    settings = config.get("notify")
+    if not isinstance(settings, dict) or "webhook" not in settings:
+        return config
+    return {**config, "notify": {**settings, "webhook": "***"}}
 
 
 async def run_suite(

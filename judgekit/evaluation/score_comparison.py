@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from judgekit.evaluation.comparison_result import BetterSide
-    from judgekit.records import CaseResult, RunInfo
+    from judgekit.records import Case, CaseResult, RunInfo
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference, SignedRanks, WinRate
     from judgekit.stats.resample import BootstrapEstimate
@@ -128,7 +128,7 @@ class SideScores:
                 continue
             case = result.case
             if case.id not in self.cases:
-                self.contents[case.id] = fingerprint(case.model_dump(mode="json", include=_CONTENT))
+                self.contents[case.id] = case_content(case)
             self.cases.add(case.id)
             for tag in case.tags:
                 self.tags.setdefault(tag, set()).add(case.id)
@@ -211,6 +211,11 @@ def compare_side_scores(
 
 # What an answer and its judgment depend on; names, tags and metadata may change.
 _CONTENT = {"input", "reference", "context", "assertions", "rubric", "evaluation"}
+
+
+def case_content(case: Case) -> str:
+    """Fingerprint of what an answer and its judgment depend on in a case."""
+    return fingerprint(case.model_dump(mode="json", include=_CONTENT))
 
 
 def _add(points: _CasePoints, case: str, value: float | None) -> None:

@@ -13,6 +13,12 @@ from .conversion import (
     write_own_suite as write_own_suite,
     write_rubric as write_rubric,
 )
+from .lessons import (
+    Lesson as Lesson,
+    lesson_of as lesson_of,
+    read_lessons as read_lessons,
+    write_lessons as write_lessons,
+)
 from .skill_results import (
     check_comparison_place as check_comparison_place,
     is_skill_file as is_skill_file,

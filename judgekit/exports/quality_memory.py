@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isnan
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from judgekit.assertions import SYNONYMS, is_refusal
-from judgekit.evaluation import RunTally
-from judgekit.exports.tabular import RunFormat, failure_reasons, rubric_of_result, write_json_list
+from judgekit.evaluation import RunTally, failure_of
+from judgekit.exports.tabular import RunFormat, rubric_of_result, write_json_list
 from judgekit.formats import (
     RubricIds,
     case_object,
@@ -21,7 +19,7 @@ from judgekit.formats import (
 from judgekit.records import Rubric, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pydantic import JsonValue
 
@@ -113,61 +111,27 @@ def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float 
     return total, best
 
 
-# The memory's names for errors of a system under test; it has none for the others.
-_OF_ERRORS: Mapping[str, str] = MappingProxyType({
-    "timeout": "timeout", "refused": "refusal", "unreadable": "format-error",
-    "too_large": "format-error",
-})  # fmt: skip
-_FORMS = frozenset({"html", "json", "sql", "xml"})
+# The types of findings that the memory knows too.
+_TYPES = frozenset({"wrong-output", "hallucination", "format-error", "timeout", "refusal"})
 
 
 def _failure_objects(
-    answer: Outcome, rubric: Rubric | None, rubric_id: str | None
+    answer: Outcome, run: RunInfo, rubric: Rubric | None, rubric_id: str | None
 ) -> Iterator[JsonObject]:
-    # Its type is what can be observed: an error of the system under test, a refusal at the start of
-    # the text, a failed check of its form, else `wrong-output`; never `hallucination`, which takes
-    # an expert. It is `critical` where a required criterion fails, else `major`. Root cause
-    # and resolution need a reviewer and are left out.
-    output = answer.result.output
-    if output.error is None and answer.passed is not False:
-        return
-    kind = _OF_ERRORS.get(output.error_kind or "") if output.error else _kind(answer)
-    if kind is None:
+    # Root cause and resolution need a reviewer and are left out.
+    failure = failure_of(answer, run)
+    if failure is None or failure.type not in _TYPES or answer.passed:
         return
     run_id = _run_object_id(answer.result)
-    value = "it does not pass" if answer.value is None else f"the value is {answer.value:.3f}"
-    criteria = () if answer.verdict is None else answer.verdict.criteria
-    is_critical = any(one.required and one.passed is False for one in criteria)
+    ids = {} if rubric is None or rubric_id is None else criterion_ids(rubric, rubric_id)
     fields: JsonObject = {
         "testRunId": run_id,
-        "failureType": kind,
-        "description": output.error or "\n".join(failure_reasons(answer)) or value,
-        "affectedCriterionIds": [*_affected(answer, rubric, rubric_id)],
-        "severity": "critical" if is_critical else "major",
+        "failureType": failure.type,
+        "description": failure.description,
+        "affectedCriterionIds": [ids[name] for name in failure.criteria],
+        "severity": failure.severity,
     }
     yield quality_object("eval-failure", f"{run_id}/failure", fields)
-
-
-def _kind(answer: Outcome) -> str:
-    output, checks = answer.result.output, answer.result.checks
-    if output.text and is_refusal(output).actual:
-        return "refusal"
-    failed = [check.type for check in checks if check.passed is False]
-    own = [SYNONYMS[name].name if name in SYNONYMS else name for name in failed]
-    # `text.is_json`, `text.contains_xml` and the like check the form.
-    is_form = any(n.startswith("text.") and n.rpartition("_")[2] in _FORMS for n in own)
-    return "format-error" if is_form else "wrong-output"
-
-
-def _affected(answer: Outcome, rubric: Rubric | None, rubric_id: str | None) -> list[str]:
-    """The criteria that fail; where none does, those below the rubric's threshold."""
-    if rubric is None or rubric_id is None or answer.verdict is None:
-        return []
-    ids, found = criterion_ids(rubric, rubric_id), answer.verdict.criteria
-    failed = [one.name for one in found if one.passed is False]
-    least = rubric.pass_threshold
-    below = [one.name for one in found if one.value is not None and one.value < least]
-    return [ids[name] for name in failed or below]
 
 
 QUALITY = RunFormat(
@@ -261,4 +225,4 @@ class QualityExport:
         yield _run_object(answer, self.run)
         if rubric is not None and rubric_id is not None:
             yield from _judgment_objects(answer, rubric, rubric_id)
-        yield from _failure_objects(answer, rubric, rubric_id)
+        yield from _failure_objects(answer, self.run, rubric, rubric_id)

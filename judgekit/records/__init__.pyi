@@ -65,6 +65,14 @@ from .encoding import (
     time_text as time_text,
     words_text as words_text,
 )
+from .finding import (
+    Finding as Finding,
+    FindingNote as FindingNote,
+    FindingSeverity as FindingSeverity,
+    FindingStatus as FindingStatus,
+    FindingType as FindingType,
+    Occurrence as Occurrence,
+)
 from .judgment import (
     FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,
     CriterionVerdict as CriterionVerdict,

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from judgekit.errors import RubricError
 from judgekit.fingerprint import fingerprint, omit_at_default
+from judgekit.records.finding import FindingType
 from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
 from judgekit.resources import shipped_scale
 
@@ -196,6 +197,10 @@ class Criterion(Record):
     judge: Name | None = None
     """The suite's judge of this `name` that alone grades it; None: the judges without a name."""
 
+    finding: FindingType | None = None
+    """What went wrong where an output fails this criterion, such as `hallucination`; None:
+    `wrong-output`. The judge does not see it."""
+
     description: str | None = None
     """A note for readers; the judge does not see it."""
 
@@ -209,7 +214,7 @@ class Criterion(Record):
                 )
         return self
 
-    _without_defaults = omit_at_default(*_OPTIONAL)
+    _without_defaults = omit_at_default(*_OPTIONAL, "finding")
 
     @cached_property
     def fingerprint(self) -> str:

@@ -128,6 +128,9 @@ class RunInfo(Record):
     variants: tuple[Variant, ...] = ()
     panel: RunPanel = RunPanel()
     triggered_by: str | None = None
+    revision: str | None = None
+    """The git commit that was checked out in the suite's folder."""
+
     notes: str | None = None
     tags: tuple[str, ...] = ()
 

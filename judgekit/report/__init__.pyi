@@ -36,6 +36,7 @@ from .document import (
     Tone as Tone,
     not_empty as not_empty,
 )
+from .explain import explain_document as explain_document
 from .exports import (
     EXPORT_SUFFIXES as EXPORT_SUFFIXES,
     REPORT_SUFFIXES as REPORT_SUFFIXES,
@@ -49,6 +50,12 @@ from .exports import (
     write_results as write_results,
     write_verdicts as write_verdicts,
 )
+from .findings import (
+    changes_text as changes_text,
+    finding_document as finding_document,
+    findings_document as findings_document,
+)
+from .history import history_document as history_document
 from .judge_changes import (
     rejudgment_document as rejudgment_document,
     tuning_document as tuning_document,
@@ -97,3 +104,4 @@ from .run import (
     undecided_reason as undecided_reason,
 )
 from .terminal import print_document as print_document, print_passage as print_passage
+from .trend import figure_text as figure_text, trend_document as trend_document

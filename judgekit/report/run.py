@@ -38,6 +38,7 @@ from judgekit.report.document import (
     rate_cell,
 )
 from judgekit.report.exports import verdict_json
+from judgekit.report.findings import changes_text
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
 from judgekit.report.numbers import format_p_value, nan_to_null
 
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.evaluation import (
+        CoverageGateResult,
         DropGateResult,
+        FindingChanges,
         GateResult,
         RunSummary,
         TierGateResult,
@@ -69,10 +72,12 @@ def run_document(
     gate: GateResult | None = None,
     *,
     answers: Sequence[Block] = (),
+    changes: FindingChanges | None = None,
     is_stored: bool = True,
     data: Callable[[], object] | None = None,
 ) -> Document:
     """A run: the pass rate of each variant, their differences, `answers` of it, and the gate."""
+    followed = "" if changes is None else changes_text(changes)
     n = numbers.format_count(summary.run.n_cases or 0, "case")
     return Document(
         title=f"{summary.run.suite}: {n}{_pass_rule(summary.run)}",
@@ -83,6 +88,7 @@ def run_document(
             *answers,
             Lines((
                 *(() if gate is None else gate_lines(gate)),
+                *([("findings", f"{followed}; see `judgekit findings`")] if followed else []),
                 *run_notes(summary, is_stored=is_stored),
             )),
         ]),
@@ -418,12 +424,19 @@ def _cost(variant: VariantFigures) -> str:
     return ", ".join(parts)
 
 
+def _coverage_text(one: CoverageGateResult) -> str:
+    only = "" if one.held == "passed" else "only "
+    share = f"{one.n_decided:,} of {numbers.format_count(one.n_answers, 'answer')}"
+    return f"{one.variant}: {only}{share} have a verdict, {one.least:.0%} required"
+
+
 def gate_lines(gate: GateResult) -> list[LabelledText]:
     """The result of each requirement of a gate, for each variant."""
     # The cases that are missing could still turn the result either way.
     if gate.is_partial:
         return [("gate", "not decided: the run is not complete")]
     lines = [("gate", _tier_text(one)) for one in gate.tiers]
+    lines += [("gate", _coverage_text(one)) for one in gate.coverages]
     if gate.calibration is not None:
         met = "met" if gate.calibration.held == "passed" else "not met"
         words = gate.calibration.words

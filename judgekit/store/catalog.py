@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, or_, select
 from judgekit.errors import UnknownNameError
 from judgekit.records import (
     Case,
+    FindingNote,
     GateDecision,
     ItemKey,
     Judgment,
@@ -44,8 +45,10 @@ from judgekit.store.schema import (
     cases,
     configs,
     criteria,
+    finding_notes,
     gate_decisions,
     judgments,
+    notifications,
     outputs,
     rubrics,
     run_figures,
@@ -276,14 +279,57 @@ class StoredRuns(Database):
             text = connection.scalar(query)
         return None if text is None else cast("JsonObject", json.loads(text))
 
+    def finding_notes(self, suite: str) -> list[FindingNote]:
+        """The notes on the findings of a suite, oldest first."""
+        query = select(finding_notes.c.json).where(finding_notes.c.suite == lookup_text(suite))
+        with self.reading() as connection:
+            texts = connection.scalars(query.order_by(finding_notes.c.no))
+            return [read_record(FindingNote, text) for text in texts]
+
+    def notified(self, suite: str) -> set[str]:
+        """The episodes of a suite of which a notification was sent."""
+        query = select(notifications.c.episode).where(notifications.c.suite == lookup_text(suite))
+        with self.reading() as connection:
+            return set(connection.scalars(query))
+
+    def figures_of_suite(self, suite: str, kind: str) -> dict[tuple[str, str], JsonObject]:
+        """All cached figures of one kind of a suite's runs, by run id and key."""
+        query = select(runs.c.id, run_figures.c.key, run_figures.c.json).join(runs)
+        query = query.where(runs.c.suite == lookup_text(suite))
+        with self.reading() as connection:
+            # The key begins with the kind.
+            found = connection.execute(query.where(run_figures.c.key.startswith(f"{kind} ")))
+            return {(row.id, row.key): json.loads(row.json) for row in found}
+
+    def suites(self) -> list[str]:
+        """The names of all suites that have a run."""
+        query = select(runs.c.suite).distinct().order_by(runs.c.suite)
+        with self.reading() as connection:
+            return list(connection.scalars(query))
+
+    def case_keys(self, run_id: str) -> list[str]:
+        """The keys of a run's cases, which differ where their content does, sorted."""
+        with self.reading() as connection:
+            found = select(answers.c.case_key).where(
+                answers.c.run_no == run_number(connection, run_id)
+            )
+            return sorted(connection.scalars(found.distinct()))
+
+    def cases_of_run(self, run_id: str) -> Iterator[Case]:
+        """The cases of a run, each content once."""
+        found = select(answers.c.case_key).where(answers.c.run_no == self._number(run_id))
+        query = select(cases.c.key, cases.c.json).where(cases.c.key.in_(found.distinct()))
+        for row in paged_rows(self.reading, query.order_by(cases.c.key), [cases.c.key], size=_PAGE):
+            yield read_record(Case, row.json)
+
     def _number(self, run_id: str) -> int:
         with self.reading() as connection:
             return run_number(connection, run_id)
 
     def _runs(self, *conditions: ColumnElement[bool], limit: int | None = None) -> list[RunInfo]:
-        query = select(runs.c.no).where(*conditions).order_by(*newest_first(runs)).limit(limit)
+        numbers = select(runs.c.no).where(*conditions).order_by(*newest_first(runs)).limit(limit)
         with self.reading() as connection:
-            return [_read_run(connection, number) for number in connection.scalars(query).all()]
+            return _read_runs(connection, runs.c.no.in_(numbers))
 
     def _results(self, run_id: str, wanted: ResultFilter) -> Iterator[CaseResult]:
         with self.reading() as connection:
@@ -323,21 +369,36 @@ def _unknown_run_error(connection: Connection, name: str) -> UnknownNameError:
 
 
 def _read_run(connection: Connection, run_no: int) -> RunInfo:
-    query = select(runs, configs.c.json.label("config")).join(configs)
-    row = connection.execute(query.where(runs.c.no == run_no)).one()
-    of_run = select(variants.c.json).where(variants.c.run_no == run_no).order_by(variants.c.no)
-    found = [read_record(Variant, text) for text in connection.scalars(of_run)]
-    rubric = connection.scalar(select(rubrics.c.json).where(rubrics.c.key == row.rubric_key))
-    return read_record(RunInfo, row.json).model_copy(
-        update={
-            "config": json.loads(row.config),
-            "rubric": None if rubric is None else read_record(Rubric, rubric),
-            "variants": tuple(found),
-            "status": row.status,
-            "reason": row.reason,
-            "finished_at": read_time(row.finished_at),
-        }
+    return _read_runs(connection, runs.c.no == run_no)[0]
+
+
+def _read_runs(connection: Connection, wanted: ColumnElement[bool]) -> list[RunInfo]:
+    """Runs, newest first, by three queries however many they are."""
+    query = select(runs, configs.c.json.label("config")).join(configs).where(wanted)
+    rows = connection.execute(query.order_by(*newest_first(runs))).all()
+    numbers = select(runs.c.no).where(wanted)
+    of_runs = select(variants.c.run_no, variants.c.json).where(variants.c.run_no.in_(numbers))
+    own: dict[int, list[Variant]] = {row.no: [] for row in rows}
+    for row in connection.execute(of_runs.order_by(variants.c.run_no, variants.c.no)):
+        own[row.run_no].append(read_record(Variant, row.json))
+    keys = select(runs.c.rubric_key).where(wanted)
+    judging = connection.execute(
+        select(rubrics.c.key, rubrics.c.json).where(rubrics.c.key.in_(keys))
     )
+    by_key = {row.key: read_record(Rubric, row.json) for row in judging}
+    return [
+        read_record(RunInfo, row.json).model_copy(
+            update={
+                "config": json.loads(row.config),
+                "rubric": by_key.get(row.rubric_key),
+                "variants": tuple(own[row.no]),
+                "status": row.status,
+                "reason": row.reason,
+                "finished_at": read_time(row.finished_at),
+            }
+        )
+        for row in rows
+    ]
 
 
 def _last_run(connection: Connection, suite: str) -> int | None:

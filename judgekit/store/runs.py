@@ -27,7 +27,14 @@ from judgekit.store.rows import (
     number_of,
     record_row,
 )
-from judgekit.store.schema import gate_decisions, run_figures, runs, variants
+from judgekit.store.schema import (
+    finding_notes,
+    gate_decisions,
+    notifications,
+    run_figures,
+    runs,
+    variants,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from judgekit.records import (
+        FindingNote,
         GateDecision,
         HumanItem,
         ItemKey,
@@ -187,6 +195,36 @@ class RunStore(StoredRuns, StoredComparisons):
             number, at = run_number(connection, decision.run_id), time_text(decision.at)
             row = record_row(gate_decisions, decision, run_no=number, at=at)
             connection.execute(insert(gate_decisions), row)
+
+    def add_finding_note(self, suite: str, note: FindingNote) -> None:
+        """Store a note on a finding.
+
+        Args:
+            suite: The suite of the finding.
+            note: The note.
+
+        Raises:
+            StoreError: When it cannot be stored.
+        """
+        at = time_text(note.at)
+        row = record_row(finding_notes, note, suite=lookup_text(suite), at=at)
+        with self.writing() as connection:
+            connection.execute(insert(finding_notes), row)
+
+    def record_notification(self, suite: str, episode: str, at: datetime) -> None:
+        """Store that the notification of an episode was sent.
+
+        Args:
+            suite: The suite.
+            episode: The episode, notified once.
+            at: The time.
+
+        Raises:
+            StoreError: When it cannot be stored.
+        """
+        row: RowValues = {"suite": lookup_text(suite), "episode": episode, "at": time_text(at)}
+        with self.writing() as connection:
+            insert_new(connection, notifications, [row])
 
     def keep_figures(self, run_id: str, key: str, figures: JsonObject) -> None:
         """Cache figures of a run until the run changes.

@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """The schema version these tables are of; a field added to a stored record raises it too, for
 an older judgekit would refuse the field it does not know."""
 
@@ -415,5 +415,28 @@ run_figures = Table(
     _text("json"),
     PrimaryKeyConstraint("run_no", "key"),
 )
-"""Pass rates of runs, computed from the tables above and deleted when a run changes; the key says
-by which rubric and calibration."""
+"""Figures and failures of runs, computed from the tables above and deleted when a run changes; the
+key says by which rubric and calibration."""
+
+finding_notes = Table(
+    "finding_notes",
+    metadata,
+    _number(),
+    _text("suite"),
+    _text("finding"),
+    _text("at"),
+    _text("json"),
+)
+"""Notes on findings; the findings themselves are derived from the runs."""
+
+Index("finding_notes_by_suite", finding_notes.c.suite)
+
+notifications = Table(
+    "notifications",
+    metadata,
+    _text("suite"),
+    _text("episode"),
+    _text("at"),
+    PrimaryKeyConstraint("suite", "episode"),
+)
+"""The episodes of which a notification was sent."""

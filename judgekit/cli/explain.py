@@ -1,0 +1,60 @@
+"""`judgekit explain`: what goes with the scores of stored runs."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, StoreOptions, option
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.evaluation import answer_rows, explain_variance, size_curve, variants_side_by_side
+from judgekit.report import explain_document
+from judgekit.store import RunStore
+
+_THRESHOLD = 0.7
+
+
+class _ExplainOptions(StoreOptions, OutputOptions):
+    by: str | None = option(
+        "Also the score over a size: input_tokens, output_tokens, tool_calls, duration_ms, or a "
+        "path such as case.metadata.context_tokens.",
+        metavar="SIZE",
+    )
+    threshold: float | None = option(
+        "The score that is good enough (default: the rubric's pass threshold).", ge=0, le=1
+    )
+    output: tuple[Path, ...] = output_option("Write it to FILE: .json, .md or .html.")
+
+
+@command("explain", _ExplainOptions)
+@click.argument("runs", nargs=-1)
+def explain_command(options: _ExplainOptions, *, runs: tuple[str, ...]) -> None:
+    """Show what goes with the scores of RUNS (default: the last run).
+
+    The variance of the scores is divided among tokens, tool calls, duration, model, variant and
+    stratum (Shapley shares, with intervals clustered by case). With --by, the score is shown over a
+    size such as that of the context: where it falls off (the cliff), and up to which size its
+    interval stays above the threshold (the safe limit). Variants are shown side by side: quality,
+    tokens, tool calls, time and cost.
+
+    It shows association, not cause.
+
+    Examples:
+        judgekit explain
+        judgekit explain latest --by input_tokens --threshold 0.8
+    """
+    files = sort_outputs(options.output, what="an explanation")
+    with closing(RunStore(options.store, create=False)) as store:
+        chosen = [store.run(name) for name in runs or ("latest",)]
+        rows = answer_rows(store, chosen, by=options.by)
+    known = [run.rubric.pass_threshold for run in chosen if run.rubric is not None]
+    threshold = options.threshold
+    if threshold is None:
+        threshold = known[-1] if known else _THRESHOLD
+    curve = None if options.by is None else size_curve(rows, options.by, threshold)
+    title = ", ".join(run.id for run in chosen)
+    document = explain_document(title, explain_variance(rows), curve, variants_side_by_side(rows))
+    show_document(document, options, files)

@@ -1,0 +1,181 @@
+"""`judgekit findings`: the failures of a suite's runs, followed until they are resolved."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from judgekit.cli import console
+from judgekit.cli.approve import user_name
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, StoreOptions, flag, option, takes
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.trend import suite_name
+from judgekit.errors import SettingsError
+from judgekit.evaluation import SuiteFindings
+from judgekit.exports import write_lessons
+from judgekit.records import FindingNote, FindingSeverity, FindingType
+from judgekit.report import finding_document, findings_document, numbers
+from judgekit.store import RunStore
+
+
+class _FindingsOptions(StoreOptions, OutputOptions):
+    suite: str | None = option(
+        "Name or file of the suite (default: that of this folder, else of the last run).",
+        metavar="SUITE",
+    )
+
+
+class _ListOptions(_FindingsOptions):
+    open: bool = flag("Open and recurring findings (default).")
+    resolved: bool = flag("Resolved findings.")
+    all: bool = flag("All findings.")
+    variant: str | None = option("Only of this variant.", metavar="V")
+    severity: FindingSeverity | None = option("Only of this severity.")
+    type: FindingType | None = option("Only of this type.")
+    output: tuple[Path, ...] = output_option("Write the list to FILE: .json, .md or .html.")
+
+
+@click.group(invoke_without_command=True)
+@takes(_ListOptions)
+def findings_command(options: _ListOptions) -> None:
+    """List what failed in the runs of a suite, as findings that are followed.
+
+    A finding is a failure of one variant on one case. Later runs continue it, or resolve it when
+    the case passes; a run with another judge, template or rubric resolves nothing, and a run of
+    some cases only those. A pass rate more than 10 % below that of the comparable run before is a
+    critical finding about the whole run. Root causes, resolutions and notes are added by hand.
+
+    Examples:
+        judgekit findings
+        judgekit findings --all --json
+        judgekit findings show f-1d8f453e48
+        judgekit findings resolve f-1d8f453e48 --because "the prompt names the refund period"
+        judgekit findings export lessons.jsonl
+    """
+    if click.get_current_context().invoked_subcommand is not None:
+        return
+    files = sort_outputs(options.output, what="findings")
+    with closing(RunStore(options.store, create=False)) as store:
+        suite = suite_name(options.suite, store)
+        every = [*SuiteFindings(store, suite).findings.values()]
+    shows_open = options.open or not options.resolved
+    shown = [
+        one
+        for one in every
+        if (options.all or (options.resolved if one.status == "resolved" else shows_open))
+        and options.variant in {None, one.variant}
+        and options.severity in {None, one.severity}
+        and options.type in {None, one.type}
+    ]
+    show_document(findings_document(suite, every, shown), options, files)
+
+
+class _ShowOptions(_FindingsOptions):
+    output: tuple[Path, ...] = output_option("Write the finding to FILE: .json, .md or .html.")
+
+
+@command("show", _ShowOptions, findings_command)
+@click.argument("finding")
+def show_finding_command(options: _ShowOptions, *, finding: str) -> None:
+    """Show all of a finding: what failed, quotes of it, since when, and what was added by hand.
+
+    Examples:
+        judgekit findings show f-1d8f453e48
+    """
+    files = sort_outputs(options.output, what="a finding")
+    with closing(RunStore(options.store, create=False)) as store:
+        found = SuiteFindings(store, suite_name(options.suite, store)).find(finding)
+    show_document(finding_document(found), options, files)
+
+
+class _ByOptions(_FindingsOptions):
+    by: str | None = option("Who adds it (default: your user name).", metavar="WHO")
+    note: str | None = option("A note.", metavar="TEXT")
+    root_cause: str | None = option("Why it failed.", metavar="TEXT")
+
+
+class _AnnotateOptions(_ByOptions):
+    type: FindingType | None = option("The type, where the rules are wrong.")
+    severity: FindingSeverity | None = option("The severity, where the rules are wrong.")
+
+
+@command("annotate", _AnnotateOptions, findings_command)
+@click.argument("finding")
+def annotate_finding_command(options: _AnnotateOptions, *, finding: str) -> None:
+    """Add a root cause or a note to a finding, or correct its type or severity.
+
+    Examples:
+        judgekit findings annotate f-1d8f453e48 --root-cause "the tool timed out"
+    """
+    fields = {
+        name: getattr(options, name)
+        for name in ("root_cause", "note", "type", "severity")
+        if getattr(options, name) is not None
+    }
+    if not fields:
+        raise SettingsError(
+            "there is nothing to add", hint="give --root-cause, --note, --type or --severity"
+        )
+    _add(options, (finding,), fields)
+
+
+class _ResolveOptions(_ByOptions):
+    because: str | None = option("What was changed.", metavar="TEXT")
+
+
+@command("resolve", _ResolveOptions, findings_command)
+@click.argument("findings", nargs=-1, required=True)
+def resolve_finding_command(options: _ResolveOptions, *, findings: tuple[str, ...]) -> None:
+    """Resolve findings by hand; one that occurs again is recurring.
+
+    Examples:
+        judgekit findings resolve f-1d8f453e48 --because "the prompt is clearer"
+    """
+    if options.because is None or not options.because.strip():
+        raise SettingsError(
+            "resolving a finding needs what was changed",
+            hint='judgekit findings resolve FINDING --because "the prompt names the period"',
+        )
+    fields = {"resolution": options.because.strip()}
+    fields |= {} if options.note is None else {"note": options.note}
+    fields |= {} if options.root_cause is None else {"root_cause": options.root_cause}
+    _add(options, findings, fields)
+
+
+def _add(options: _ByOptions, names: tuple[str, ...], fields: dict[str, str]) -> None:
+    by = (options.by or user_name()).strip()
+    with closing(RunStore(options.store, create=False)) as store:
+        suite = suite_name(options.suite, store)
+        known = SuiteFindings(store, suite)
+        # All names are looked up before the first note is stored.
+        ids = [known.find(name).id for name in names]
+        for id_ in ids:
+            row = {"finding": id_, "at": datetime.now(UTC), "by": by, **fields}
+            store.add_finding_note(suite, FindingNote.model_validate(row))
+        after = SuiteFindings(store, suite)
+        for id_ in ids:
+            show_document(finding_document(after.findings[id_]), options)
+
+
+class _ExportOptions(_FindingsOptions):
+    """Nothing of its own."""
+
+
+@command("export", _ExportOptions, findings_command)
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+def export_findings_command(options: _ExportOptions, *, file: Path) -> None:
+    """Write the lessons of resolved and recurring findings to FILE (.jsonl).
+
+    Each line is a memory item: what failed, why, what was changed, and the evidence.
+
+    Examples:
+        judgekit findings export lessons.jsonl
+    """
+    with closing(RunStore(options.store, create=False)) as store:
+        suite = suite_name(options.suite, store)
+        n = write_lessons(file, SuiteFindings(store, suite).findings.values())
+    console.note(f"wrote {numbers.format_count(n, 'lesson')} to {file}")

@@ -1,0 +1,77 @@
+"""`judgekit trend`: how the quality of a suite moves from run to run."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, StoreOptions, option
+from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.setup import configured_suite
+from judgekit.evaluation import TrendMeasure, trend_of_suite
+from judgekit.report import trend_document
+from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from judgekit.store import StoredRuns
+
+
+class _TrendOptions(StoreOptions, OutputOptions):
+    variant: str | None = option("Only this variant (default: those of the last run).", metavar="V")
+    criterion: str | None = option(
+        "The mean of this criterion instead of the overall score.", metavar="C"
+    )
+    measure: TrendMeasure = option(
+        "score (default): the mean overall value; or pass_rate.", "score"
+    )
+    last: int | None = option("Only the latest N runs.", metavar="N", ge=2)
+    output: tuple[Path, ...] = output_option("Write the trend to FILE: .json, .md or .html.")
+
+
+@command("trend", _TrendOptions)
+@click.argument("suite", required=False)
+def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
+    """Show how the quality of SUITE moves from run to run.
+
+    SUITE is the name of a suite with stored runs, or its file (default: the suite of this folder,
+    else that of the last run). Only complete runs of all cases count. Where the judge, the
+    template, the rubric, the assertions or the cases changed, the series breaks: nothing is
+    compared over a break. Changed thresholds and weights break nothing, since earlier runs are
+    scored again by the latest rubric.
+
+    The direction is that of the last five runs: stable if they differ by at most 5 %, improving or
+    degrading if they rise or fall consistently. Three degrading runs in a row escalate. The tests
+    below the table look at all runs since the last break.
+
+    Exit code 0 whatever the direction.
+
+    Examples:
+        judgekit trend
+        judgekit trend support-replies --criterion accuracy
+        judgekit trend --last 20 -o trend.html
+    """
+    files = sort_outputs(options.output, what="a trend")
+    with closing(RunStore(options.store, create=False)) as store:
+        name = suite_name(suite, store)
+        trends = trend_of_suite(
+            store,
+            name,
+            variant=options.variant,
+            criterion=options.criterion,
+            measure=options.measure,
+            last=options.last,
+        )
+        show_document(trend_document(name, trends), options, files)
+
+
+def suite_name(suite: str | None, store: StoredRuns) -> str:
+    """The name of the suite that is given by its name or file, or not at all."""
+    path = None if suite is None else Path(suite)
+    if suite is not None and path is not None and not path.is_file():
+        return suite
+    found = configured_suite(path)
+    return store.run().suite if found is None else found.name

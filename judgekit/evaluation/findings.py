@@ -1,0 +1,514 @@
+"""Findings: failures of a suite's runs, each followed until a run or a user resolves it.
+
+What runs observed is derived from their answers; only what users added is stored. A run continues
+or resolves the findings of the cases it ran, and an undecided answer does neither.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import Field
+
+from judgekit.assertions import SYNONYMS, is_refusal
+from judgekit.errors import UnknownNameError
+from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
+from judgekit.fingerprint import fingerprint
+from judgekit.records import FINISHED_STATUSES, Finding, FindingNote, Occurrence, Record, Rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from judgekit.evaluation.outcome import Outcome
+    from judgekit.records import CaseResult, FindingSeverity, FindingType, Output, RunInfo
+    from judgekit.store import RunStore
+
+_ID_LENGTH = 10
+_MOST_QUOTES = 3
+_LONGEST = 1_000
+# So many earlier runs say whether a failure is new.
+_MOST_RUNS = 20
+
+
+class RunFailures(Record):
+    """The failures of a run."""
+
+    failures: tuple[Occurrence, ...] = ()
+
+
+class DecidedCases(Record):
+    """The ids of the cases that failed and that passed in a run, by variant."""
+
+    failed: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    passed: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+
+_FAILURES, _DECIDED = "failures", "decided"
+
+
+@dataclass(frozen=True, slots=True)
+class FindingChanges:
+    """How a run changed the findings of its suite, by their ids."""
+
+    opened: tuple[str, ...] = ()
+    """Also those that were resolved before and recur."""
+
+    continued: tuple[str, ...] = ()
+    resolved: tuple[str, ...] = ()
+
+
+def finding_id(suite: str, variant: str, case_id: str | None) -> str:
+    """The id of a finding, the same in every run and every store."""
+    return f"f-{fingerprint([suite, variant, case_id])[:_ID_LENGTH]}"
+
+
+class SuiteFindings:
+    """The findings of a suite.
+
+    Attributes:
+        findings: By id: open ones first, then by severity, the latest first.
+    """
+
+    def __init__(self, store: RunStore, suite: str) -> None:
+        self._suite = suite
+        self._events: dict[str, list[_Event]] = defaultdict(list)
+        runs = store.runs(suite=suite)[::-1]
+        reader = FigureReader(store, suite)
+        observed = ObservedRuns(store, suite)
+        drops = _regressions(runs, reader)
+        for run in runs:
+            drop = drops.get(run.id, _RunDrops((), ()))
+            self._take_failures(run, (*observed.failures(run).failures, *drop.fallen))
+            passed = observed.decided(run).passed
+            cases = ((variant, case) for variant, ids in passed.items() for case in ids)
+            self._take_passes(run, cases)
+            self._take_passes(run, ((variant, None) for variant in drop.recovered))
+        for note in store.finding_notes(suite):
+            if note.finding in self._events:
+                self._events[note.finding].append(_Event(note.at, None, note=note))
+        measures = _Measures(runs)
+        followed = [
+            _Followed(name, suite, events, measures) for name, events in self._events.items()
+        ]
+        found = sorted((one.finding() for one in followed), key=_order)
+        self.findings = {one.id: one for one in found}
+        self._changes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for one in followed:
+            for run_id, change in one.changes.items():
+                self._changes[run_id][change].append(one.name)
+
+    def changes_of(self, run_id: str) -> FindingChanges:
+        """How a run changed them."""
+        return FindingChanges(**{name: tuple(ids) for name, ids in self._changes[run_id].items()})
+
+    def find(self, name: str) -> Finding:
+        """The finding of this id, or of an id that begins like it.
+
+        Raises:
+            UnknownNameError: When there is none, or several.
+        """
+        near = [one for id_, one in self.findings.items() if id_.startswith(name)]
+        if name in self.findings or len(near) == 1:
+            return self.findings.get(name) or near[0]
+        raise UnknownNameError("finding", name, self.findings)
+
+    def _take_failures(self, run: RunInfo, failed: Iterable[Occurrence]) -> None:
+        for one in failed:
+            name = finding_id(self._suite, one.variant, one.case_id)
+            self._events[name].append(_Event(run.started_at, run.id, occurrence=one))
+
+    def _take_passes(self, run: RunInfo, passed: Iterable[tuple[str, str | None]]) -> None:
+        for variant, case_id in passed:
+            name = finding_id(self._suite, variant, case_id)
+            # A case that never failed has no finding that could be resolved.
+            if name in self._events:
+                self._events[name].append(_Event(run.started_at, run.id))
+
+
+def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
+    """How a run that has just ended changed the findings of its suite."""
+    # Only ids are read, of the last runs: the whole list takes a second with thousands of runs.
+    observed = ObservedRuns(store, run.suite)
+    earlier = [
+        one
+        for one in store.runs(suite=run.suite, limit=_MOST_RUNS)
+        if (one.started_at, one.id) < (run.started_at, run.id)
+    ]
+    # The last run that decided each case: whether it failed there
+    before: dict[tuple[str, str], tuple[bool, str]] = {}
+    for one in reversed(earlier):
+        decided = observed.decided(one)
+        for is_failed, by_variant in ((True, decided.failed), (False, decided.passed)):
+            for variant, ids in by_variant.items():
+                before |= {(variant, case): (is_failed, one.id) for case in ids}
+    measures = _Measures([*earlier, run])
+    now = observed.decided(run)
+    failed = [(variant, case) for variant, ids in now.failed.items() for case in ids]
+    passed = [(variant, case) for variant, ids in now.passed.items() for case in ids]
+
+    def names(keys: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        return tuple(finding_id(run.suite, *key) for key in keys)
+
+    return FindingChanges(
+        opened=names(key for key in failed if not before.get(key, (False, ""))[0]),
+        continued=names(key for key in failed if before.get(key, (False, ""))[0]),
+        resolved=names(
+            key
+            for key in passed
+            if (then := before.get(key)) is not None
+            and then[0]
+            and not measures.changes(then[1], run.id)
+        ),
+    )
+
+
+class _Event(NamedTuple):
+    """Something that happened to a finding: it occurred, its case passed, or a note was added."""
+
+    at: datetime
+    run: str | None
+    occurrence: Occurrence | None = None
+    note: FindingNote | None = None
+
+
+class _Measures:
+    """What was measured differently in two runs, looked up once for all findings."""
+
+    def __init__(self, runs: Iterable[RunInfo]) -> None:
+        self._runs = {run.id: run for run in runs}
+        self._changes: dict[tuple[str, str], str] = {}
+
+    def changes(self, then: str, now: str) -> str:
+        """In words; empty where the runs are comparable."""
+        # Comparing imports numpy, a sixth of the time of grading from the cache.
+        from judgekit.evaluation.comparability import compare_measures  # noqa: PLC0415
+
+        if (then, now) not in self._changes:
+            found = compare_measures(self._runs[then], self._runs[now])
+            self._changes[then, now] = "; ".join(found.changes)
+        return self._changes[then, now]
+
+
+class _Followed:
+    """A finding through all that happened to it."""
+
+    def __init__(
+        self, name: str, suite: str, events: Iterable[_Event], measures: _Measures
+    ) -> None:
+        self.name, self._suite, self._measures = name, suite, measures
+        self._passes_since: str | None = None
+        # What each run did to it: `opened`, `continued` or `resolved`
+        self.changes: dict[str, str] = {}
+        self._seen: list[tuple[_Mark, Occurrence]] = []
+        self._notes: dict[str, object] = {}
+        self._is_open, self._n_resolved = False, 0
+        self._resolved: _Mark | None = None
+        for event in sorted(events, key=lambda one: one.at):
+            self._take(event)
+
+    def _take(self, event: _Event) -> None:
+        note, run = event.note, event.run
+        if note is not None:
+            added = {"root_cause", "resolution", "note", "type", "severity"}
+            self._notes |= note.model_dump(include=added, exclude_none=True)
+            if note.resolution is not None:
+                self._resolve(_Mark(note.by, event.at))
+        elif run is not None and event.occurrence is not None:
+            self.changes[run] = "continued" if self._is_open else "opened"
+            self._is_open, self._passes_since = True, None
+            self._seen.append((_Mark(run, event.at), event.occurrence))
+        elif run is not None and self._is_open:
+            # Another judge that lets the output pass has not shown that it became better.
+            if changes := self._measures.changes(self._seen[-1][0].name, run):
+                self._passes_since = f"in {run}, which is not comparable: {changes}"
+                return
+            self.changes[run] = "resolved"
+            self._resolve(_Mark(run, event.at))
+
+    def _resolve(self, by: _Mark) -> None:
+        if self._is_open:
+            self._is_open, self._resolved, self._passes_since = False, by, None
+            self._n_resolved += 1
+
+    def finding(self) -> Finding:
+        """The finding as it is after all of it."""
+        (first, _), (last, occurrence) = self._seen[0], self._seen[-1]
+        status = "resolved" if not self._is_open else "recurring" if self._n_resolved else "open"
+        resolved = None if self._is_open else self._resolved
+        return Finding.model_validate(
+            {
+                **occurrence.model_dump(exclude={"n_failed", "n_answers"}),
+                "id": self.name,
+                "suite": self._suite,
+                "status": status,
+                "first_run": first.name,
+                "last_run": last.name,
+                "first_seen_at": first.at,
+                "last_seen_at": last.at,
+                "n_runs": len(self._seen),
+                "n_resolved": self._n_resolved,
+                "resolved_by": None if resolved is None else resolved.name,
+                "resolved_at": None if resolved is None else resolved.at,
+                "passes_since": self._passes_since,
+                **self._notes,
+            }
+        )
+
+
+class _Mark(NamedTuple):
+    """A run or a user, and when."""
+
+    name: str
+    at: datetime
+
+
+_SEVERITIES: Sequence[FindingSeverity] = ("critical", "major", "minor")
+
+
+def _order(one: Finding) -> tuple[object, ...]:
+    rank = _SEVERITIES.index(one.severity)
+    return one.status == "resolved", rank, -one.last_seen_at.timestamp(), one.id
+
+
+class CaseTally:
+    """Notes which cases of a run fail and pass, while its answers are read for something else."""
+
+    def __init__(self, run: RunInfo) -> None:
+        self._run = run
+        # By variant and case: True passed, False failed, None undecided, of the answers that
+        # count: of several tries the last, of repeats all.
+        self._states: dict[tuple[str, str], bool | None] = {}
+
+    def take(self, answer: Outcome) -> None:
+        """Look at one answer."""
+        key, state = (answer.result.variant, answer.result.case.id), _state(answer)
+        if self._run.repeats != 1 and key in self._states:
+            # A case fails with any of its repeats, and passes with all of them.
+            states = state, self._states[key]
+            state = False if False in states else None if None in states else True
+        self._states[key] = state
+
+    def keep(self, store: RunStore) -> None:
+        """Store it with a run that has just ended."""
+        store_record(store, _DECIDED, self._run, self.decided())
+
+    def decided(self) -> DecidedCases:
+        """The cases that failed and that passed."""
+        found: dict[bool | None, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for (variant, case_id), state in self._states.items():
+            found[state][variant].append(case_id)
+        return DecidedCases.model_validate({"failed": found[False], "passed": found[True]})
+
+
+def _state(answer: Outcome) -> bool | None:
+    """Whether an answer passed without any failure; None where it is undecided."""
+    if answer.result.output.error is not None:
+        return False
+    criteria = () if answer.verdict is None else answer.verdict.criteria
+    if answer.passed and any(one.passed is False for one in criteria):
+        return False
+    return answer.passed
+
+
+class ObservedRuns:
+    """What failed and what passed in the runs of a suite, as stored or computed."""
+
+    def __init__(self, store: RunStore, suite: str) -> None:
+        self._store = store
+        self._failures = StoredRecords(store, suite, _FAILURES, RunFailures)
+        self._decided = StoredRecords(store, suite, _DECIDED, DecidedCases)
+
+    def failures(self, run: RunInfo) -> RunFailures:
+        """The failures of a run."""
+        return self._failures.of(run, lambda: self._compute_failures(run))
+
+    def decided(self, run: RunInfo) -> DecidedCases:
+        """The cases that failed or passed in a run."""
+        return self._decided.of(run, lambda: self._compute_decided(run))
+
+    def _compute_decided(self, run: RunInfo) -> DecidedCases:
+        tally = CaseTally(run)
+        for result in self._store.results(run.id):
+            tally.take(conclude_result(result, run))
+        return tally.decided()
+
+    def _compute_failures(self, run: RunInfo) -> RunFailures:
+        failed = {
+            (case, variant) for variant, ids in self.decided(run).failed.items() for case in ids
+        }
+        # One failure for each case and variant; of several repeats the most severe.
+        found: dict[tuple[str, str], list[Occurrence]] = defaultdict(list)
+        n_answers: Counter[tuple[str, str]] = Counter()
+        for result in last_tries(self._store.results(run.id), run) if failed else ():
+            key = result.case.id, result.variant
+            n_answers[key] += 1
+            if key in failed and (one := failure_of(conclude_result(result, run), run)):
+                found[key].append(one)
+        return RunFailures(
+            failures=tuple(
+                min(ones, key=lambda one: _SEVERITIES.index(one.severity)).model_copy(
+                    update={"n_failed": len(ones), "n_answers": n_answers[key]}
+                )
+                for key, ones in found.items()
+            )
+        )
+
+
+def failure_of(answer: Outcome, run: RunInfo) -> Occurrence | None:
+    """What went wrong with an answer; None where it passed without a failure or is undecided."""
+    if _state(answer) is not False:
+        return None
+    result, verdict = answer.result, answer.verdict
+    criteria = () if verdict is None else verdict.criteria
+    failing = [one for one in criteria if one.passed is False]
+    severity: FindingSeverity = "major"
+    if result.output.error is not None or any(one.required for one in failing):
+        severity = "critical"
+    elif answer.passed:
+        severity = "minor"
+    names = [one.name for one in failing] or _below_threshold(answer, run)
+    return Occurrence(
+        variant=result.variant,
+        case_id=result.case.id,
+        type=_type(answer, names, _rubric(answer, run)),
+        severity=severity,
+        criteria=tuple(names),
+        description=_description(answer)[:_LONGEST],
+        quotes=tuple(_quotes(result, names)),
+        step=_failing_step(result.output),
+    )
+
+
+def _rubric(answer: Outcome, run: RunInfo) -> Rubric | None:
+    own = answer.result.case.rubric
+    return own if isinstance(own, Rubric) else run.rubric
+
+
+def _below_threshold(answer: Outcome, run: RunInfo) -> list[str]:
+    """The criteria below the rubric's threshold, where none has failed by itself."""
+    rubric = _rubric(answer, run)
+    if rubric is None or answer.verdict is None or answer.passed:
+        return []
+    known = [one for one in answer.verdict.criteria if one.value is not None]
+    return [one.name for one in known if (one.value or 0.0) < rubric.pass_threshold]
+
+
+_OF_ERRORS: Mapping[str, FindingType] = MappingProxyType({
+    "timeout": "timeout", "refused": "refusal", "unreadable": "format-error",
+    "too_large": "format-error",
+})  # fmt: skip
+_FORMS = frozenset({"html", "json", "sql", "xml"})
+
+
+def _type(answer: Outcome, criteria: Sequence[str], rubric: Rubric | None) -> FindingType:
+    """What went wrong: by rules first, then by what a failed criterion is about."""
+    output = answer.result.output
+    if output.error is not None:
+        return _OF_ERRORS.get(output.error_kind or "", "crash")
+    if output.text and is_refusal(output).actual:
+        return "refusal"
+    failed = [check.type for check in answer.result.checks if check.passed is False]
+    own = [SYNONYMS[name].name if name in SYNONYMS else name for name in failed]
+    # `text.is_json`, `text.contains_xml` and the like check the form.
+    if any(name.startswith("text.") and name.rpartition("_")[2] in _FORMS for name in own):
+        return "format-error"
+    for criterion in () if rubric is None else rubric.criteria:
+        if criterion.name in criteria and criterion.finding is not None:
+            return criterion.finding
+    return "wrong-output"
+
+
+def _description(answer: Outcome) -> str:
+    """Why an answer failed, in one or a few lines: error, assertions, rationales."""
+    result = answer.result
+    if result.output.error is not None:
+        return result.output.error
+    failed = [check for check in result.checks if check.passed is False]
+    lines = [f"{check.type or 'assertion'} failed: {check.message}" for check in failed]
+    criteria = () if answer.verdict is None else answer.verdict.criteria
+    failing = {one.name for one in criteria if one.passed is False}
+    lines += [
+        f"{one.criterion}: {one.rationale}" for one in result.judgments if one.criterion in failing
+    ]
+    if not lines and answer.outcome is not None:
+        lines = [answer.outcome.feedback]
+    if not lines:
+        lines = [f"{one.criterion}: {one.rationale}" for one in result.judgments]
+    return "\n".join(lines) or f"the value is {answer.value or 0.0:.3f}"
+
+
+def _quotes(result: CaseResult, criteria: Sequence[str]) -> Iterator[str]:
+    found = dict.fromkeys(
+        evidence.quote
+        for judgment in result.judgments
+        if judgment.criterion in criteria
+        for evidence in judgment.evidence
+        if evidence.match is not None
+    )
+    yield from list(found)[:_MOST_QUOTES]
+
+
+def _failing_step(output: Output) -> str | None:
+    """The first step of the trace that failed, by its type or by a field of it."""
+    for place, event in enumerate(output.trace, 1):
+        more = event.model_extra or {}
+        is_failed = event.type == "error" or bool(more.get("error")) or more.get("is_error") is True
+        if is_failed or more.get("status") in {"error", "failed"}:
+            name = f" {event.name}" if event.name else ""
+            return f"step {place}: {event.type}{name}"
+    return None
+
+
+class _RunDrops(NamedTuple):
+    """The critical drops of a run's pass rates, and the variants that recovered from one."""
+
+    fallen: tuple[Occurrence, ...]
+    recovered: tuple[str, ...]
+
+
+def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _RunDrops]:
+    """Critical drops of a pass rate since the comparable run before, and their end."""
+    from judgekit.evaluation.comparability import compare_measures, ran_all_cases  # noqa: PLC0415 - as above
+    from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415 - as above
+
+    found: dict[str, _RunDrops] = {}
+    before: dict[str, RunInfo] = {}
+    # The rate before a drop, which a later run has to come near again
+    normal: dict[str, float] = {}
+    for run in runs:
+        if run.status not in FINISHED_STATUSES or not ran_all_cases(run):
+            continue
+        fallen, recovered = [], []
+        for variant, figures in reader.figures(run).variants.items():
+            rate, then = figures.pass_rate.value, before.get(variant)
+            before[variant] = run
+            if then is not None and compare_measures(then, run).changes:
+                normal.pop(variant, None)
+                then = None
+            if rate is None or then is None:
+                continue
+            earlier = normal.get(variant, reader.figures(then).variants[variant].pass_rate.value)
+            if earlier is not None and pass_rate_drop(earlier, rate).critical:
+                normal[variant] = earlier
+                fallen.append(_regression(variant, earlier, rate, then.id))
+            elif normal.pop(variant, None) is not None:
+                recovered.append(variant)
+        found[run.id] = _RunDrops(tuple(fallen), tuple(recovered))
+    return found
+
+
+def _regression(variant: str, before: float, now: float, then: str) -> Occurrence:
+    share = (before - now) / before
+    return Occurrence(
+        variant=variant,
+        case_id=None,
+        type="regression",
+        severity="critical",
+        description=f"the pass rate fell from {before:.0%} to {now:.0%}, by {share:.0%} of what it "
+        f"was; the run before is {then}",
+    )

@@ -1,0 +1,155 @@
+"""Notifies a program, a file or a webhook once when quality breaks down; never blocks a run.
+
+There is one notification for each episode: a critical finding from when it occurs until it is
+resolved, and a degrading trend from when it escalates until it ends. What could not be delivered is
+reported, and tried again after the next run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from typing import TYPE_CHECKING, Literal
+
+from judgekit.errors import JudgekitError, SettingsError
+from judgekit.evaluation.findings import SuiteFindings
+from judgekit.evaluation.trend import trend_of_suite
+from judgekit.http_session import http_sessions
+from judgekit.records import FINISHED_STATUSES, Finding, JsonObject, Record
+from judgekit.subprocess import ProcessLimits, run_process
+from judgekit.targets import expand_variables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from judgekit.datasets import NotifySettings, Suite
+    from judgekit.records import RunInfo
+    from judgekit.store import RunStore
+
+_LIMITS = ProcessLimits(timeout_s=30)
+_TIMEOUT_S = 10.0
+_SUCCESS = 2
+
+
+class Alarm(Record):
+    """What is sent, as JSON.
+
+    Attributes:
+        episode: The same text for all runs of an episode.
+        message: One sentence.
+    """
+
+    kind: Literal["critical-finding", "escalation", "watch"]
+    episode: str
+    suite: str
+    run: str
+    message: str
+    finding: Finding | None = None
+    trend: JsonObject | None = None
+
+
+async def notify(suite: Suite, run: RunInfo, store: RunStore, *, at: datetime) -> list[str]:
+    """Send the alarms of a run that were not sent before; what could not be sent, in words."""
+    # An interrupted run is resumed, and has not been concluded.
+    if suite.notify is None or run.status not in FINISHED_STATUSES:
+        return []
+    sent = store.notified(run.suite)
+    problems = []
+    for alarm in _alarms(run, store, SuiteFindings(store, run.suite)):
+        if alarm.episode in sent:
+            continue
+        failed = await send_alarm(suite, alarm)
+        problems += failed
+        if not failed:
+            store.record_notification(run.suite, alarm.episode, at)
+    return problems
+
+
+async def send_alarm(suite: Suite, alarm: Alarm) -> list[str]:
+    """Send an alarm as the suite says; what could not be sent, in words."""
+    if suite.notify is None:
+        return []
+    body = json.dumps(alarm.to_json(), ensure_ascii=False)
+    try:
+        await _send(suite.notify, body, suite.folder)
+    except (JudgekitError, OSError, TimeoutError) as error:
+        return [f"{alarm.message}: not notified: {error}"]
+    return []
+
+
+def watch_alarm(run: RunInfo, message: str, *, n: int) -> Alarm:
+    """The alarm of a watched file whose score is too low; `n` counts its episodes."""
+    episode = f"watch/{n}"
+    return Alarm(kind="watch", episode=episode, suite=run.suite, run=run.id, message=message)
+
+
+def _alarms(run: RunInfo, store: RunStore, findings: SuiteFindings) -> Iterator[Alarm]:
+    for finding in findings.findings.values():
+        if finding.severity == "critical" and finding.status != "resolved":
+            where = finding.case_id or "the whole run"
+            yield Alarm(
+                kind="critical-finding",
+                # Resolved and back again is another episode.
+                episode=f"{finding.id}/{finding.n_resolved}",
+                suite=run.suite,
+                run=run.id,
+                message=f"critical finding in {run.suite}, {finding.variant}, {where}: "
+                f"{finding.description.partition(chr(10))[0]}",
+                finding=finding,
+            )
+    for trend in trend_of_suite(store, run.suite):
+        if trend.escalation:
+            n = trend.escalation.n_degrading
+            first = trend.points[-n]
+            yield Alarm(
+                kind="escalation",
+                episode=f"degrading/{trend.variant}/{first.run}",
+                suite=run.suite,
+                run=run.id,
+                message=f"{run.suite}, {trend.variant}: degrading for {n} runs in a row",
+                trend={
+                    "variant": trend.variant,
+                    "measure": trend.measure,
+                    "values": [point.figure.value for point in trend.since_break],
+                },
+            )
+
+
+async def _send(settings: NotifySettings, body: str, folder: Path) -> None:
+    if settings.command is not None:
+        await run_process(
+            settings.command, body.encode(), limits=_LIMITS, environment=None, folder=folder
+        )
+    elif settings.file is not None:
+        with (folder / settings.file).open("a", encoding="utf-8") as file:
+            file.write(body + "\n")
+    elif settings.webhook is not None:
+        await _post(settings.webhook, body)
+
+
+async def _post(address: str, body: str) -> None:
+    texts, _ = expand_variables({"webhook": address}, os.environ, where="notify")
+    url = texts["webhook"]
+    sessions = http_sessions(url, timeout_s=_TIMEOUT_S, connect_s=_TIMEOUT_S)
+    try:
+        session = await sessions.current()
+        headers = {"Content-Type": "application/json"}
+        try:
+            async with (
+                asyncio.timeout(_TIMEOUT_S),
+                session.client.post(
+                    url, data=body.encode(), headers=headers, allow_redirects=False
+                ) as response,
+            ):
+                if response.status // 100 != _SUCCESS:
+                    raise SettingsError(f"the webhook answered HTTP {response.status}")
+        # Without the error's own words: they name the address, which is a key.
+        except TimeoutError:
+            raise SettingsError(f"the webhook did not answer within {_TIMEOUT_S:g} s") from None
+        except session.errors as error:
+            raise SettingsError(f"the webhook: {type(error).__name__}") from None
+    finally:
+        await sessions.aclose()

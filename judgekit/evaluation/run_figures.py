@@ -1,0 +1,130 @@
+"""The figures of a stored run by variant, computed once for each rubric and calibration.
+
+A gate or a trend looks at many runs, and reading the answers of one takes seconds where it has
+thousands, so that they are stored.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import isnan
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from judgekit.errors import StoreError
+from judgekit.evaluation.judges import CALIBRATION_KEY
+from judgekit.evaluation.summary import summarize_run
+from judgekit.fingerprint import fingerprint
+from judgekit.records import FINISHED_STATUSES, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judgekit.evaluation.summary import GroupFigures, RunSummary
+    from judgekit.records import RunInfo
+    from judgekit.stats.estimate import Estimate
+    from judgekit.store import RunStore
+
+
+_RecordT = TypeVar("_RecordT", bound=Record)
+
+
+class StoredFigure(Record):
+    """A mean or a rate with its 95 % interval; None where undefined."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+
+
+class StoredFigures(Record):
+    """The figures of a variant in a run."""
+
+    score: StoredFigure
+    pass_rate: StoredFigure
+    criteria: dict[str, StoredFigure]
+    n_cases: int
+
+
+class RunFigures(Record):
+    """The figures of a run."""
+
+    cases: str
+    """Fingerprint of its cases; where it differs, contents may be equal all the same."""
+
+    variants: dict[str, StoredFigures]
+
+
+class FigureReader:
+    """Reads figures of a suite's runs, and stores those that had to be computed."""
+
+    def __init__(self, store: RunStore, suite: str) -> None:
+        self._store = store
+        self._stored = StoredRecords(store, suite, "figures", RunFigures)
+
+    def figures(self, run: RunInfo) -> RunFigures:
+        """The figures of a run by the rubric and the calibration that it has here."""
+
+        def compute() -> RunFigures:
+            return _figures(summarize_run(self._store.results(run.id), run), self._store)
+
+        return self._stored.of(run, compute)
+
+
+class StoredRecords(Generic[_RecordT]):
+    """The records of one kind that are stored with the runs of a suite."""
+
+    def __init__(self, store: RunStore, suite: str, kind: str, model: type[_RecordT]) -> None:
+        self._store, self._kind, self._model = store, kind, model
+        # All at once: a query for each of a thousand runs would take longer than the figures.
+        self._known = store.figures_of_suite(suite, kind)
+
+    def of(self, run: RunInfo, compute: Callable[[], _RecordT]) -> _RecordT:
+        """The record of a run, computed and stored where it is not known."""
+        known = self._known.get((run.id, record_key(self._kind, run)))
+        if known is not None:
+            return self._model.model_validate(known)
+        found = compute()
+        # Answers may still be added to a run that did not finish; and a database that cannot be
+        # written to can still be read.
+        if run.status in FINISHED_STATUSES:
+            with suppress(StoreError):
+                store_record(self._store, self._kind, run, found)
+        return found
+
+
+def store_figures(summary: RunSummary, store: RunStore) -> None:
+    """Store the figures of a run that has just ended, so that no trend has to read its answers."""
+    store_record(store, "figures", summary.run, _figures(summary, store))
+
+
+def store_record(store: RunStore, kind: str, run: RunInfo, record: Record) -> None:
+    """Store something with a run until the run changes."""
+    store.keep_figures(run.id, record_key(kind, run), record.to_json())
+
+
+def record_key(kind: str, run: RunInfo) -> str:
+    """Of what kind it is, and by which rubric and calibration it is concluded."""
+    rubric = "" if run.rubric is None else run.rubric.fingerprint
+    return f"{kind} {fingerprint([rubric, run.config.get(CALIBRATION_KEY)])}"
+
+
+def _figures(summary: RunSummary, store: RunStore) -> RunFigures:
+    return RunFigures(
+        cases=fingerprint(store.case_keys(summary.run.id)),
+        variants={one.variant: _of_group(one) for one in summary.variants},
+    )
+
+
+def _of_group(group: GroupFigures) -> StoredFigures:
+    return StoredFigures(
+        score=_stored(group.value),
+        pass_rate=_stored(group.pass_rate),
+        criteria={name: _stored(found) for name, found in group.criteria.items()},
+        n_cases=group.n_cases,
+    )
+
+
+def _stored(found: Estimate) -> StoredFigure:
+    value, low, high = (None if isnan(x) else x for x in (found.value, found.low, found.high))
+    return StoredFigure(value=value, low=low, high=high, n=found.n)

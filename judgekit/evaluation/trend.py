@@ -1,0 +1,246 @@
+"""How the quality of a suite moves from run to run, and where its measure changed.
+
+Only runs that were measured the same way (`comparability`) form a series. A change of judge,
+template, rubric, assertions or cases is a break: nothing is averaged or compared over it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import numpy as np
+
+from judgekit.errors import NotEnoughDataError, UnknownNameError
+from judgekit.evaluation.comparability import (
+    case_changes,
+    compare_measures,
+    describe_break,
+    ran_all_cases,
+)
+from judgekit.evaluation.run_figures import FigureReader, StoredFigure
+from judgekit.records import FINISHED_STATUSES
+from judgekit.stats.trend import (
+    baseline,
+    changepoint,
+    cusum,
+    direction,
+    mann_kendall,
+    should_escalate,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+
+    from judgekit.evaluation.run_figures import StoredFigures
+    from judgekit.records import RunInfo
+    from judgekit.stats.trend import Changepoint, Cusum, Direction, Escalation, MannKendall
+    from judgekit.store import RunStore
+
+TrendMeasure = Literal["score", "pass_rate"]
+
+WATCH_TAG = "watch"
+"""The tag of runs that are windows of a growing file: each has other cases, drawn by one rule."""
+
+# The first runs since a break, which say what is normal, and the fewest after them worth a look.
+_BASELINE_RUNS = 5
+_SEED = 0
+
+# Of a run without the criterion: it is shown, and the statistics skip it.
+_NO_FIGURE = StoredFigure()
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendPoint:
+    """A run in the series of a variant.
+
+    Attributes:
+        figure: Its figure with a 95 % interval.
+        n_cases: Cases of the run.
+        change: What was measured differently than in the run before, in words; None where nothing
+            was, and for the first run.
+        direction: The direction of the series up to this run, since the last break.
+    """
+
+    run: str
+    at: datetime
+    figure: StoredFigure
+    n_cases: int
+    change: str | None
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityTrend:
+    """The series of one variant of a suite, oldest run first.
+
+    Attributes:
+        measure: `score` (the mean overall value), `pass_rate`, or the name of a criterion.
+        points: All runs, also those before a break.
+        direction: Of the last runs since the last break, by the rule of five runs and 5 %.
+        escalation: Whether the last three runs or more were degrading.
+        test: Mann and Kendall's test of all runs since the last break, with the slope of Theil and
+            Sen; None with fewer than two.
+        shift: Where those runs most likely changed their level; None with fewer than four, or where
+            all are equal.
+        shortfall: The CUSUM of those after the first five, which say what is normal; None with
+            fewer than six, or where those five are all equal.
+        n_left_out: Runs that are no part of it: they ran some of the cases only, or did not end.
+    """
+
+    suite: str
+    variant: str
+    measure: str
+    points: tuple[TrendPoint, ...]
+    direction: Direction
+    escalation: Escalation
+    test: MannKendall | None
+    shift: Changepoint | None
+    shortfall: Cusum | None
+    n_left_out: int
+
+    @property
+    def since_break(self) -> tuple[TrendPoint, ...]:
+        """The runs since the last break, which alone say where quality moves."""
+        starts = [place for place, point in enumerate(self.points) if point.change is not None]
+        return self.points[starts[-1] if starts else 0 :]
+
+
+def trend_of_suite(
+    store: RunStore,
+    suite: str,
+    *,
+    variant: str | None = None,
+    criterion: str | None = None,
+    measure: TrendMeasure = "score",
+    last: int | None = None,
+) -> list[QualityTrend]:
+    """The trend of each variant of a suite's last run.
+
+    Args:
+        store: The store of runs.
+        suite: The name of the suite.
+        variant: Only this variant, whether or not the last run has it.
+        criterion: The mean of this criterion instead of a figure of the whole.
+        measure: The figure of the whole; where no answer has a score it is the pass rate.
+        last: Only so many runs, the latest ones.
+
+    Raises:
+        UnknownNameError: When no run has the suite, the variant or the criterion.
+    """
+    runs = store.runs(suite=suite)
+    if not runs:
+        raise UnknownNameError("suite", suite, store.suites())
+    whole = [run for run in runs if run.status in FINISHED_STATUSES and ran_all_cases(run)]
+    names = {each.id: None for run in runs for each in run.variants}
+    if variant is not None and variant not in names:
+        raise UnknownNameError("variant", variant, names)
+    wanted = [variant] if variant else [each.id for each in (whole or runs)[0].variants]
+    reader = FigureReader(store, suite)
+    series = _Series(store, reader, criterion=criterion, measure=measure)
+    return [
+        series.trend(suite, name, whole[:last], n_left_out=len(runs) - len(whole))
+        for name in wanted
+    ]
+
+
+class _Series:
+    """Makes the series of variants from the figures of runs."""
+
+    def __init__(
+        self, store: RunStore, reader: FigureReader, *, criterion: str | None, measure: TrendMeasure
+    ) -> None:
+        self._store, self._reader = store, reader
+        self._criterion, self._measure = criterion, measure
+
+    def trend(
+        self, suite: str, variant: str, runs: Sequence[RunInfo], *, n_left_out: int
+    ) -> QualityTrend:
+        found = [*self._figures(variant, runs)]
+        measure = self._measure_of([figures for _, figures, _ in found])
+        points: list[TrendPoint] = []
+        values: list[float | None] = []
+        for run, figures, change in reversed(found):
+            figure = self._figure(figures, measure)
+            values = [] if change is not None else values
+            values.append(figure.value)
+            points.append(
+                TrendPoint(
+                    run=run.id,
+                    at=run.started_at,
+                    figure=figure,
+                    n_cases=figures.n_cases,
+                    change=change,
+                    direction=direction(values),
+                )
+            )
+        directions = [point.direction.direction for point in points[len(points) - len(values) :]]
+        return QualityTrend(
+            suite=suite,
+            variant=variant,
+            measure=measure,
+            points=tuple(points),
+            direction=direction(values),
+            escalation=should_escalate(directions),
+            test=_or_none(lambda: mann_kendall(values)),
+            shift=_or_none(lambda: changepoint(values, rng=np.random.default_rng(_SEED))),
+            shortfall=_or_none(lambda: _shortfall(values, points[-1].n_cases)),
+            n_left_out=n_left_out,
+        )
+
+    def _figures(
+        self, variant: str, runs: Sequence[RunInfo]
+    ) -> Iterator[tuple[RunInfo, StoredFigures, str | None]]:
+        """Newest first: each run with its figures, and what was different in the run before."""
+        later: tuple[RunInfo, StoredFigures, str] | None = None
+        for run in runs:
+            if all(each.id != variant for each in run.variants):
+                continue
+            change = None
+            concluded = run
+            if later is not None:
+                measure = compare_measures(run, later[0])
+                if measure.changes:
+                    change = describe_break(run, later[0], measure.changes)
+                # Where only thresholds or weights differ, all runs are scored by the latest ones.
+                concluded = run if change else measure.a
+            figures = self._reader.figures(concluded)
+            if later is not None:
+                is_window = WATCH_TAG in run.tags and WATCH_TAG in later[0].tags
+                if change is None and figures.cases != later[2] and not is_window:
+                    change = case_changes(self._store, run.id, later[0].id) or None
+                yield later[0], later[1], change
+            later = concluded, figures.variants[variant], figures.cases
+        if later is not None:
+            yield later[0], later[1], None
+
+    def _measure_of(self, figures: Sequence[StoredFigures]) -> str:
+        if self._criterion is not None:
+            known = dict.fromkeys(name for one in figures for name in one.criteria)
+            if self._criterion not in known:
+                raise UnknownNameError("criterion", self._criterion, known)
+            return self._criterion
+        has_scores = any(one.score.value is not None for one in figures)
+        return self._measure if has_scores else "pass_rate"
+
+    def _figure(self, figures: StoredFigures, measure: str) -> StoredFigure:
+        if self._criterion is not None:
+            return figures.criteria.get(self._criterion, _NO_FIGURE)
+        return figures.score if measure == "score" else figures.pass_rate
+
+
+def _shortfall(values: Sequence[float | None], n_cases: int) -> Cusum | None:
+    if len(values) <= _BASELINE_RUNS:
+        return None
+    normal = baseline(values[:_BASELINE_RUNS], n_cases=n_cases)
+    return cusum(values, normal.target, normal.sd)
+
+
+def _or_none(statistic: Callable[[], _T]) -> _T | None:
+    """A statistic, or None where there are too few runs for it."""
+    try:
+        return statistic()
+    except NotEnoughDataError:
+        return None

@@ -1,0 +1,96 @@
+"""Lessons of resolved and recurring findings, as memory items that an agent can be given."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from judgekit.errors import DatasetError, SettingsError
+from judgekit.exports.tabular import write_json_list
+from judgekit.formats import quality_object
+from judgekit.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from judgekit.records import Finding, JsonObject
+
+
+class Lesson(Record):
+    """What a resolved or recurring finding teaches."""
+
+    id: str
+    suite: str
+    variant: str
+    case_id: str | None = None
+    finding_type: str
+    severity: str
+    status: str
+    what_failed: str
+    why: str | None = None
+    """The root cause that was added, else the first failing step of the trace."""
+
+    what_changed: str | None = None
+    """The resolution, or the run that passed."""
+
+    evidence: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    """The first and the last run in which it occurred."""
+
+
+_KIND = "memory-item"
+_SUFFIX = ".jsonl"
+
+
+def lesson_of(finding: Finding) -> Lesson | None:
+    """The lesson of a finding; None while it is open for the first time."""
+    if finding.status == "open":
+        return None
+    changed = finding.resolution
+    if changed is None and finding.resolved_by is not None:
+        changed = f"passed in {finding.resolved_by}"
+    return Lesson(
+        id=finding.id,
+        suite=finding.suite,
+        variant=finding.variant,
+        case_id=finding.case_id,
+        finding_type=finding.type,
+        severity=finding.severity,
+        status=finding.status,
+        what_failed=finding.description,
+        why=finding.root_cause or finding.step,
+        what_changed=changed,
+        evidence=finding.quotes,
+        runs=tuple(dict.fromkeys((finding.first_run, finding.last_run))),
+    )
+
+
+def write_lessons(path: Path, findings: Iterable[Finding]) -> int:
+    """Write the lessons of findings as JSONL; replaced as a whole or not at all."""
+    if path.suffix.lower() != _SUFFIX:
+        raise SettingsError(f"{path.name} is no {_SUFFIX} file", hint="name it lessons.jsonl")
+
+    def items() -> Iterable[JsonObject]:
+        for lesson in map(lesson_of, findings):
+            if lesson is not None:
+                fields = lesson.to_json()
+                yield quality_object(_KIND, str(fields.pop("id")), fields)
+
+    return write_json_list(path, items())
+
+
+def read_lessons(path: Path) -> list[Lesson]:
+    """Lessons written by `write_lessons`, for the prompt of an agent or a report.
+
+    Raises:
+        DatasetError: When a line is no lesson.
+    """
+    lessons = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            item = json.loads(line)
+            lessons.append(Lesson.model_validate({"id": item["id"], **item["fields"]}))
+        except (ValueError, KeyError, TypeError) as error:
+            raise DatasetError(f"no lesson: {error}", path=path, line=number) from error
+    return lessons

@@ -1,0 +1,207 @@
+"""Builds the document of what goes with the scores: shares of variance, curve, variants."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from judgekit.report import numbers
+from judgekit.report.document import (
+    Axis,
+    Column,
+    Conclusion,
+    Document,
+    Notes,
+    Plot,
+    Section,
+    Series,
+    Table,
+    mean_cell,
+    not_empty,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.evaluation import ExplainedVariance, SideDifference, SizeCurve
+    from judgekit.report.document import Block
+
+_WORDS = {
+    "input_tokens": "input tokens", "output_tokens": "output tokens", "tool_calls": "tool calls",
+    "duration_ms": "duration (ms)", "cost_usd": "cost (US dollars)",
+}  # fmt: skip
+_CAUTION = (
+    "Association, not cause: a longer context or more tool calls may come from harder cases. Vary "
+    "one thing at a time to know."
+)
+
+
+def explain_document(
+    title: str,
+    variance: ExplainedVariance,
+    curve: SizeCurve | None,
+    sides: Sequence[SideDifference],
+) -> Document:
+    """What goes with the scores of some runs."""
+    blocks: list[Block] = [_shares(variance)]
+    blocks += [
+        Notes(tuple(f"{_word(n)}: {why}" for n, why in variance.left_out.items()), "left out")
+    ]
+    if curve is not None:
+        blocks.append(_curve(curve))
+    if sides:
+        blocks.append(_sides(sides))
+    blocks.append(Notes((_CAUTION,)))
+    data = {
+        "n_answers": variance.n_answers,
+        "n_cases": variance.n_cases,
+        "variance": _variance_json(variance),
+        "left_out": variance.left_out,
+        "curve": None if curve is None else asdict(curve),
+        "variants": [asdict(one) for one in sides],
+        "caution": _CAUTION,
+    }
+    return Document(
+        f"what goes with the scores of {title}",
+        Conclusion(_conclusion(variance, curve)),
+        not_empty(blocks),
+        lambda: numbers.nan_to_null(data),
+    )
+
+
+def _word(name: str) -> str:
+    return _WORDS.get(name, name)
+
+
+def _conclusion(variance: ExplainedVariance, curve: SizeCurve | None) -> str:
+    answers = numbers.format_count(variance.n_answers, "answer")
+    text = f"nothing that is known varies between the {answers}"
+    if variance.shares is not None:
+        text = f"{variance.shares.r2:.0%} of the variance of {answers} goes with what is known"
+        above = [
+            (share, name)
+            for name, share, low, floor in zip(
+                variance.names,
+                variance.shares.lmg,
+                variance.shares.low,
+                variance.shares.noise_floor,
+                strict=True,
+            )
+            if low > floor
+        ]
+        if above:
+            share, name = max(above)
+            text += f", most of it with {_word(name)} ({share:.0%})"
+        else:
+            text += ", none of it more than chance would give"
+    if curve is not None:
+        what = _word(curve.by)
+        if curve.cliff_at is not None:
+            text += f"; the score falls at about {curve.cliff_at:,.0f} {what}"
+        limit = (
+            "at no size" if curve.safe_limit is None else f"up to {curve.safe_limit:,.0f} {what}"
+        )
+        text += f"; it stays above {curve.threshold:g} {limit}"
+    return text
+
+
+def _shares(variance: ExplainedVariance) -> Table:
+    columns = (
+        Column("goes with", "text"),
+        Column("share of variance"),
+        Column("95 %"),
+        Column("by chance"),
+        Column("alone"),
+        Column("beside all others"),
+    )
+    found = variance.shares
+    if found is None:
+        return Table(columns, ())
+    rows = tuple(
+        (
+            _word(name),
+            f"{found.lmg[k]:.1%}",
+            f"{found.low[k]:.1%} to {found.high[k]:.1%}",
+            f"{found.noise_floor[k]:.1%}",
+            f"{found.first[k]:.1%}",
+            f"{found.last[k]:.1%}",
+        )
+        for k, name in enumerate(variance.names)
+    )
+    notes = () if found.note is None else (found.note,)
+    return Table(columns, rows, notes=notes)
+
+
+def _variance_json(variance: ExplainedVariance) -> dict[str, object] | None:
+    found = variance.shares
+    if found is None:
+        return None
+    parts = ("lmg", "low", "high", "noise_floor", "first", "last")
+    shares = {
+        name: {part: getattr(found, part)[k] for part in parts}
+        for k, name in enumerate(variance.names)
+    }
+    return {"r2": found.r2, "adjusted_r2": found.adjusted_r2, "shares": shares, "note": found.note}
+
+
+def _curve(curve: SizeCurve) -> Section:
+    what = _word(curve.by)
+    rows = tuple(
+        (
+            f"{one.low:,.0f}" if one.low == one.high else f"{one.low:,.0f} to {one.high:,.0f}",
+            mean_cell(one.value),
+            str(one.n_answers),
+            "yes" if one.value.low >= curve.threshold else "no",
+        )
+        for one in curve.bins
+    )
+    columns = (
+        Column(what, "text"), Column("score"), Column("answers"), Column(f"≥ {curve.threshold:g}"),
+    )  # fmt: skip
+    notes = []
+    if curve.n_unknown:
+        notes.append(f"{numbers.format_count(curve.n_unknown, 'answer')} without {what} left out")
+    table = Table(columns, rows, notes=tuple(notes))
+    return Section(f"over {what}", (table, _plot(curve)))
+
+
+def _plot(curve: SizeCurve) -> Plot:
+    points = [((one.low + one.high) / 2, one.value) for one in curve.bins]
+    low, high = curve.bins[0].low, curve.bins[-1].high
+    y = Axis("score", 0, 1)
+    series = [
+        Series(((low, curve.threshold), (high, curve.threshold)), kind="rule", style=1),
+        *(Series(((x, v.low), (x, v.high)), kind="line", style=2) for x, v in points),
+        Series(tuple((x, v.value) for x, v in points), kind="line"),
+        Series(tuple((x, v.value) for x, v in points)),
+    ]
+    words = "Mean score with its 95 % interval; the dashed line is the value that is good enough."
+    return Plot(words, Axis(_word(curve.by), low, high), y, tuple(series))
+
+
+def _sides(sides: Sequence[SideDifference]) -> Table:
+    columns = (
+        Column("variant", "text"),
+        Column("measure", "text"),
+        Column("difference, 95 %"),
+        Column("cases"),
+    )
+    rows = tuple(
+        (
+            f"{one.variant} less {one.against}",
+            "score" if one.measure == "value" else _word(one.measure),
+            _difference(one),
+            str(one.estimate.n),
+        )
+        for one in sides
+    )
+    return Table(columns, rows, title="variants side by side")
+
+
+def _difference(one: SideDifference) -> str:
+    if one.measure == "value":
+        return numbers.format_difference(one.estimate)
+    digits = 6 if one.measure == "cost_usd" else 1
+    found = one.estimate
+    ends = ", ".join(f"{end:+,.{digits}f}" for end in (found.low, found.high))
+    return f"{found.value:+,.{digits}f} [{ends}]"

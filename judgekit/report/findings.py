@@ -1,0 +1,137 @@
+"""Builds the documents of findings: the list of a suite's failures, and one of them in full."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from judgekit.report import numbers
+from judgekit.report.document import (
+    Cell,
+    Column,
+    Conclusion,
+    Document,
+    Lines,
+    Notes,
+    Passage,
+    Table,
+    not_empty,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judgekit.evaluation import FindingChanges
+    from judgekit.records import Finding
+    from judgekit.report.document import LabelledText, Tone
+
+_TONES: Mapping[str, Tone] = {
+    "open": "fail", "recurring": "fail", "resolved": "pass",
+}  # fmt: skip
+_WHOLE_RUN = "(whole run)"
+
+
+def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Finding]) -> Document:
+    """The findings of a suite: all of them counted, some of them listed."""
+    columns = (
+        Column("finding", "id"),
+        Column("severity", "text"),
+        Column("status", "text"),
+        Column("type", "text"),
+        Column("case", "text", max_width=24),
+        Column("variant", "text", max_width=16, may_move=True),
+        Column("runs"),
+        Column("what", "ellipsis"),
+    )
+    rows = tuple(
+        (
+            one.id,
+            one.severity,
+            Cell(one.status, tone=_TONES[one.status]),
+            one.type,
+            one.case_id or _WHOLE_RUN,
+            one.variant,
+            str(one.n_runs),
+            _what(one),
+        )
+        for one in shown
+    )
+    hint = () if not shown else ("judgekit findings show FINDING has all of one finding",)
+    blocks = not_empty((Table(columns, rows), Notes(hint)))
+    # The `case_id` of a finding about a whole run is null.
+    found = [{**one.to_json(), "case_id": one.case_id} for one in shown]
+    data = {"suite": suite, "findings": found}
+    return Document(f"findings of {suite}", _conclusion(every), blocks, lambda: data)
+
+
+def _conclusion(every: Sequence[Finding]) -> Conclusion:
+    if not every:
+        return Conclusion("no finding: every decided answer of every run passed", "pass")
+    counts = Counter(one.status for one in every)
+    is_open = [one for one in every if one.status != "resolved"]
+    if not is_open:
+        return Conclusion(f"all {numbers.format_count(len(every), 'finding')} resolved", "pass")
+    severities = Counter(one.severity for one in is_open)
+    parts = ", ".join(
+        f"{severities[name]} {name}" for name in ("critical", "major", "minor") if severities[name]
+    )
+    text = f"{numbers.format_count(len(is_open), 'open finding')} ({parts})"
+    if counts["recurring"]:
+        text += f", {counts['recurring']} of them recurring"
+    if counts["resolved"]:
+        text += f"; {counts['resolved']} resolved"
+    return Conclusion(text, "fail")
+
+
+def _what(one: Finding) -> str:
+    names = ", ".join(one.criteria)
+    line = one.description.partition("\n")[0]
+    return line if not names or line.startswith(one.criteria) else f"{names}: {line}"
+
+
+def finding_document(one: Finding) -> Document:
+    """A finding in full."""
+    case = one.case_id or _WHOLE_RUN
+    where = f"{case}, {one.variant}"
+    since = f"{one.first_run} ({one.first_seen_at:%Y-%m-%d %H:%M})"
+    last = f"{one.last_run} ({one.last_seen_at:%Y-%m-%d %H:%M})"
+    runs = numbers.format_count(one.n_runs, "run")
+    lines: list[LabelledText] = [
+        ("type", f"{one.type}, {one.severity}"),
+        ("criteria", ", ".join(one.criteria)),
+        ("first seen", since),
+        ("last seen", f"{last}, in {runs}"),
+        ("resolved", _resolved(one)),
+        ("passes", one.passes_since or ""),
+        ("failing step", one.step or ""),
+        ("root cause", one.root_cause or ""),
+        ("resolution", one.resolution or ""),
+        ("note", one.note or ""),
+    ]
+    blocks = not_empty(
+        (
+            Lines(tuple((label, text) for label, text in lines if text)),
+            Passage(one.description, "what failed"),
+            Notes(tuple(f"“{quote}”" for quote in one.quotes), title="quoted from the output"),
+        )
+    )
+    tone = _TONES[one.status]
+    title = f"finding {one.id}"
+    return Document(title, Conclusion(f"{where}: {one.status}", tone), blocks, one.to_json)
+
+
+def _resolved(one: Finding) -> str:
+    times = "" if one.n_resolved < 2 else f" ({one.n_resolved} times so far)"  # noqa: PLR2004 - again
+    if one.resolved_at is None:
+        return f"before, and failed again{times}" if one.n_resolved else ""
+    return f"by {one.resolved_by}, {one.resolved_at:%Y-%m-%d %H:%M}{times}"
+
+
+def changes_text(changes: FindingChanges) -> str:
+    """How a run changed the findings of its suite: `2 new, 1 continued, 3 resolved`."""
+    counts = {
+        "new": len(changes.opened),
+        "continued": len(changes.continued),
+        "resolved": len(changes.resolved),
+    }
+    return ", ".join(f"{n} {what}" for what, n in counts.items() if n)

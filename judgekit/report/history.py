@@ -1,0 +1,79 @@
+"""Builds the document of a suite's history: its versions with their figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgekit.report import numbers
+from judgekit.report.document import Cell, Column, Conclusion, Document, Notes, Table, not_empty
+from judgekit.report.trend import figure_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.evaluation import VersionFigures
+
+_SHORT = 8
+
+
+def history_document(suite: str, versions: Sequence[VersionFigures]) -> Document:
+    """The versions of a suite, oldest first."""
+    columns = (
+        Column("variant", "text", max_width=20),
+        Column("version"),
+        Column("score"),
+        Column("pass rate"),
+        Column("cases", may_move=True),
+        Column("runs", may_move=True),
+        Column("last run", "id"),
+        Column("path", "text", max_width=28, may_move=True),
+        Column("commit", "id", may_move=True),
+    )
+    rows = tuple(
+        (
+            one.variant,
+            Cell(f"{one.number}{' *' if one.is_current else ''}"),
+            figure_text(one.figures.score),
+            figure_text(one.figures.pass_rate, is_rate=True),
+            str(one.figures.n_cases),
+            str(one.n_runs),
+            f"{one.last_run}{' †' if one.changes else ''}",
+            one.path or "",
+            (one.revision or "")[:_SHORT],
+        )
+        for one in versions
+    )
+    current = [one for one in versions if one.is_current]
+    notes = ["* in the latest run"] if current else []
+    if any(one.changes for one in versions):
+        notes.append(
+            "† measured differently than the latest run, so that figures are not comparable"
+        )
+    text = numbers.format_count(len(versions), "version")
+    if current:
+        best = ", ".join(f"{one.variant} version {one.number}" for one in current)
+        text += f"; current: {best}"
+    data = {"suite": suite, "versions": [_json(one) for one in versions]}
+    return Document(
+        f"history of {suite}",
+        Conclusion(text),
+        not_empty((Table(columns, rows), Notes(tuple(notes)))),
+        lambda: data,
+    )
+
+
+def _json(one: VersionFigures) -> dict[str, object]:
+    return {
+        "variant": one.variant,
+        "version": one.number,
+        "fingerprint": one.fingerprint,
+        "path": one.path,
+        "revision": one.revision,
+        "n_runs": one.n_runs,
+        "first_at": one.first_at.isoformat(),
+        "last_run": one.last_run,
+        "last_at": one.last_at.isoformat(),
+        **one.figures.model_dump(),
+        "not_comparable": list(one.changes),
+        "is_current": one.is_current,
+    }

@@ -1,0 +1,234 @@
+"""Builds the document of a trend: its direction, its series of runs, and the breaks in it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import pairwise
+from math import isnan
+from typing import TYPE_CHECKING
+
+from judgekit.report import numbers
+from judgekit.report.document import (
+    Axis,
+    Cell,
+    Column,
+    Conclusion,
+    Document,
+    Lines,
+    Plot,
+    Section,
+    Series,
+    Table,
+    not_empty,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from judgekit.evaluation import QualityTrend, StoredFigure, TrendPoint
+    from judgekit.report.document import Block, LabelledText, Tone
+
+_WORDS = {"score": "score", "pass_rate": "pass rate"}
+_TONES: dict[str, Tone] = {"improving": "better", "degrading": "worse", "stable": "neutral"}
+_REASONS = {
+    "within-band": "the last runs differ by at most 5 %",
+    "no-consistent-direction": "the last runs neither fall nor rise throughout",
+    "insufficient-data": "fewer than three comparable runs",
+}
+# Beyond so many runs, intervals would cover the line of a plot.
+_MOST_INTERVALS = 60
+_LIKELY = 0.05
+
+
+def trend_document(suite: str, trends: Sequence[QualityTrend]) -> Document:
+    """The trend of each variant of a suite."""
+    many = len(trends) > 1
+    blocks: list[Block] = []
+    for one in trends:
+        own = not_empty((_table(one), Lines(tuple(_statistics(one))), *_plots(one)))
+        blocks += [Section(one.variant, own)] if many else own
+    worst = max(
+        trends, key=lambda one: (bool(one.escalation), one.direction.direction == "degrading")
+    )
+    tone: Tone = "fail" if worst.escalation else _TONES[worst.direction.direction]
+    conclusion = Conclusion("; ".join(map(_sentence, trends)), tone)
+    return Document(f"trend of {suite}", conclusion, tuple(blocks), lambda: _json(suite, trends))
+
+
+def _sentence(trend: QualityTrend) -> str:
+    own = trend.since_break
+    name = _WORDS.get(trend.measure, trend.measure)
+    known = [point.figure.value for point in own if point.figure.value is not None]
+    n = trend.direction.n
+    text = f"{trend.variant}: {name} {trend.direction.direction}"
+    if trend.direction.reason == "consistent":
+        first, last = (
+            _plain(value, is_rate=trend.measure == "pass_rate") for value in (known[-n], known[-1])
+        )
+        text += f" over the last {n} runs, {first} → {last}"
+    else:
+        text += f": {_REASONS[trend.direction.reason]}"
+    if trend.escalation:
+        text += f"; degrading for {trend.escalation.n_degrading} runs in a row: escalated"
+    if len(own) < len(trend.points):
+        text += f" ({numbers.format_count(len(own), 'run')} since the last break)"
+    return text
+
+
+def _table(trend: QualityTrend) -> Table:
+    name = _WORDS.get(trend.measure, trend.measure)
+    breaks = [place for place, point in enumerate(trend.points) if point.change is not None]
+    columns = (
+        Column("run", "id"),
+        Column("started", "text"),
+        Column(name),
+        Column("cases", may_move=True),
+        Column("direction", "text"),
+        *([Column("break", "text", max_width=44)] if breaks else []),
+    )
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
+        (
+            point.run,
+            f"{point.at:%Y-%m-%d %H:%M}",
+            figure_text(point.figure, is_rate=trend.measure == "pass_rate"),
+            str(point.n_cases),
+            _direction_cell(point),
+            *([point.change or ""] if breaks else []),
+        )
+        for point in trend.points
+    )
+    # A line is drawn where the measure changed.
+    return Table(columns, rows, rules_after=frozenset(place - 1 for place in breaks))
+
+
+def _direction_cell(point: TrendPoint) -> Cell:
+    name = point.direction.direction
+    text = numbers.DASH if point.direction.reason == "insufficient-data" else name
+    return Cell(text, tone=_TONES[name])
+
+
+def _statistics(trend: QualityTrend) -> Iterator[LabelledText]:
+    """What tests say beside the rule, which alone escalates."""
+    own = trend.since_break
+    test, shift, shortfall = trend.test, trend.shift, trend.shortfall
+    runs = numbers.format_count(len(own), "comparable run")
+    if test is not None and not isnan(test.p_value):
+        slope = test.slope * (1 if trend.measure != "pass_rate" else 100)
+        unit = " points" if trend.measure == "pass_rate" else ""
+        yield (
+            "test",
+            (
+                f"{slope:+.3g}{unit} a run over {runs} (Theil and Sen), "
+                f"p {numbers.format_p_value(test.p_value)} (Mann and Kendall)"
+            ),
+        )
+    if shift is not None and shift.p_value < _LIKELY:
+        where = own[shift.at]
+        fell = "fell" if shift.z < 0 else "rose"
+        yield (
+            "level",
+            f"most likely {fell} at {where.run}, p {numbers.format_p_value(shift.p_value)}",
+        )
+    if shortfall is not None and shortfall.alarm_at is not None:
+        yield "CUSUM", f"below the level of the first five runs since {own[shortfall.alarm_at].run}"
+    if trend.n_left_out:
+        n = numbers.format_count(trend.n_left_out, "run")
+        yield "left out", f"{n} of only some of the cases, or ended early"
+
+
+def _plots(trend: QualityTrend) -> list[Plot]:
+    known = [
+        (place, point.figure)
+        for place, point in enumerate(trend.points, 1)
+        if point.figure.value is not None
+    ]
+    if len(known) < 2:  # noqa: PLR2004 - a line has two ends
+        return []
+    ends = [end for _, f in known for end in (f.value, f.low, f.high) if end is not None]
+    low, high = min(ends), max(ends)
+    margin = (high - low or 1) / 20
+    y = Axis(_WORDS.get(trend.measure, trend.measure), low - margin, high + margin)
+    series = [*_break_lines(trend, y)]
+    if len(known) <= _MOST_INTERVALS:
+        series += [
+            Series(((place, f.low), (place, f.high)), kind="line", style=2)
+            for place, f in known
+            if f.low is not None and f.high is not None
+        ]
+    for part in _unbroken(trend):
+        points = tuple(
+            (place, f.value) for place, f in known if place in part and f.value is not None
+        )
+        series += [Series(points, kind="line"), Series(points)]
+    words = (
+        "Each run with its 95 % interval; a dashed line is a break, over which nothing is compared."
+    )
+    return [Plot(words, Axis("run", 0.5, len(trend.points) + 0.5), y, tuple(series))]
+
+
+def _unbroken(trend: QualityTrend) -> list[range]:
+    """The places of the runs between breaks, from 1."""
+    starts = [
+        1,
+        *(p for p, point in enumerate(trend.points, 1) if point.change),
+        len(trend.points) + 1,
+    ]
+    return [range(start, end) for start, end in pairwise(starts) if start < end]
+
+
+def _break_lines(trend: QualityTrend, y: Axis) -> Iterator[Series]:
+    for place, point in enumerate(trend.points, 1):
+        if point.change is not None:
+            yield Series(((place - 0.5, y.low), (place - 0.5, y.high)), kind="rule", style=1)
+
+
+def figure_text(figure: StoredFigure, *, is_rate: bool = False) -> str:
+    """A kept figure with its interval."""
+    text = _plain(figure.value, is_rate=is_rate)
+    if figure.low is None or figure.high is None:
+        return text
+    ends = ", ".join(_plain(end, is_rate=is_rate, unit="") for end in (figure.low, figure.high))
+    return f"{text} [{ends}]"
+
+
+def _plain(value: float | None, *, is_rate: bool, unit: str = " %") -> str:
+    if value is None:
+        return numbers.DASH
+    return f"{value * 100:.0f}{unit}" if is_rate else f"{value:.2f}"
+
+
+def _json(suite: str, trends: Sequence[QualityTrend]) -> dict[str, object]:
+    """The first variant at the top, all of them in `trends`."""
+    every = [_trend_json(one) for one in trends]
+    return {"suite": suite, **every[0], "trends": every}
+
+
+def _trend_json(trend: QualityTrend) -> dict[str, object]:
+    series = [
+        {
+            "run": point.run,
+            "at": point.at.isoformat(),
+            **point.figure.model_dump(),
+            "n_cases": point.n_cases,
+            "direction": point.direction.direction,
+            "break": point.change,
+        }
+        for point in trend.points
+    ]
+    tests = {
+        name: None if found is None else asdict(found)
+        for name, found in (
+            ("test", trend.test), ("shift", trend.shift), ("shortfall", trend.shortfall)
+        )
+    }  # fmt: skip
+    return {
+        "variant": trend.variant,
+        "measure": trend.measure,
+        "direction": trend.direction.direction,
+        "reason": trend.direction.reason,
+        "escalated": bool(trend.escalation),
+        "n_degrading": trend.escalation.n_degrading,
+        "series": series,
+        "n_left_out": trend.n_left_out,
+        **tests,
+    }
