@@ -23,7 +23,7 @@ PRAGMA = re.compile(r"#\s*(?:noqa|type:|pragma|pyright|mypy|fmt)")
 
 LIMITS = {
     "Python files": 350,
-    "lines": 86_000,
+    "lines": 94_000,
     "longest file, lines": 600,
     "longest function, code lines": 50,
     "functions of complexity over 8": 0,

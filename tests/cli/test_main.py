@@ -57,7 +57,7 @@ def test_an_unknown_command_is_refused_with_near_names(bench: Bench) -> None:
 def test_a_command_unlike_any_other_is_refused_with_all_there_are(bench: Bench) -> None:
     ran = bench.run("xyzzy")
     assert ran.code == 2
-    assert "cache, calibrate, compare, convert, data, demo, doctor, export, gate, grade" in ran.err
+    assert "cache, calibrate, compare, convert, data, demo, doctor, explain, export" in ran.err
 
 
 def test_an_unknown_option_is_refused_with_near_names(bench: Bench) -> None:

@@ -31,6 +31,8 @@ from judgekit.records import (
     EmbeddingUsage,
     Evidence,
     Example,
+    Finding,
+    FindingNote,
     GateDecision,
     HumanItem,
     ItemKey,
@@ -39,6 +41,7 @@ from judgekit.records import (
     Label,
     Level,
     MemberComparison,
+    Occurrence,
     Output,
     PairAnswer,
     Preference,
@@ -115,6 +118,11 @@ VOTE = MemberComparison(judge="m t@1", winner="a", consistent=None, probability=
 POINT = AnalysisPoint(text="It names the period.", quote="30 days", found=True)
 SUGGESTION = AnalysisSuggestion(area="tone", before="", after="Gladly.", reasoning="Friendlier.")
 CALIBRATION = make_calibration(RUBRIC)
+FINDING = Finding(
+    id="f-1", suite="s", variant="v1", case_id="c", type="hallucination", severity="major",
+    status="recurring", criteria=("accuracy",), description="It invents.", quotes=("90 days",),
+    first_run="r1", last_run="r2", first_seen_at=AT, last_seen_at=AT, n_runs=2, n_resolved=1,
+)  # fmt: skip
 RECORDS: list[Record] = [
     CALIBRATION, CALIBRATION.maps[0], CALIBRATION.asked, CALIBRATION.asked.judges[0],
     CALIBRATION.kappa, UncalibratedVerdict(value=0.5, passed=None, criteria={"accuracy": 0.5}),
@@ -145,6 +153,9 @@ RECORDS: list[Record] = [
                judgments=(JUDGMENT,), failures=(FAILURE,), checks=(HELD, UNDECIDED),
                scores=(SCORE,), is_done=True, ran_at=AT),
     GateDecision(run_id="r1", at=AT, outcome="accepted", reason="harder cases", by="Ada"),
+    FINDING, FindingNote(finding="f-1", at=AT, by="Ada", resolution="a line more", type="refusal"),
+    Occurrence(variant="v1", case_id=None, type="regression", severity="critical",
+               description="the pass rate fell"),
     HumanItem(run_id="r1", key=ItemKey("c", "v1", 1), criterion="accuracy", asked_at=AT),
     Label(case_id="c", variant="v1", criterion="accuracy", repeat=1, annotator="Ada", raw="good",
           rationale="Plain.", confidence=0.5, metadata={"doc": "d"}),

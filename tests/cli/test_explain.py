@@ -1,0 +1,120 @@
+"""What goes with scores: shares of variance, the curve over a size, variants side by side."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.evaluation.suites import lay_suite, rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.commanding import Run
+
+SIZES = (1000, 4000, 16000, 64000)
+
+
+@pytest.fixture
+def sized(tmp_path: Path, run: Run) -> Path:
+    """A run of two variants whose scores fall from 16,000 tokens of context on."""
+    draw = random.Random(3)
+    names = ("v1", "v2")
+    lay_suite(
+        tmp_path,
+        judge={"model": "recorded:judge.jsonl"},
+        rubric="rubric.yaml",
+        assertions=None,
+        variants=[{"id": name, "outputs": f"{name}.jsonl"} for name in names],
+    )
+    sizes = {f"c{k}": SIZES[k % 4] for k in range(80)}
+    cases = ({"id": i, "input": "?", "metadata": {"size": size}} for i, size in sizes.items())
+    (tmp_path / "cases.jsonl").write_text(rows(*cases), encoding="utf-8")
+    replies = []
+    for name in names:
+        answers = []
+        for case, size in sizes.items():
+            usage = {
+                "input_tokens": size + draw.randint(0, 99),
+                "output_tokens": draw.randint(5, 9),
+            }
+            usage["input_tokens"] *= 1 if name == "v1" else 2
+            answers.append({"case_id": case, "text": "An answer.", "usage": usage})
+            score = (2 if size >= 16000 else 5) - (draw.random() < 0.2)
+            text = json.dumps({"score": score, "rationale": "It is so."})
+            replies += [
+                {"case_id": case, "variant": name, "criterion": criterion, "text": text}
+                for criterion in ("good", "short")
+            ]
+        (tmp_path / f"{name}.jsonl").write_text(rows(*answers), encoding="utf-8")
+    (tmp_path / "judge.jsonl").write_text(rows(*replies), encoding="utf-8")
+    assert run("run", "-q").code == 0
+    return tmp_path
+
+
+def explained(run: Run, *options: str) -> dict[str, Any]:
+    found: dict[str, Any] = run("explain", *options, "--json").json
+    return found
+
+
+@pytest.mark.usefixtures("sized")
+def test_most_of_the_variance_goes_with_what_it_was_made_of(run: Run) -> None:
+    found = explained(run)
+    shares = found["variance"]["shares"]
+    assert shares["input_tokens"]["lmg"] > 0.5
+    assert shares["input_tokens"]["low"] > shares["input_tokens"]["noise_floor"]
+    # What has nothing to do with the scores gets no more than chance gives.
+    assert shares["output_tokens"]["lmg"] < 0.05
+    assert abs(sum(one["lmg"] for one in shares.values()) - found["variance"]["r2"]) < 1e-9
+    assert found["left_out"]["run"] == "the same for all answers"
+    assert "not cause" in run("explain").out
+
+
+@pytest.mark.usefixtures("sized")
+def test_the_curve_has_a_cliff_and_a_safe_limit(run: Run) -> None:
+    curve = explained(run, "--by", "case.metadata.size", "--threshold", "0.7")["curve"]
+    assert [one["low"] for one in curve["bins"]] == list(SIZES)
+    assert curve["cliff_at"] == 16000
+    assert curve["safe_limit"] == 4000
+    high = explained(run, "--by", "case.metadata.size", "--threshold", "0.99")["curve"]
+    assert high["safe_limit"] is None
+    low = explained(run, "--by", "case.metadata.size", "--threshold", "0.01")["curve"]
+    assert low["safe_limit"] == 64000
+
+
+@pytest.mark.usefixtures("sized")
+def test_many_sizes_are_binned(run: Run) -> None:
+    bins = explained(run, "--by", "input_tokens")["curve"]["bins"]
+    assert 4 <= len(bins) <= 6
+    assert sum(one["n_answers"] for one in bins) == 160
+    assert all(one["high"] < other["low"] for one, other in pairwise(bins))
+
+
+@pytest.mark.usefixtures("sized")
+def test_variants_are_shown_side_by_side(run: Run) -> None:
+    sides = {one["measure"]: one["estimate"] for one in explained(run)["variants"]}
+    assert sides["input_tokens"]["value"] > 20_000  # v2 needs twice as many
+    assert sides["input_tokens"]["low"] > 0
+    assert sides["value"]["low"] <= 0 <= sides["value"]["high"]
+
+
+def test_a_page_and_errors(run: Run, sized: Path) -> None:
+    page = sized / "explained.html"
+    assert run("explain", "--by", "input_tokens", "-o", page).code == 0
+    assert "<svg" in page.read_text(encoding="utf-8")
+    refused = run("explain", "--by", "nonsense")
+    assert (refused.code, "is no size of an answer" in refused.err) == (2, True)
+    nowhere = run("explain", "--by", "case.metadata.other")
+    assert "of 160 answers 0 have it" in nowhere.err
+
+
+def test_too_few_answers_are_not_explained(run: Run, tmp_path: Path) -> None:
+    lay_suite(tmp_path, n=4)
+    run("run", "-q")
+    refused = run("explain")
+    assert "4 answers have a value" in refused.err
+    assert refused.code == 4

@@ -1,0 +1,112 @@
+"""A growing file of outputs is sampled, graded window by window, and alerts once an episode."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.store import RunStore
+from tests.evaluation.suites import RUBRIC
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.commanding import Ran, Run
+
+ONCE = ("--rubric", "rubric.yaml", "--judge", "recorded:replies.jsonl", "--once")
+
+
+class Log:
+    """A file that grows, with the replies of a judge about its rows."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "log.jsonl"
+        self._replies = folder / "replies.jsonl"
+        self._n = 0
+        (folder / "rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+        self._replies.write_text("", encoding="utf-8")
+
+    def grow(self, n: int, score: int) -> None:
+        text = json.dumps({"score": score, "rationale": "It is so."})
+        with self.path.open("a", encoding="utf-8") as log, self._replies.open("a") as replies:
+            for k in range(self._n, self._n + n):
+                log.write(json.dumps({"id": f"r{k}", "input": "?", "output": f"answer {k}"}) + "\n")
+                for name in ("good", "short"):
+                    row = {"case_id": f"r{k}", "criterion": name, "text": text}
+                    replies.write(json.dumps(row) + "\n")
+        self._n += n
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    return Log(tmp_path)
+
+
+def windows(ran: Ran) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in ran.out.splitlines()]
+
+
+def test_new_rows_are_graded_once_and_a_watch_goes_on_where_it_stopped(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    log.grow(25, 4)
+    first = run("watch", log.path, *ONCE, "--rate", "1", "--window", "10", "--json")
+    assert first.code == 0
+    assert [one["graded"] for one in windows(first)] == [10, 10, 5]
+    assert {one["score"] for one in windows(first)} == {0.75}
+    assert windows(run("watch", log.path, *ONCE, "--rate", "1", "--json")) == []
+    log.grow(7, 4)
+    again = windows(run("watch", log.path, *ONCE, "--rate", "1", "--json"))
+    assert [(one["window"], one["rows"], one["graded"]) for one in again] == [(4, 7, 7)]
+    store = RunStore(tmp_path / ".judgekit" / "judgekit.db")
+    try:
+        ids = [result.case.id for one in store.runs() for result in store.results(one.id)]
+    finally:
+        store.close()
+    assert sorted(ids) == sorted(f"r{k}" for k in range(32))
+    # Each window has other cases, and the series does not break at them.
+    trend = run("trend", "log", "--json").json
+    assert [point["break"] for point in trend["series"]] == [None] * 4
+
+
+def test_a_share_of_the_rows_is_graded(run: Run, log: Log) -> None:
+    log.grow(400, 4)
+    found = windows(run("watch", log.path, *ONCE, "--rate", "0.1", "--json"))
+    assert 20 <= sum(one["graded"] for one in found) <= 60
+    assert sum(one["rows"] for one in found) <= 400
+
+
+def test_a_fall_alerts_once_and_the_end_of_it_is_said(run: Run, log: Log) -> None:
+    options = (*ONCE, "--rate", "1", "--window", "20", "--alert-below", "0.6", "-q")
+    log.grow(60, 4)
+    assert run("watch", log.path, *options).code == 0
+    log.grow(80, 1)
+    fallen = run("watch", log.path, *options)
+    assert fallen.code == 1
+    assert fallen.err.count("ALERT log.jsonl: mean score 0.00") == 1
+    log.grow(40, 1)
+    still = run("watch", log.path, *options)
+    assert (still.code, "ALERT" in still.err) == (1, False)
+    log.grow(200, 5)
+    over = run("watch", log.path, *options)
+    assert over.code == 0
+    assert "is above 0.6 again" in " ".join(over.err.split())
+
+
+def test_what_contradicts_watching_is_refused(run: Run, log: Log) -> None:
+    log.grow(3, 4)
+    refused = run("watch", log.path, *ONCE, "--dry-run")
+    assert (refused.code, "always stores" in refused.err) == (2, True)
+
+
+def test_a_damaged_row_is_left_out_and_reported(run: Run, log: Log) -> None:
+    log.grow(3, 4)
+    with log.path.open("a", encoding="utf-8") as file:
+        file.write("no json\n[1]\n")
+    log.grow(2, 4)
+    found = run("watch", log.path, *ONCE, "--rate", "1", "--json")
+    assert found.code == 0
+    assert [(one["rows"], one["graded"]) for one in windows(found)] == [(7, 5)]
+    assert found.err.count("a sampled row is left out") == 2
