@@ -205,8 +205,7 @@ class Gate(Record):
 
 
 class NotifySettings(Record):
-    """What is notified, once an episode, of a pass rate that fell critically and of three degrading
-    runs in a row."""
+    """What is notified, once an episode, when quality breaks down."""
 
     command: Names | None = None
     """A program and its arguments; it gets the alarm as JSON on stdin."""

@@ -29,6 +29,7 @@ from .comparison_result import (
     PanelFigures as PanelFigures,
     WinFigures as WinFigures,
 )
+from .completion import complete_run as complete_run
 from .cost_plan import (
     CallLoad as CallLoad,
     ComparisonPlan as ComparisonPlan,

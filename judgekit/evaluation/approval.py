@@ -90,7 +90,7 @@ def approve_version(
     gate = _gate_decision(store, evidence, variant)
     if gate is not None and gate.outcome == "failed":
         raise ApprovalRefusedError(
-            f"{variant} fails the gate of its suite in {gate.run_id}: {gate.reason}",
+            f"{variant} fails the gate of its suite in {gate.run_id}{_why(gate)}",
             hint=f"fix it and run it again, or accept the run: judgekit gate accept {gate.run_id} "
             "--because WHY",
             is_worse=True,
@@ -116,10 +116,15 @@ def approve_version(
         alpha=decision.alpha,
         p=decision.p or 0.0,
         shown=decision.reason,
-        gate=None if gate is None else f"{gate.outcome}: {gate.reason}",
+        gate=None if gate is None else f"{gate.outcome}{_why(gate)}",
     )
     store.approve(approval)
     return approval
+
+
+def _why(gate: GateDecision) -> str:
+    # Runs made from Python have a decision without words.
+    return f": {gate.reason}" if gate.reason else ""
 
 
 def _gate_decision(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Self, overload
 
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, DEFAULT_STORE_FILE, suite_from_path
 from judgekit.errors import InputError, SettingsError
+from judgekit.evaluation.completion import complete_run
+from judgekit.evaluation.findings import CaseTally
 from judgekit.evaluation.gate import check_gate
 from judgekit.evaluation.judges import (
     ExecutionOptions,
@@ -116,10 +119,26 @@ async def evaluate(
         if owns:
             opened_store.close()
         raise
-    return Run(ended, opened_store, owns_store=owns)
+    finished = Run(ended, opened_store, owns_store=owns)
+    try:
+        problems = await _complete(finished, opened.suite, current.now())
+    except BaseException:
+        finished.close()
+        raise
+    for problem in problems:
+        warnings.warn(problem, stacklevel=2)
+    return finished
 
 
 evaluate_sync = synchronous(evaluate)
+
+
+async def _complete(run: Run, suite: Suite, at: datetime) -> Sequence[str]:
+    """Store what follows from a run; what could not be notified."""
+    failures = CaseTally(run.info)
+    summary = run.summary(watch=failures.take)
+    gate = run.gate(summary)
+    return (await complete_run(suite, run.store, summary, gate, failures, at=at)).problems
 
 
 def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:

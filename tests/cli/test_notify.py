@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import judgekit as jk
 from tests.evaluation.suites import lay_suite
 from tests.targets.loopback import Loopback, Reply
 
@@ -147,3 +148,22 @@ def test_settings_that_name_nobody_or_two_are_refused(
     ran = run("run", "-q")
     assert ran.code == 2
     assert "notify" in ran.err
+
+
+def test_a_run_from_python_is_gated_followed_and_notified_alike(run: Run, tmp_path: Path) -> None:
+    gate = {"tier": "production", "rule": "point"}
+    for n in (0, 4):
+        wrong = dict.fromkeys((f"c{k}" for k in range(n)), "wrong")
+        lay_suite(tmp_path, n=10, texts=wrong, gate=gate, notify={"file": "alarms.jsonl"})
+        with jk.evaluate_sync("judgekit.yaml") as ended:
+            decision = ended.store.gate_decisions("small")[ended.id]
+            assert decision.outcome == ("failed" if n else "passed")
+    assert [one["kind"] for one in alarms(tmp_path / "alarms.jsonl")] == ["critical-finding"]
+    assert len(run("findings", "--json").json["findings"]) == 5
+
+
+def test_a_notification_that_fails_in_python_is_a_warning(run: Run, tmp_path: Path) -> None:
+    fall(run, tmp_path, {"file": "no/alarms.jsonl"}, 0)
+    lay_suite(tmp_path, n=10, texts={"c0": "wrong", "c1": "wrong"}, notify={"file": "no/a.jsonl"})
+    with pytest.warns(UserWarning, match="not notified"):
+        jk.evaluate_sync("judgekit.yaml").close()
