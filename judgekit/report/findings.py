@@ -28,29 +28,31 @@ if TYPE_CHECKING:
 _TONES: Mapping[str, Tone] = {
     "open": "fail", "recurring": "fail", "resolved": "pass",
 }  # fmt: skip
-_WHOLE_RUN = "(whole run)"
+_WHOLE_RUN = "whole run"
 
 
 def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Finding]) -> Document:
     """The findings of a suite: all of them counted, some of them listed."""
+    # With one variant its name in every row says nothing.
+    by_variant = len({one.variant for one in every}) > 1
     columns = (
         Column("finding", "id"),
         Column("severity", "text"),
         Column("status", "text"),
         Column("type", "text"),
         Column("case", "text", max_width=24),
-        Column("variant", "text", max_width=16, may_move=True),
+        *([Column("variant", "text", max_width=16)] if by_variant else []),
         Column("runs"),
         Column("what", "ellipsis"),
     )
-    rows = tuple(
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             one.id,
             one.severity,
             Cell(one.status, tone=_TONES[one.status]),
             one.type,
             one.case_id or _WHOLE_RUN,
-            one.variant,
+            *([one.variant] if by_variant else []),
             str(one.n_runs),
             _what(one),
         )
@@ -86,7 +88,9 @@ def _conclusion(every: Sequence[Finding]) -> Conclusion:
 def _what(one: Finding) -> str:
     names = ", ".join(one.criteria)
     line = one.description.partition("\n")[0]
-    return line if not names or line.startswith(one.criteria) else f"{names}: {line}"
+    # A failed assertion is named in its message, and a rationale begins with its criterion.
+    is_named = any(line.startswith(name.partition(" ")[0]) for name in one.criteria)
+    return line if not names or is_named else f"{names}: {line}"
 
 
 def finding_document(one: Finding) -> Document:
