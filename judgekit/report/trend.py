@@ -80,19 +80,19 @@ def _table(trend: QualityTrend) -> Table:
     breaks = [place for place, point in enumerate(trend.points) if point.change is not None]
     columns = (
         Column("run", "id"),
-        Column("started", "text"),
         Column(name),
-        Column("cases", may_move=True),
         Column("direction", "text"),
+        Column("cases", may_drop=True),
+        Column("started", "text", may_drop=True),
         *([Column("break", "text", max_width=44)] if breaks else []),
     )
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             point.run,
-            f"{point.at:%Y-%m-%d %H:%M}",
             figure_text(point.figure, is_rate=trend.measure == "pass_rate"),
-            str(point.n_cases),
             _direction_cell(point),
+            str(point.n_cases),
+            f"{point.at:%Y-%m-%d %H:%M}",
             *([point.change or ""] if breaks else []),
         )
         for point in trend.points
