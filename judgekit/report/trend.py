@@ -61,7 +61,9 @@ def _sentence(trend: QualityTrend) -> str:
     known = [point.figure.value for point in own if point.figure.value is not None]
     n = trend.direction.n
     text = f"{trend.variant}: {name} {trend.direction.direction}"
-    if trend.direction.reason == "consistent":
+    if trend.direction.reason == "insufficient-data":
+        text = f"{trend.variant}: {_REASONS['insufficient-data']}, so there is no direction"
+    elif trend.direction.reason == "consistent":
         first, last = (
             _plain(value, is_rate=trend.measure == "pass_rate") for value in (known[-n], known[-1])
         )
@@ -84,7 +86,6 @@ def _table(trend: QualityTrend) -> Table:
         Column("direction", "text"),
         Column("cases", may_drop=True),
         Column("started", "text", may_drop=True),
-        *([Column("break", "text", max_width=44)] if breaks else []),
     )
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
@@ -93,7 +94,6 @@ def _table(trend: QualityTrend) -> Table:
             _direction_cell(point),
             str(point.n_cases),
             f"{point.at:%Y-%m-%d %H:%M}",
-            *([point.change or ""] if breaks else []),
         )
         for point in trend.points
     )
@@ -108,7 +108,10 @@ def _direction_cell(point: TrendPoint) -> Cell:
 
 
 def _statistics(trend: QualityTrend) -> Iterator[LabelledText]:
-    """What tests say beside the rule, which alone escalates."""
+    """The breaks, and what tests say beside the rule, which alone escalates."""
+    for point in trend.points:
+        if point.change is not None:
+            yield ("break", f"at {point.run}: {point.change}")
     own = trend.since_break
     test, shift, shortfall = trend.test, trend.shift, trend.shortfall
     runs = numbers.format_count(len(own), "comparable run")
