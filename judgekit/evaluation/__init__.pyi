@@ -16,6 +16,7 @@ from .case_plans import (
     needs_judge as needs_judge,
 )
 from .comparability import (
+    WATCH_TAG as WATCH_TAG,
     Comparability as Comparability,
     PassRateTrend as PassRateTrend,
     compare_measures as compare_measures,
@@ -151,6 +152,15 @@ from .ranking_summary import (
     rank_matches as rank_matches,
     read_comparisons as read_comparisons,
 )
+from .relations import (
+    Overview as Overview,
+    RunRelations as RunRelations,
+    approvals_resting_on as approvals_resting_on,
+    findings_of_case as findings_of_case,
+    newest_comparisons as newest_comparisons,
+    overview as overview,
+    relations_of_run as relations_of_run,
+)
 from .run import (
     Run as Run,
     evaluate as evaluate,
@@ -200,8 +210,10 @@ from .stored_comparison import (
     ComparisonTerms as ComparisonTerms,
     SideComparer as SideComparer,
     analyse_pairs as analyse_pairs,
+    compare_stored_scores as compare_stored_scores,
     counted_pairs as counted_pairs,
     new_comparison as new_comparison,
+    new_score_comparison as new_score_comparison,
     require_same_comparison as require_same_comparison,
     stored_pairs as stored_pairs,
     summarize_comparison as summarize_comparison,
@@ -223,7 +235,6 @@ from .summary import (
     summarize_run as summarize_run,
 )
 from .trend import (
-    WATCH_TAG as WATCH_TAG,
     QualityTrend as QualityTrend,
     TrendMeasure as TrendMeasure,
     TrendPoint as TrendPoint,

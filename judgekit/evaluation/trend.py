@@ -16,10 +16,11 @@ from judgekit.evaluation.comparability import (
     case_changes,
     compare_measures,
     describe_break,
-    ran_all_cases,
+    has_other_cases,
+    is_whole_run,
 )
+from judgekit.evaluation.judges import calibration_changes
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure
-from judgekit.records import FINISHED_STATUSES
 from judgekit.stats.trend import (
     baseline,
     changepoint,
@@ -30,7 +31,7 @@ from judgekit.stats.trend import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.evaluation.run_figures import StoredFigures
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from judgekit.store import RunStore
 
 TrendMeasure = Literal["score", "pass_rate"]
-
-WATCH_TAG = "watch"
-"""The tag of runs that are windows of a growing file: each has other cases, drawn by one rule."""
 
 # The first runs since a break, which say what is normal, and the fewest after them worth a look.
 _BASELINE_RUNS = 5
@@ -116,6 +114,7 @@ def trend_of_suite(
     criterion: str | None = None,
     measure: TrendMeasure = "score",
     last: int | None = None,
+    cases: Collection[str] | None = None,
 ) -> list[QualityTrend]:
     """The trend of each variant of a suite's last run.
 
@@ -126,6 +125,7 @@ def trend_of_suite(
         criterion: The mean of this criterion instead of a figure of the whole.
         measure: The figure of the whole; where no answer has a score it is the pass rate.
         last: Only so many runs, the latest ones.
+        cases: The ids of the only cases that count, such as those of a skill; None for all.
 
     Raises:
         UnknownNameError: When no run has the suite, the variant or the criterion.
@@ -133,12 +133,12 @@ def trend_of_suite(
     runs = store.runs(suite=suite)
     if not runs:
         raise UnknownNameError("suite", suite, store.suites())
-    whole = [run for run in runs if run.status in FINISHED_STATUSES and ran_all_cases(run)]
+    whole = [run for run in runs if is_whole_run(run)]
     names = {each.id: None for run in runs for each in run.variants}
     if variant is not None and variant not in names:
         raise UnknownNameError("variant", variant, names)
     wanted = [variant] if variant else [each.id for each in (whole or runs)[0].variants]
-    reader = FigureReader(store, suite)
+    reader = FigureReader(store, suite, cases=cases)
     series = _Series(store, reader, criterion=criterion, measure=measure)
     return [
         series.trend(suite, name, whole[:last], n_left_out=len(runs) - len(whole))
@@ -194,25 +194,20 @@ class _Series:
         self, variant: str, runs: Sequence[RunInfo]
     ) -> Iterator[tuple[RunInfo, StoredFigures, str | None]]:
         """Newest first: each run with its figures, and what was different in the run before."""
-        later: tuple[RunInfo, StoredFigures, str] | None = None
+        later: tuple[RunInfo, StoredFigures] | None = None
         for run in runs:
             if all(each.id != variant for each in run.variants):
                 continue
-            change = None
-            concluded = run
+            change, concluded = (None, run) if later is None else _measured(run, later[0])
+            figures = self._reader.figures(concluded).variants.get(variant)
+            if figures is None or not figures.n_cases:  # none of the cases that count
+                continue
             if later is not None:
-                measure = compare_measures(run, later[0])
-                if measure.changes:
-                    change = describe_break(run, later[0], measure.changes)
-                # Where only thresholds or weights differ, all runs are scored by the latest ones.
-                concluded = run if change else measure.a
-            figures = self._reader.figures(concluded)
-            if later is not None:
-                is_window = WATCH_TAG in run.tags and WATCH_TAG in later[0].tags
-                if change is None and figures.cases != later[2] and not is_window:
-                    change = case_changes(self._store, run.id, later[0].id) or None
+                if change is None and has_other_cases(self._reader, concluded, later[0]):
+                    words = case_changes(self._store, run.id, later[0].id)
+                    change = words or "cases: others"
                 yield later[0], later[1], change
-            later = concluded, figures.variants[variant], figures.cases
+            later = concluded, figures
         if later is not None:
             yield later[0], later[1], None
 
@@ -229,6 +224,16 @@ class _Series:
         if self._criterion is not None:
             return figures.criteria.get(self._criterion, _NO_FIGURE)
         return figures.score if measure == "score" else figures.pass_rate
+
+
+def _measured(run: RunInfo, later: RunInfo) -> tuple[str | None, RunInfo]:
+    """What was different in a run than in a later one; and the run as it is to be concluded."""
+    measure = compare_measures(run, later)
+    changes = measure.changes or calibration_changes(run, later)
+    if changes:
+        return describe_break(run, later, changes), run
+    # Where only thresholds or weights differ, all runs are scored by the latest ones.
+    return None, measure.a
 
 
 def _shortfall(values: Sequence[float | None], n_cases: int) -> Cusum | None:

@@ -52,6 +52,7 @@ from .comparison_run import (
     ComparisonAnalysis as ComparisonAnalysis,
     ComparisonInfo as ComparisonInfo,
     ComparisonStatus as ComparisonStatus,
+    ScoreComparisonInfo as ScoreComparisonInfo,
     VariantVersion as VariantVersion,
 )
 from .encoding import (

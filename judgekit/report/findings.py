@@ -33,8 +33,20 @@ _WHOLE_RUN = "whole run"
 
 def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Finding]) -> Document:
     """The findings of a suite: all of them counted, some of them listed."""
+    hint = () if not shown else ("judgekit findings show FINDING has all of one finding",)
+    blocks = not_empty((findings_table(shown, among=every), Notes(hint)))
+    # The `case_id` of a finding about a whole run is null.
+    found = [{**one.to_json(), "case_id": one.case_id} for one in shown]
+    data = {"suite": suite, "findings": found}
+    return Document(f"findings of {suite}", _conclusion(every), blocks, lambda: data)
+
+
+def findings_table(
+    shown: Sequence[Finding], title: str = "", *, among: Sequence[Finding] = ()
+) -> Table:
+    """A row for each finding."""
     # With one variant its name in every row says nothing.
-    by_variant = len({one.variant for one in every}) > 1
+    by_variant = len({one.variant for one in among or shown}) > 1
     columns = (
         Column("finding", "id"),
         Column("severity", "text"),
@@ -58,12 +70,7 @@ def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Find
         )
         for one in shown
     )
-    hint = () if not shown else ("judgekit findings show FINDING has all of one finding",)
-    blocks = not_empty((Table(columns, rows), Notes(hint)))
-    # The `case_id` of a finding about a whole run is null.
-    found = [{**one.to_json(), "case_id": one.case_id} for one in shown]
-    data = {"suite": suite, "findings": found}
-    return Document(f"findings of {suite}", _conclusion(every), blocks, lambda: data)
+    return Table(columns, rows, title)
 
 
 def _conclusion(every: Sequence[Finding]) -> Conclusion:
@@ -105,6 +112,7 @@ def finding_document(one: Finding) -> Document:
         ("criteria", ", ".join(one.criteria)),
         ("first seen", since),
         ("last seen", f"{last}, in {runs}"),
+        ("runs", _runs(one)),
         ("resolved", _resolved(one)),
         ("passes", one.passes_since or ""),
         ("failing step", one.step or ""),
@@ -122,6 +130,17 @@ def finding_document(one: Finding) -> Document:
     tone = _TONES[one.status]
     title = f"finding {one.id}"
     return Document(title, Conclusion(f"{where}: {one.status}", tone), blocks, one.to_json)
+
+
+# A finding of a hundred runs would fill a terminal; the JSON has all of them.
+_MOST_RUNS = 5
+
+
+def _runs(one: Finding) -> str:
+    if one.n_runs < 3:  # noqa: PLR2004 - the first and the last are there
+        return ""
+    more = f" and {one.n_runs - _MOST_RUNS} before" if one.n_runs > _MOST_RUNS else ""
+    return ", ".join(one.runs[: -_MOST_RUNS - 1 : -1]) + more
 
 
 def _resolved(one: Finding) -> str:

@@ -202,11 +202,12 @@ def _plain(value: float | None, *, is_rate: bool, unit: str = " %") -> str:
 
 def _json(suite: str, trends: Sequence[QualityTrend]) -> dict[str, object]:
     """The first variant at the top, all of them in `trends`."""
-    every = [_trend_json(one) for one in trends]
+    every = [trend_json(one) for one in trends]
     return {"suite": suite, **every[0], "trends": every}
 
 
-def _trend_json(trend: QualityTrend) -> dict[str, object]:
+def trend_json(trend: QualityTrend) -> dict[str, object]:
+    """A trend as JSON, with its whole series."""
     series = [
         {
             "run": point.run,
