@@ -13,8 +13,9 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import JudgekitError, SettingsError
+from judgekit.evaluation.comparability import WATCH_TAG
 from judgekit.evaluation.findings import SuiteFindings
-from judgekit.evaluation.trend import WATCH_TAG, trend_of_suite
+from judgekit.evaluation.trend import trend_of_suite
 from judgekit.http_session import http_sessions
 from judgekit.records import FINISHED_STATUSES, Finding, JsonObject, Record
 from judgekit.subprocess import ProcessLimits, run_process, scrub_environment

@@ -121,13 +121,18 @@ class StoredRecords(Generic[_RecordT]):
         self._store, self._kind, self._model = store, kind, model
         # All at once: a query for each of a thousand runs would take longer than the figures.
         self._known = store.figures_of_suite(suite, kind)
+        self._read: dict[tuple[str, str], _RecordT] = {}
 
     def of(self, run: RunInfo, compute: Callable[[], _RecordT]) -> _RecordT:
         """The record of a run, computed and stored where it is not known."""
-        known = self._known.get((run.id, record_key(self._kind, run)))
+        key = run.id, record_key(self._kind, run)
+        if key in self._read:
+            return self._read[key]
+        known = self._known.pop(key, None)
         if known is not None:
-            return self._model.model_validate(known)
-        found = compute()
+            self._read[key] = self._model.model_validate(known)
+            return self._read[key]
+        found = self._read[key] = compute()
         # Answers may still be added to a run that did not finish; and a database that cannot be
         # written to can still be read.
         if run.status in FINISHED_STATUSES:

@@ -45,8 +45,10 @@ def findings_table(
     shown: Sequence[Finding], title: str = "", *, among: Sequence[Finding] = ()
 ) -> Table:
     """A row for each finding."""
-    # With one variant its name in every row says nothing.
-    by_variant = len({one.variant for one in among or shown}) > 1
+    # A name that all rows have says nothing.
+    by_variant, by_suite = (
+        len({getattr(one, name) for one in among or shown}) > 1 for name in ("variant", "suite")
+    )
     columns = (
         Column("finding", "id"),
         Column("severity", "text"),
@@ -54,6 +56,7 @@ def findings_table(
         Column("type", "text"),
         Column("case", "text", max_width=24),
         *([Column("variant", "text", max_width=16)] if by_variant else []),
+        *([Column("suite", "text", max_width=16)] if by_suite else []),
         Column("runs"),
         Column("what", "ellipsis"),
     )
@@ -65,6 +68,7 @@ def findings_table(
             one.type,
             one.case_id or _WHOLE_RUN,
             *([one.variant] if by_variant else []),
+            *([one.suite] if by_suite else []),
             str(one.n_runs),
             _what(one),
         )
