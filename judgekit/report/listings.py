@@ -163,22 +163,21 @@ _COMPARISON_STATUS_WORDS: dict[ComparisonStatus, str] = {
 def comparisons_table(
     comparisons: Sequence[ComparisonInfo | ScoreComparisonInfo], title: str = ""
 ) -> Table:
-    return listing_table(
-        (
-            {"comparison": info.id, "A": info.a.label, "B": info.b.label, **_comparison_cells(info)}
-            for info in comparisons
-        ),
-        title,
-    )
+    return listing_table(map(_comparison_row, comparisons), title)
 
 
-def _comparison_cells(info: ComparisonInfo | ScoreComparisonInfo) -> dict[str, str]:
+def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo) -> dict[str, str]:
     started = {"started, UTC": f"{info.started_at:%Y-%m-%d %H:%M}"}
     if isinstance(info, ScoreComparisonInfo):
-        # Nobody was asked, and its figures follow from the runs.
+        # Nobody was asked, and its figures follow from the runs. Their ids would leave no room.
+        names = {"comparison": info.id, "A": info.a.variant or "", "B": info.b.variant or ""}
         none = numbers.DASH
-        return {"rubric": none, "judge": "stored scores", **started, "status": none, "pairs": none}
+        asked = {"rubric": none, "judge": "stored scores"}
+        return {**names, **asked, **started, "status": none, "pairs": none}
     return {
+        "comparison": info.id,
+        "A": info.a.label,
+        "B": info.b.label,
         "rubric": info.rubric.name,
         # Without the template, whose fingerprint would take half of a narrow terminal.
         "judge": info.judge.partition(" ")[0],

@@ -194,12 +194,29 @@ class StoredRuns(Database):
         for run in self.runs_of_case(case_id):
             yield from self._results(run.id, ResultFilter(case_id=case_id))
 
-    def cases_of(self, wanted: CaseFilter) -> Iterator[Case]:
-        """Stored cases by their ids; a case that was edited is there once for each content."""
+    def cases_of(
+        self,
+        *,
+        case_id: str | None = None,
+        agent: str | None = None,
+        skill: str | None = None,
+        prompt_version: str | None = None,
+        tag: str | None = None,
+        rubric: str | None = None,
+    ) -> Iterator[Case]:
+        """Stored cases by their ids, each content once; all conditions must hold."""
+        wanted = CaseFilter(
+            case_id=case_id,
+            agent=agent,
+            skill=skill,
+            prompt_version=prompt_version,
+            tag=tag,
+            rubric=rubric,
+        )
         yield from self._cases(*wanted.conditions())
 
     def cases_with_runs(self, wanted: CaseFilter) -> list[tuple[Case, list[RunInfo]]]:
-        """The same, each with the runs that had it with this content, newest first."""
+        """Stored cases by their ids, each content with the runs that had it, newest first."""
         same = wanted.conditions()
         query = select(answers.c.case_key, runs.c.no, runs.c.id).select_from(answers)
         query = query.join(cases, cases.c.key == answers.c.case_key)

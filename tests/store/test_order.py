@@ -75,7 +75,7 @@ def listings(store: RunStore) -> dict[str, Any]:
         "runs of a variant": [run.id for run in store.runs_of_variant("v1")],
         "runs of a rubric": [run.id for run in store.runs_of_rubric("zeal")],
         "suites": store.suites(),
-        "cases": [one.to_json() for one in store.cases_of(CaseFilter(agent="clerk"))],
+        "cases": [one.to_json() for one in store.cases_of(agent="clerk")],
         "cases of a run": [one.id for one in store.cases_of_run("run-b")],
         "cases with runs": [
             (one.to_json(), [run.id for run in of])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.store import CaseFilter, RunStore
+from judgekit.store import RunStore
 from tests.store.observing import START, answer, begun, key, make_run
 from tests.store.worker import Worker
 
@@ -79,7 +79,7 @@ def test_two_processes_keep_two_runs_of_the_same_cases_at_once(
     assert (one.end(), other.end()) == (0, 0)
     for name in ("up", "down"):
         assert [r.place for r in store.results(name)] == [n for n in range(60) for _ in (0, 1)]
-    assert len(list(store.cases_of(CaseFilter()))) == 60
+    assert len(list(store.cases_of())) == 60
 
 
 def test_two_processes_may_make_the_database_at_once(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import UnknownNameError
-from judgekit.store import CaseFilter
 from tests.factories import make_case, make_output, make_rubric
 from tests.store.observing import START, answer, begun, key, make_run, said
 
@@ -81,22 +80,22 @@ def test_runs_are_found_from_a_variant(two: RunStore) -> None:
 def test_cases_are_found_from_what_they_have(
     two: RunStore, wish: dict[str, str], expected: set[str]
 ) -> None:
-    assert {case.id for case in two.cases_of(CaseFilter(**wish))} == expected
+    assert {case.id for case in two.cases_of(**wish)} == expected
 
 
 def test_a_case_in_many_runs_is_kept_once_and_a_changed_one_twice(two: RunStore) -> None:
-    assert len(list(two.cases_of(CaseFilter(case_id="agent")))) == 1
+    assert len(list(two.cases_of(case_id="agent"))) == 1
     changed = make_case(id="agent", agent="clerk", reference="now with a reference")
     two.begin(make_run("c"))
     two.add("c", [answer(key("agent"), case=changed)])
-    found = list(two.cases_of(CaseFilter(case_id="agent")))
+    found = list(two.cases_of(case_id="agent"))
     assert len(found) == 2
     assert changed in found
 
 
 def test_many_cases_are_found_page_by_page(store: RunStore) -> None:
     begun(store, *(answer(key(f"c{n}"), place=n, said=()) for n in range(510)))
-    assert len({case.id for case in store.cases_of(CaseFilter())}) == 510
+    assert len({case.id for case in store.cases_of()}) == 510
 
 
 def test_runs_are_found_from_a_rubric_by_name_and_fingerprint(two: RunStore) -> None:

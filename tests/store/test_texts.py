@@ -22,7 +22,6 @@ from judgekit.records import (
     words_text,
 )
 from judgekit.records.encoding import LONGEST_NAME
-from judgekit.store import CaseFilter
 from tests.factories import make_case, make_criterion, make_output, make_rubric
 from tests.store.observing import answer, begun, key, make_run, only, said
 
@@ -169,7 +168,7 @@ def test_any_text_survives_in_either_database(store: RunStore, text: str) -> Non
     begun(store, answer(case=case, output=output, said=[failed]))
     result = only(store)
     assert (result.case, result.output, result.judgments) == (case, output, (failed,))
-    assert [found.id for found in store.cases_of(CaseFilter(agent=text))] == ["refund"]
+    assert [found.id for found in store.cases_of(agent=text)] == ["refund"]
     assert [found.run_id for found in store.results_of_agent_run(text)] == ["run-1"]
 
 
