@@ -149,32 +149,32 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
     resolved_at = {
         note.finding: note.at for note in store.finding_notes(run.suite) if note.resolution
     }
-    # The run in which each open case failed last; as `_Followed` does it, by the ids alone
-    failed_in: dict[_CaseKey, RunInfo] = {}
+    # The runs in which each open case failed; as `_Followed` does it, by the ids alone
+    failed_in: dict[_CaseKey, list[RunInfo]] = {}
 
-    def still_open(key: _CaseKey, now: RunInfo) -> RunInfo | None:
-        then = failed_in.get(key)
+    def open_since(key: _CaseKey, now: RunInfo) -> list[RunInfo]:
+        then = failed_in.get(key, [])
         at = resolved_at.get(finding_id(run.suite, *key)) if then and resolved_at else None
-        by_hand = then is not None and at is not None and then.started_at <= at < now.started_at
-        return None if by_hand else then
+        by_hand = at is not None and then[-1].started_at <= at < now.started_at
+        return [] if by_hand else then
 
     def resolves(key: _CaseKey, now: RunInfo) -> bool:
-        then = still_open(key, now)
-        return then is not None and not measures.changes(then.id, now.id)
+        return any(not measures.changes(then.id, now.id) for then in open_since(key, now))
 
     for one in reversed(earlier):
         decided = observed.decided(one)
         for key in [key for key in _keys(decided.passed) if resolves(key, one)]:
             del failed_in[key]
-        failed_in |= dict.fromkeys(_keys(decided.failed), one)
+        for key in _keys(decided.failed):
+            failed_in[key] = [*open_since(key, one), one]
     now = observed.decided(run)
 
     def names(keys: Iterable[_CaseKey]) -> tuple[str, ...]:
         return tuple(finding_id(run.suite, *key) for key in keys)
 
     return FindingChanges(
-        opened=names(key for key in _keys(now.failed) if still_open(key, run) is None),
-        continued=names(key for key in _keys(now.failed) if still_open(key, run) is not None),
+        opened=names(key for key in _keys(now.failed) if not open_since(key, run)),
+        continued=names(key for key in _keys(now.failed) if open_since(key, run)),
         resolved=names(key for key in _keys(now.passed) if resolves(key, run)),
     )
 
@@ -224,6 +224,8 @@ class _Followed:
         # What each run did to it: `opened`, `continued` or `resolved`
         self.changes: dict[str, str] = {}
         self._seen: list[tuple[_Mark, Occurrence]] = []
+        # The runs since it was opened last
+        self._failed_in: list[str] = []
         self._notes: dict[str, object] = {}
         self._is_open, self._n_resolved = False, 0
         self._resolved: _Mark | None = None
@@ -239,11 +241,16 @@ class _Followed:
                 self._resolve(_Mark(note.by, event.at))
         elif run is not None and event.occurrence is not None:
             self.changes[run] = "continued" if self._is_open else "opened"
+            if not self._is_open:
+                self._failed_in = []
+            self._failed_in.append(run)
             self._is_open, self._passes_since = True, None
             self._seen.append((_Mark(run, event.at), event.occurrence))
         elif run is not None and self._is_open:
-            # Another judge that lets the output pass has not shown that it became better.
-            if changes := self._measures.changes(self._seen[-1][0].name, run):
+            # Another judge that lets the output pass has not shown that it became better. One that
+            # let it fail before, has.
+            if all(self._measures.changes(then, run) for then in reversed(self._failed_in)):
+                changes = self._measures.changes(self._failed_in[-1], run)
                 self._passes_since = f"in {run}, which is not comparable: {changes}"
                 return
             self.changes[run] = "resolved"

@@ -201,7 +201,10 @@ class _Scope:
         for suite in self._suites:
             # The figures of whole runs are stored already.
             part = None if suite in self._whole else self._case_ids
-            yield from trend_of_suite(self._store, suite, last=_TREND_RUNS, cases=part)
+            for trend in trend_of_suite(self._store, suite, last=_TREND_RUNS, cases=part):
+                # Runs that only made outputs for a comparison have nothing to follow.
+                if any(point.figure.value is not None for point in trend.points):
+                    yield trend
         for suite, variant in sorted(self._variants):
             if suite not in self._whole:
                 yield from trend_of_suite(self._store, suite, variant=variant, last=_TREND_RUNS)

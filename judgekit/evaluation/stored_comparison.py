@@ -239,7 +239,7 @@ def new_score_comparison(
     """A comparison of the scores of two variants, each with its run."""
     sides = [
         ComparedSide(
-            # Two runs of one variant are told apart by their ids.
+            # The ids of two runs distinguish one variant of both.
             label=variant if a[1] != b[1] else run.id,
             variant=variant,
             run_id=run.id,

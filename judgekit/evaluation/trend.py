@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 TrendMeasure = Literal["score", "pass_rate"]
 
-# The first runs since a break, which say what is normal, and the fewest after them worth a look.
-_BASELINE_RUNS = 5
+# The first runs since a break, which say what is normal: as many as `baseline` needs.
+_BASELINE_RUNS = 8
 _SEED = 0
 
 # Of a run without the criterion: it is shown, and the statistics skip it.
@@ -83,8 +83,8 @@ class QualityTrend:
             Sen; None with fewer than two.
         shift: Where those runs most likely changed their level; None with fewer than four, or where
             all are equal.
-        shortfall: The CUSUM of those after the first five, which say what is normal; None with
-            fewer than six, or where those five are all equal.
+        shortfall: The CUSUM of those after the first eight, which say what is normal; None with
+            fewer than nine.
         n_left_out: Runs that are no part of it: they ran some of the cases only, or did not end.
     """
 
@@ -237,10 +237,13 @@ def _measured(run: RunInfo, later: RunInfo) -> tuple[str | None, RunInfo]:
 
 
 def _shortfall(values: Sequence[float | None], n_cases: int) -> Cusum | None:
-    if len(values) <= _BASELINE_RUNS:
+    known = [place for place, value in enumerate(values) if value is not None]
+    if len(known) <= _BASELINE_RUNS:
         return None
-    normal = baseline(values[:_BASELINE_RUNS], n_cases=n_cases)
-    return cusum(values, normal.target, normal.sd)
+    start = known[_BASELINE_RUNS]
+    normal = baseline(values[:start], n_cases=n_cases)
+    # The runs that say what is normal raise no alarm; places stay those of the series.
+    return cusum([*[None] * start, *values[start:]], normal.target, normal.sd)
 
 
 def _or_none(statistic: Callable[[], _T]) -> _T | None:

@@ -133,7 +133,10 @@ def _statistics(trend: QualityTrend) -> Iterator[LabelledText]:
             f"most likely {fell} at {where.run}, p {numbers.format_p_value(shift.p_value)}",
         )
     if shortfall is not None and shortfall.alarm_at is not None:
-        yield "CUSUM", f"below the level of the first five runs since {own[shortfall.alarm_at].run}"
+        yield (
+            "CUSUM",
+            f"below the level of the first eight runs since {own[shortfall.alarm_at].run}",
+        )
     if trend.n_left_out:
         n = numbers.format_count(trend.n_left_out, "run")
         yield "left out", f"{n} of only some of the cases, or ended early"

@@ -389,7 +389,7 @@ class StoredRuns(Database):
             yield read_record(Case, row.json)
 
     def _case_rows(self, *conditions: ColumnElement[bool]) -> Iterator[Row[Any]]:
-        # The key only tells contents of one id apart: it is a hash.
+        # The key only separates contents of one id: it is a hash.
         order = [cases.c.case_id, cases.c.key]
         query = select(*order, cases.c.json).where(*conditions).order_by(*order)
         yield from paged_rows(self.reading, query, order, size=_PAGE)

@@ -145,6 +145,15 @@ def test_a_finding_names_its_runs_and_a_run_its_findings(store: RunStore) -> Non
     assert by_case["b"] in followed.of_run("run-001")
 
 
+def test_a_judge_that_let_a_case_fail_may_let_it_pass_although_another_failed_it_since(
+    store: RunStore,
+) -> None:
+    for day, (measure, passed) in enumerate((("A", False), ("B", False), ("C", True), ("A", True))):
+        ran(store, day, {"a": passed}, measure=measure)
+    (found,) = SuiteFindings(store, "support").findings.values()
+    assert (found.status, found.resolved_by) == ("resolved", "run-003")
+
+
 def test_of_several_repeats_the_worst_counts_and_of_several_tries_the_last(store: RunStore) -> None:
     for name, repeats in (("repeated", 2), ("tried", 1)):
         run = begun(
