@@ -207,6 +207,11 @@ from .stored_comparison import (
     unanalysed_pairs as unanalysed_pairs,
     with_rule as with_rule,
 )
+from .strata import (
+    CLOSEST_DISTANCE as CLOSEST_DISTANCE,
+    StratumNeed as StratumNeed,
+    small_strata as small_strata,
+)
 from .suite_plan import (
     TARGET_DIFFERENCE as TARGET_DIFFERENCE,
     AnswersPlan as AnswersPlan,
@@ -215,6 +220,7 @@ from .suite_plan import (
     SuitePlan as SuitePlan,
 )
 from .summary import (
+    GroupFigures as GroupFigures,
     RunSummary as RunSummary,
     RunTally as RunTally,
     VariantDifference as VariantDifference,

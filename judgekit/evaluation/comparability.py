@@ -140,12 +140,6 @@ def describe_break(then: RunInfo, now: RunInfo, changes: Sequence[str]) -> str:
     return "; ".join((*parts, *rest))
 
 
-def ran_all_cases(run: RunInfo) -> bool:
-    """Whether a run was to have every case of its suite, whatever variants it has."""
-    chosen = run.config.get("chosen")
-    return not (isinstance(chosen, dict) and chosen.keys() - {"variants"})
-
-
 def _judging_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     before, after = judging_of_run(then), judging_of_run(now)
     if before is None or after is None:

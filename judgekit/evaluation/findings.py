@@ -18,7 +18,15 @@ from judgekit.errors import UnknownNameError
 from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
 from judgekit.fingerprint import fingerprint
-from judgekit.records import FINISHED_STATUSES, Finding, FindingNote, Occurrence, Record, Rubric
+from judgekit.records import (
+    FINISHED_STATUSES,
+    Finding,
+    FindingNote,
+    Occurrence,
+    Record,
+    Rubric,
+    ran_all_cases,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -473,7 +481,7 @@ class _RunDrops(NamedTuple):
 
 def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _RunDrops]:
     """Critical drops of a pass rate since the comparable run before, and their end."""
-    from judgekit.evaluation.comparability import compare_measures, ran_all_cases  # noqa: PLC0415 - as above
+    from judgekit.evaluation.comparability import compare_measures  # noqa: PLC0415 - as above
     from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415 - as above
 
     found: dict[str, _RunDrops] = {}

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
-from judgekit.evaluation.comparability import compare_measures, ran_all_cases
+from judgekit.evaluation.comparability import compare_measures
 from judgekit.evaluation.run_figures import FigureReader
 from judgekit.evaluation.schedule import VERSIONS_KEY
 from judgekit.fingerprint import fingerprint
-from judgekit.records import FINISHED_STATUSES, VariantVersion
+from judgekit.records import FINISHED_STATUSES, VariantVersion, ran_all_cases
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -12,14 +12,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError, UnknownNameError
-from judgekit.evaluation.comparability import (
-    case_changes,
-    compare_measures,
-    describe_break,
-    ran_all_cases,
-)
+from judgekit.evaluation.comparability import case_changes, compare_measures, describe_break
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure
-from judgekit.records import FINISHED_STATUSES
+from judgekit.records import FINISHED_STATUSES, ran_all_cases
 from judgekit.stats.trend import (
     baseline,
     changepoint,

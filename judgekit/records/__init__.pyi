@@ -125,4 +125,5 @@ from .run import (
     RunStatus as RunStatus,
     config_part as config_part,
     config_rows as config_rows,
+    ran_all_cases as ran_all_cases,
 )

@@ -149,6 +149,12 @@ class RunInfo(Record):
         return repeats if isinstance(repeats, int) else 1
 
 
+def ran_all_cases(run: RunInfo) -> bool:
+    """Whether a run was to have every case of its suite, whatever variants it has."""
+    chosen = run.config.get("chosen")
+    return not (isinstance(chosen, dict) and chosen.keys() - {"variants"})
+
+
 def config_part(run: RunInfo, name: str) -> JsonObject:
     """An object in a run's `config`; empty where the run has none."""
     part = run.config.get(name)

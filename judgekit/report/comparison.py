@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 
 from judgekit.report import message, numbers
 from judgekit.report.document import (
-    MIN_SEGMENT_CASES,
     Block,
     Cell,
     Column,
     Conclusion,
-    Details,
     Document,
     LabelledText,
     Lines,
-    T,
     Table,
     Tone,
     count_lines,
@@ -33,9 +30,10 @@ from judgekit.report.document import (
     text_columns,
 )
 from judgekit.report.numbers import format_p_value
+from judgekit.report.segments import segment_block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.evaluation import (
         ComparisonDecision,
@@ -62,7 +60,7 @@ def comparison_document(summary: ComparisonSummary) -> Document:
     n_cases = summary.whole.rate.n
     blocks: list[Block | None] = [
         _wins_table({"overall": summary.whole, **summary.criteria}),
-        _segment_block(summary.strata, summary.tags, _wins_table, n_cases=n_cases),
+        segment_block(summary.strata, summary.tags, _wins_table, n_cases=n_cases),
         None if summary.panel is None else panel_table(summary.panel),
         Lines(tuple(comparison_notes(summary))),
     ]
@@ -197,21 +195,6 @@ def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
     return lines + failure_lines(summary.failures, summary.failure_messages)
 
 
-def _segment_block(
-    strata: Mapping[str, T],
-    tags: Mapping[str, T],
-    as_table: Callable[[Mapping[str, T], str], Table],
-    *,
-    n_cases: int,
-) -> Block:
-    """The same figures for each stratum and tag."""
-    segments = {f"stratum {name}": figures for name, figures in strata.items()}
-    segments |= {f"tag {name}": figures for name, figures in tags.items()}
-    table = as_table(segments, "By segment")
-    # Of a few cases a segment has one or two: its interval covers nearly everything.
-    return Details("By segment", not_empty([table])) if n_cases < MIN_SEGMENT_CASES else table
-
-
 def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     cells: list[tuple[str | Cell, ...]] = []
     for name, one in rows.items():
@@ -253,7 +236,7 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
         blocks=not_empty([
             _scores_table(overall),
-            _segment_block(compared.strata, compared.tags, _scores_table, n_cases=n_cases),
+            segment_block(compared.strata, compared.tags, _scores_table, n_cases=n_cases),
             Lines((*_test_lines(compared), *lines)),
         ]),
         data=lambda: asdict(compared),

@@ -36,9 +36,6 @@ LabelledText = tuple[str, str]
 
 _LONGEST_MESSAGE = 300
 
-MIN_SEGMENT_CASES = 10
-"""With fewer cases, a terminal shows strata and tags only with -v: their intervals say nothing."""
-
 
 @dataclass(frozen=True, slots=True)
 class IntervalBar:
