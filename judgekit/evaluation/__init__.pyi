@@ -143,6 +143,7 @@ from .ranking_result import (
     RankedSide as RankedSide,
     RankingSummary as RankingSummary,
     RankRules as RankRules,
+    SegmentWins as SegmentWins,
     Ties as Ties,
 )
 from .ranking_summary import (
@@ -208,6 +209,7 @@ from .stored_comparison import (
     with_rule as with_rule,
 )
 from .strata import (
+    ASSUMED_DISTANCE as ASSUMED_DISTANCE,
     CLOSEST_DISTANCE as CLOSEST_DISTANCE,
     StratumNeed as StratumNeed,
     small_strata as small_strata,

@@ -13,7 +13,7 @@ from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
 from judgekit.evaluation.cost_plan import RequestCounter, TextLength, estimate_judge_reply_tokens
 from judgekit.evaluation.judges import HUMAN_JUDGE
-from judgekit.evaluation.runner import n_answers_in_work
+from judgekit.evaluation.runner import n_answers_in_work, new_run
 from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, read_chosen_cases
 from judgekit.evaluation.session import price_table
 from judgekit.evaluation.strata import stratum_needs
@@ -94,8 +94,22 @@ async def plan_suite(
             await planner.take(place, as_run)
     checks.close()
     learned = None if store is None else earlier_run_statistics(store, opened.suite.name)
+    if store is not None and learned is not None and not _has_its_measure(opened, store, learned):
+        learned = replace(learned, values=())
     n_in_work = n_answers_in_work(opened, in_flight)
     return planner.plan(learned or EarlierRunStatistics(), len(places), in_flight=n_in_work)
+
+
+def _has_its_measure(opened: OpenSuite, store: RunStore, learned: EarlierRunStatistics) -> bool:
+    """Whether the values of an earlier run say what a gate may expect of the planned one."""
+    gate = opened.suite.gate
+    if learned.run is None or gate is None or gate.tier is None:
+        return False
+    # Comparing imports numpy, and the planned run reads all cases: only where a tier is to decide.
+    from judgekit.evaluation.comparability import compare_measures  # noqa: PLC0415
+
+    earlier = store.run(learned.run.id)
+    return not compare_measures(earlier, new_run(opened, now=earlier.started_at)).changes
 
 
 @dataclass(slots=True)

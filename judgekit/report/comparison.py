@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         RankingSummary,
         ScoreComparison,
         ScoreDifference,
+        SegmentWins,
         WinFigures,
     )
     from judgekit.records import Comparison, PairAnswer
@@ -382,6 +383,7 @@ def ranking_document(summary: RankingSummary) -> Document:
     blocks: list[Block | None] = [
         _strengths(summary),
         _matrix(summary) if is_small else None,
+        segment_block(summary.strata, summary.tags, _segment_wins, n_cases=summary.n_cases),
         None if panel is None else panel_table(panel, wins=False),
         Lines(tuple(ranking_notes(summary))),
     ]
@@ -392,6 +394,17 @@ def ranking_document(summary: RankingSummary) -> Document:
         blocks=not_empty(blocks),
         data=lambda: asdict(summary),
     )
+
+
+def _segment_wins(segments: Mapping[str, SegmentWins], title: str) -> Table:
+    rows: list[tuple[str | Cell, ...]] = [
+        (*(("", "") if number else (name, f"{one.n_cases:,}")), side, rate_cell(rate))
+        for name, one in segments.items()
+        for number, (side, rate) in enumerate(one.win_rates.items())
+    ]
+    names = (Column("", "text", max_width=26), Column("cases"))
+    columns = (*names, Column("variant", "text", max_width=40), Column("wins, 95 %"))
+    return Table(columns, tuple(rows), title)
 
 
 def ranking_decision(decision: RankDecision) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import CLOSEST_DISTANCE, TARGET_DIFFERENCE, GradePlan
+from judgekit.evaluation import ASSUMED_DISTANCE, CLOSEST_DISTANCE, TARGET_DIFFERENCE, GradePlan
 from judgekit.report import numbers
 from judgekit.report.document import (
     Column,
@@ -216,6 +216,8 @@ def _needs_table(plan: SuitePlan) -> Table | None:
     )
     if any(one.is_observed for one in plan.needs):
         note += f"; observed values within {CLOSEST_DISTANCE:g} of it are taken as so far away"
+    else:
+        note += f"; no comparable run has measured it: {ASSUMED_DISTANCE:g} above is assumed"
     columns = (Column("stratum", "text"), *map(Column, heads))
     return Table(columns, rows, f"Cases for the gate to decide about {tier}", (note,))
 

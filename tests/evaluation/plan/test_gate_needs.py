@@ -78,6 +78,10 @@ def test_an_earlier_run_replaces_the_assumption(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "runs.db")
     evaluate_sync(made, store=store, cache=None).close()
     needs = {one.stratum: one for one in planned(made, store=store).needs}
+    checks["assertions"] = [{"type": "contains", "value": "1"}]
+    other = stratified(tmp_path, *["simple"] * 4, *["complex"] * 6, gate=GATE, **checks)
+    # What other assertions measured says nothing about these.
+    assert not any(one.is_observed for one in planned(other, store=store).needs)
     store.close()
     # Five of ten pass, one of the six complex ones; the four simple ones are too few to be used.
     assert needs[None].value == pytest.approx(0.5)
