@@ -87,7 +87,7 @@ def run_document(
         blocks=not_empty([
             _variant_table(summary.variants),
             _differences(summary.differences),
-            variant_segments(summary.variants),
+            variant_segments(summary.variants, stratum_note(small_strata(summary))),
             *answers,
             Lines((
                 *(() if gate is None else gate_lines(gate)),
@@ -259,7 +259,6 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
         lines += _calibration_lines(summary)
     lines += _reply_lines(summary)
     messages = dict(summary.failure_messages)
-    lines += [("strata", words)] if (words := stratum_note(small_strata(summary))) else []
     for variant in summary.variants:
         lines += _variant_lines(variant, messages, is_retried=run.repeats == 1)
     if summary.replaced_usd:

@@ -6,7 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
-from judgekit.report.document import Cell, Column, Details, Table, mean_cell, not_empty, rate_cell
+from judgekit.report.document import (
+    Cell,
+    Column,
+    Details,
+    Section,
+    Table,
+    mean_cell,
+    not_empty,
+    rate_cell,
+)
 from judgekit.scoring import TIERS
 
 if TYPE_CHECKING:
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
 MIN_SEGMENT_CASES = 10
 """With fewer cases, a terminal shows strata and tags only with -v: their intervals say nothing."""
 
-# A longer table would push the conclusion out of a terminal: it is shown with -v and on pages.
+# A longer table would push the conclusion out of a terminal: tags are then shown with -v.
 _MOST_ROWS = 30
 _LONGEST_NAME = 26
 _TITLE = "By segment"
@@ -30,18 +39,24 @@ def segment_block(
     as_table: Callable[[Mapping[str, T], str], Table],
     *,
     n_cases: int,
+    note: str = "",
 ) -> Block:
-    """The same figures for each stratum and tag."""
-    segments = {f"stratum {name}": figures for name, figures in strata.items()}
-    segments |= {f"tag {name}": figures for name, figures in tags.items()}
-    table = as_table(segments, _TITLE)
+    """The same figures for each stratum and tag, with a note about the strata."""
+    of_strata = {f"stratum {name}": figures for name, figures in strata.items()}
+    of_tags = {f"tag {name}": figures for name, figures in tags.items()}
+    table = as_table(of_strata | of_tags, _TITLE)
+    if note:
+        table = replace(table, notes=(*table.notes, note))
     # Of a few cases a segment has one or two: its interval covers nearly everything.
-    if n_cases < MIN_SEGMENT_CASES or len(table.rows) > _MOST_ROWS:
+    if n_cases < MIN_SEGMENT_CASES:
         return Details(_TITLE, not_empty([replace(table, title="")]))
-    return table
+    if len(table.rows) <= _MOST_ROWS:
+        return table
+    first = replace(as_table(of_strata, ""), notes=table.notes)
+    return Section(_TITLE, not_empty([first, Details("By tag", (as_table(of_tags, ""),))]))
 
 
-def variant_segments(variants: Sequence[VariantFigures]) -> Block:
+def variant_segments(variants: Sequence[VariantFigures], note: str = "") -> Block:
     """The pass rate and the value of each variant by stratum and tag."""
     n_cases = max((one.n_cases for one in variants), default=0)
     strata, tags = (
@@ -54,7 +69,7 @@ def variant_segments(variants: Sequence[VariantFigures]) -> Block:
             [(one, one.tags) for one in variants],
         )
     )
-    return segment_block(strata, tags, _variant_table, n_cases=n_cases)
+    return segment_block(strata, tags, _variant_table, n_cases=n_cases, note=note)
 
 
 def _variant_table(segments: Mapping[str, Mapping[str, GroupFigures]], title: str) -> Table:

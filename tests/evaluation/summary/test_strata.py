@@ -42,7 +42,8 @@ def summary(*results: CaseResult, **fields: Any) -> RunSummary:
 def test_a_dataset_without_strata_says_nothing() -> None:
     found = summary(*answers((None, 3, 1.0)), config=PRODUCTION)
     assert small_strata(found) == ()
-    assert "strata" not in shown(found)
+    assert "stratum" not in shown(found, verbose=True)
+    assert "no case" not in shown(found, verbose=True)
 
 
 def test_empty_and_small_strata_are_named_with_what_the_gate_needs() -> None:
@@ -148,7 +149,7 @@ def test_a_run_shows_each_stratum_and_tag_with_its_cases_and_intervals() -> None
     assert any(line[:5] == ["stratum", "complex", "v", "4", "0/4"] for line in lines)
     assert any(line[:4] == ["tag", "policy", "v", "12"] for line in lines)
     assert max(map(len, shown(found).splitlines())) <= 80
-    assert "strata       fewer than 10 cases: simple 8, complex 4" in text
+    assert "  fewer than 10 cases: simple 8, complex 4; no case: medium, very_complex" in text
     data: Any = document_data(run_document(found))
     assert [one["stratum"] for one in data["small_strata"]] == [
         "simple", "medium", "complex", "very_complex",
@@ -158,11 +159,17 @@ def test_a_run_shows_each_stratum_and_tag_with_its_cases_and_intervals() -> None
 def test_with_fewer_than_ten_cases_segments_are_shown_on_request() -> None:
     found = summary(*answers(("simple", 9, 1.0)))
     assert "By segment" not in shown(found)
+    assert "no case" not in shown(found)
     assert "stratum simple" in shown(found, verbose=True)
+    assert "no case: medium, complex, very_complex" in shown(found, verbose=True)
 
 
 def test_a_long_list_of_tags_is_shown_on_request() -> None:
     tags = tuple(f"tag-{n:02d}" for n in range(31))
-    found = summary(*answers((None, 12, 1.0), tags=tags))
+    found = summary(*answers(("simple", 12, 1.0), tags=tags))
     assert "tag-30" not in shown(found)
+    # Strata are four at most, and stay.
+    assert "stratum simple" in shown(found)
+    assert "no case: medium" in shown(found)
     assert "tag tag-30" in shown(found, verbose=True)
+    assert "tag-30" not in shown(summary(*answers((None, 12, 1.0), tags=tags)))
