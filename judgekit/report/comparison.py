@@ -30,7 +30,7 @@ from judgekit.report.document import (
     text_columns,
 )
 from judgekit.report.numbers import format_p_value
-from judgekit.report.segments import segment_block
+from judgekit.report.segments import name_column, segment_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -61,7 +61,7 @@ def comparison_document(summary: ComparisonSummary) -> Document:
     n_cases = summary.whole.rate.n
     blocks: list[Block | None] = [
         _wins_table({"overall": summary.whole, **summary.criteria}),
-        segment_block(summary.strata, summary.tags, _wins_table, n_cases=n_cases),
+        segment_block(summary.strata, summary.tags, _segment_wins_table, n_cases=n_cases),
         None if summary.panel is None else panel_table(summary.panel),
         Lines(tuple(comparison_notes(summary))),
     ]
@@ -204,6 +204,19 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
         cells.append((name, *counts, rate_cell(one.rate), p))
     heads = ("", "A wins", "ties", "flips", "B wins", "A's share, 95 %", "p")
     return Table(text_columns(*heads), tuple(cells), title)
+
+
+def _segment_wins_table(rows: Mapping[str, WinFigures], title: str) -> Table:
+    """The same with the number of cases; p, which decides nothing here, gives way to it."""
+    table = _wins_table(rows, title)
+    _, *counts, p = table.columns
+    columns = (name_column(rows), Column("cases"), *counts, replace(p, may_drop=True))
+    cells = zip(table.rows, rows.values(), strict=True)
+    return replace(
+        table,
+        columns=columns,
+        rows=tuple((row[0], f"{one.rate.n:,}", *row[1:]) for row, one in cells),
+    )
 
 
 _TESTS = {
@@ -402,8 +415,8 @@ def _segment_wins(segments: Mapping[str, SegmentWins], title: str) -> Table:
         for name, one in segments.items()
         for number, (side, rate) in enumerate(one.win_rates.items())
     ]
-    names = (Column("", "text", max_width=26), Column("cases"))
-    columns = (*names, Column("variant", "text", max_width=40), Column("wins, 95 %"))
+    names = (name_column(segments), Column("cases"), Column("variant", "text", max_width=40))
+    columns = (*names, Column("wins, 95 %"))
     return Table(columns, tuple(rows), title)
 
 

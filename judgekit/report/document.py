@@ -76,7 +76,8 @@ class Column:
     """Whether a terminal that is too narrow may show it below the table instead."""
 
     may_drop: bool = False
-    """Whether a terminal that is too narrow may leave it out: another column has it too."""
+    """Whether a terminal that is too narrow may leave it out: another column has it too, or nothing
+    is decided by it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,13 @@ def variant_segments(variants: Sequence[VariantFigures], note: str = "") -> Bloc
     return segment_block(strata, tags, _variant_table, n_cases=n_cases, note=note)
 
 
+def name_column(segments: Iterable[str]) -> Column:
+    """The column of the segments' names."""
+    # In a narrow terminal columns that may be left out go before a short name is wrapped.
+    is_short = all(len(name) <= _LONGEST_NAME for name in segments)
+    return Column("", "id" if is_short else "text", max_width=_LONGEST_NAME)
+
+
 def _variant_table(segments: Mapping[str, Mapping[str, GroupFigures]], title: str) -> Table:
     has_many = len({variant for groups in segments.values() for variant in groups}) > 1
     rows: list[tuple[str | Cell, ...]] = []
@@ -85,10 +92,8 @@ def _variant_table(segments: Mapping[str, Mapping[str, GroupFigures]], title: st
                 rate_cell(one.pass_rate),
                 replace(mean_cell(one.value), short=None),
             ))  # fmt: skip
-    # In a narrow terminal the count of passed gives way before a short name is wrapped.
-    is_short = all(len(name) <= _LONGEST_NAME for name in segments)
     columns = (
-        Column("", "id" if is_short else "text", max_width=_LONGEST_NAME),
+        name_column(segments),
         *((Column("variant", "text", max_width=_LONGEST_NAME),) if has_many else ()),
         Column("cases"),
         Column("passed", may_drop=True),

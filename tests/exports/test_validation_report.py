@@ -1,14 +1,17 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from judgekit.datasets import Suite
 from judgekit.errors import SettingsError
+from judgekit.evaluation import evaluate_sync, finding_id
 from judgekit.exports.validation_report import VALIDATION
 from judgekit.formats import read_document
-from judgekit.records import Evidence, TraceEvent
-from tests.exports.making import check, make_answer, make_run, said
+from judgekit.records import Evidence, Finding, TraceEvent
+from tests.cli.commanding import runner
+from tests.exports.making import START, check, make_answer, make_run, said
 from tests.factories import make_case, make_criterion, make_failure, make_output, make_rubric
 
 if TYPE_CHECKING:
@@ -314,3 +317,53 @@ def test_strata_and_tags_have_their_cases_and_figures(tmp_path: Path) -> None:
     found = report(tmp_path, *bare)
     assert (found["strata"], found["tags"]) == ({}, {})
     assert not any("strata" in one for one in found["recommendations"])
+
+
+def finding(case_id: str | None, **fields: Any) -> Finding:
+    known: dict[str, Any] = {
+        "id": finding_id("support", "v1", case_id), "suite": "support", "variant": "v1",
+        "case_id": case_id, "type": "wrong-output", "severity": "major", "status": "open",
+        "description": "It is wrong.", "first_run": "run-0", "last_run": "run-1",
+        "first_seen_at": START, "last_seen_at": START, "n_runs": 1,
+    }  # fmt: skip
+    return Finding(**known | fields)
+
+
+def test_findings_of_the_suite_say_in_how_many_runs_and_what_a_user_decided(tmp_path: Path) -> None:
+    fell = "the pass rate fell from 90% to 40%, by 56% of what it was; the run before is run-0"
+    followed = [
+        finding("c0", n_runs=3),
+        finding("c1", n_runs=2, type="hallucination"),  # as a user classified it
+        finding(None, type="regression", severity="critical", description=fell),
+    ]
+
+    def told(*known: Finding) -> str:
+        path = tmp_path / "report.yaml"
+        VALIDATION.write(path, make_run(), iter(several(3, 1, 1)), {one.id: one for one in known})
+        return "\n".join(cast("dict[str, Any]", read_document(path).value)["recommendations"])
+
+    text = told(*followed)
+    assert "c0 (wrong-output in 3 runs), 0.00" in text
+    assert "Fix hallucination in 1 case (c1 in 2 runs): " in text
+    assert f"Find the cause of the drop: {fell}" in text
+    # An earlier drop is no news of this run.
+    assert "drop" not in told(finding(None, type="regression", last_run="run-0"))
+
+
+def test_a_run_exported_with_its_store_counts_the_runs_of_each_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = Suite.model_validate({
+        "name": "sums",
+        "cases": [{"id": "one", "input": "1+1", "stratum": "simple"}],
+        "variants": [{"id": "v1", "outputs": "v1.jsonl"}],
+        "judge": "heuristic",
+        "assertions": [{"type": "contains", "value": "2"}],
+    }).in_folder(tmp_path)  # fmt: skip
+    (tmp_path / "v1.jsonl").write_text('{"case_id": "one", "text": "3"}\n', encoding="utf-8")
+    store = tmp_path / "runs.db"
+    for _ in range(2):
+        evaluate_sync(suite, store=store, cache=None).close()
+    path = tmp_path / "report.yaml"
+    assert runner(capsys)("export", "latest", "--store", store, "-o", path).code == 0
+    assert "one (wrong-output in 2 runs)" in " ".join(path.read_text(encoding="utf-8").split())
