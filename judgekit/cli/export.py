@@ -16,6 +16,7 @@ from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
     OutcomeFilter,
+    SuiteFindings,
     counted_pairs,
     select_outcomes,
     with_rule,
@@ -114,7 +115,11 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
         if form is None:
             n = write_results(output, (answer.result for answer in answers))
         else:
-            n = form.write(output, info, answers)
+            findings = None
+            # They are those of all runs of the suite, so that they are read only where shown.
+            if form.writer_with_findings is not None:
+                findings = SuiteFindings(stored, info.suite).findings
+            n = form.write(output, info, answers, findings)
     line = f"wrote {numbers.format_count(n, 'answer')} of {info.id} to {output}"
     data = {"run": info.id, "n_answers": n, "file": str(output)}
     show_line(line, data, options, is_note=True)

@@ -145,6 +145,7 @@ from .ranking_result import (
     RankedSide as RankedSide,
     RankingSummary as RankingSummary,
     RankRules as RankRules,
+    SegmentWins as SegmentWins,
     Ties as Ties,
 )
 from .ranking_summary import (
@@ -220,6 +221,12 @@ from .stored_comparison import (
     unanalysed_pairs as unanalysed_pairs,
     with_rule as with_rule,
 )
+from .strata import (
+    ASSUMED_DISTANCE as ASSUMED_DISTANCE,
+    CLOSEST_DISTANCE as CLOSEST_DISTANCE,
+    StratumNeed as StratumNeed,
+    small_strata as small_strata,
+)
 from .suite_plan import (
     TARGET_DIFFERENCE as TARGET_DIFFERENCE,
     AnswersPlan as AnswersPlan,
@@ -228,6 +235,7 @@ from .suite_plan import (
     SuitePlan as SuitePlan,
 )
 from .summary import (
+    GroupFigures as GroupFigures,
     RunSummary as RunSummary,
     RunTally as RunTally,
     VariantDifference as VariantDifference,

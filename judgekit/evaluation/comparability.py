@@ -144,13 +144,6 @@ WATCH_TAG = "watch"
 """The tag of runs that are windows of a growing file: each has other cases, drawn by one rule."""
 
 
-def is_whole_run(run: RunInfo) -> bool:
-    """Whether a run finished and was to have every case of its suite, whatever variants it has."""
-    chosen = run.config.get("chosen")
-    is_part = isinstance(chosen, dict) and chosen.keys() - {"variants"}
-    return run.status in FINISHED_STATUSES and not is_part
-
-
 def has_other_cases(reader: FigureReader, then: RunInfo, now: RunInfo) -> bool:
     """Whether figures of two runs are of different cases, so that they are not comparable."""
     is_window = WATCH_TAG in then.tags and WATCH_TAG in now.tags

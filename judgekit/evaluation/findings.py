@@ -18,7 +18,7 @@ from judgekit.errors import UnknownNameError
 from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
 from judgekit.fingerprint import fingerprint
-from judgekit.records import Finding, FindingNote, Occurrence, Record, Rubric
+from judgekit.records import Finding, FindingNote, Occurrence, Record, Rubric, is_whole_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -510,7 +510,6 @@ _MOST_LEVELS = 3
 
 def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _RunDrops]:
     """Critical drops of a pass rate since the comparable run before, and their end."""
-    from judgekit.evaluation.comparability import is_whole_run  # noqa: PLC0415 - as above
     from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415 - as above
 
     found: dict[str, _RunDrops] = {}

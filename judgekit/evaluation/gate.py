@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend
-    from judgekit.evaluation.summary import RunSummary, VariantFigures
+    from judgekit.evaluation.summary import GroupFigures, RunSummary, VariantFigures
     from judgekit.records import CalibrationState, RunInfo
     from judgekit.scoring import GateOutcome, GateRule, Tier
     from judgekit.stats.estimate import Estimate
@@ -199,22 +199,27 @@ def _coverages(
         )
 
 
-def _tier(variant: VariantFigures, tier: Tier, rule: GateRule) -> TierGateResult:
-    value = variant.value
-    n_without = value.n_missing + variant.n_errors
+def tier_bounds(group: GroupFigures, rule: GateRule) -> tuple[float, float]:
+    """The least and the most that a value may be, by the rule of a gate."""
     # Answers without a value could have any: the interval is widened as if they were all 0, and all
     # 1.
-    known = 1.0 if not n_without else 1.0 - n_without / variant.n_answers
+    value = group.value
+    n_without = value.n_missing + group.n_errors
+    known = 1.0 if not n_without else 1.0 - n_without / group.n_answers
     low, high = (value.value, value.value) if rule == "point" else (value.low, value.high)
-    low, high = low * known, high * known + (1.0 - known)
+    return low * known, high * known + (1.0 - known)
+
+
+def _tier(variant: VariantFigures, tier: Tier, rule: GateRule) -> TierGateResult:
+    low, high = tier_bounds(variant, rule)
     return TierGateResult(
         variant=variant.variant,
         tier=tier,
         least=TIERS[tier],
-        value=value,
+        value=variant.value,
         low=low,
         high=high,
-        n_without=n_without,
+        n_without=variant.value.n_missing + variant.n_errors,
         held=check_tier(low, high, tier),
         rule=rule,
     )

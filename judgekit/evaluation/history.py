@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
-from judgekit.evaluation.comparability import compare_measures, is_whole_run
+from judgekit.evaluation.comparability import compare_measures
 from judgekit.evaluation.judges import calibration_changes
 from judgekit.evaluation.run_figures import FigureReader
 from judgekit.evaluation.schedule import VERSIONS_KEY
 from judgekit.fingerprint import fingerprint
-from judgekit.records import VariantVersion
+from judgekit.records import VariantVersion, is_whole_run
 
 if TYPE_CHECKING:
     from datetime import datetime

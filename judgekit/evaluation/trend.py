@@ -17,10 +17,10 @@ from judgekit.evaluation.comparability import (
     compare_measures,
     describe_break,
     has_other_cases,
-    is_whole_run,
 )
 from judgekit.evaluation.judges import calibration_changes
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure
+from judgekit.records import is_whole_run
 from judgekit.stats.trend import (
     baseline,
     changepoint,

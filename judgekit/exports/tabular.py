@@ -22,14 +22,24 @@ from judgekit.formats import (
 from judgekit.records import Rubric, words_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pydantic import JsonValue
 
     from judgekit.assertions import StrategyOutcome
     from judgekit.evaluation import Outcome
-    from judgekit.records import AssertionResult, Case, CaseResult, CaseSource, JsonObject, RunInfo
+    from judgekit.records import (
+        AssertionResult,
+        Case,
+        CaseResult,
+        CaseSource,
+        Finding,
+        JsonObject,
+        RunInfo,
+    )
+
+    FindingsWriter = Callable[[Path, RunInfo, Iterable[Outcome], Mapping[str, Finding]], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +56,29 @@ class RunFormat:
     may_be_folder: bool = False
     file_names: tuple[str, ...] = ()  # names of files that imply this format
     own_suffixes: tuple[str, ...] = ()  # suffixes that imply this format
+    # Writes them with the findings of the suite, by id, where the format shows these.
+    writer_with_findings: FindingsWriter | None = None
 
     def check(self, path: Path) -> None:
         """Refuse a path it cannot be written to, before anything is read."""
         check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
 
-    def write(self, path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
+    def write(
+        self,
+        path: Path,
+        run: RunInfo,
+        answers: Iterable[Outcome],
+        findings: Mapping[str, Finding] | None = None,
+    ) -> int:
         """Write the answers of a run, and return their number."""
         self.check(path)
         # An answer is taken before its number, so the next number says how many were written.
         numbers = count()
-        self.writer(path, run, (answer for answer, _ in zip(answers, numbers, strict=False)))
+        counted = (answer for answer, _ in zip(answers, numbers, strict=False))
+        if findings is None or self.writer_with_findings is None:
+            self.writer(path, run, counted)
+        else:
+            self.writer_with_findings(path, run, counted, findings)
         return next(numbers)
 
 

@@ -126,4 +126,5 @@ from .run import (
     RunStatus as RunStatus,
     config_part as config_part,
     config_rows as config_rows,
+    is_whole_run as is_whole_run,
 )

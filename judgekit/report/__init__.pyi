@@ -89,7 +89,12 @@ from .message import (
     printable as printable,
     safe_text as safe_text,
 )
-from .numbers import format_count as format_count, format_file_size as format_file_size
+from .numbers import (
+    format_count as format_count,
+    format_file_size as format_file_size,
+    format_mean as format_mean,
+    format_milliseconds as format_milliseconds,
+)
 from .overview import (
     overview_document as overview_document,
     relation_lines as relation_lines,
@@ -103,7 +108,6 @@ from .plan import (
 )
 from .run import (
     default_rubric_lines as default_rubric_lines,
-    format_pass_count as format_pass_count,
     gate_document as gate_document,
     gate_words as gate_words,
     grading_json as grading_json,
@@ -111,5 +115,6 @@ from .run import (
     run_json as run_json,
     undecided_reason as undecided_reason,
 )
+from .segments import format_pass_count as format_pass_count, stratum_note as stratum_note
 from .terminal import print_document as print_document, print_passage as print_passage
 from .trend import figure_text as figure_text, trend_document as trend_document
