@@ -35,6 +35,8 @@ from judgekit.evaluation import (
 )
 from judgekit.records import ReconciliationRule, ScoreComparisonInfo
 from judgekit.report import (
+    Conclusion,
+    Document,
     Entries,
     Lines,
     Notes,
@@ -69,7 +71,6 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import Outcome
     from judgekit.records import ComparisonInfo, RunInfo
-    from judgekit.report import Document
 
 # About a screen.
 _MOST_SHOWN = 20
@@ -214,7 +215,7 @@ def _show_answers(
 ) -> None:
     matching = select_outcomes(store, run, wanted)
     answers = list(islice(matching, options.n_shown))
-    if not answers and not options.as_json:
+    if not (answers or options.as_json or options.output):
         console.note(f"run {run.id} has no such answer")
         return
     document = listing_document(
@@ -234,10 +235,9 @@ def _show_answers(
 def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _ShowOptions) -> None:
     # All repeats and variants of one case: few enough to hold, and the case is printed first.
     answers = list(islice(select_outcomes(store, run, wanted), options.limit))
-    if not answers and not options.as_json:
-        console.note(
-            f"run {run.id} has no such answer to case {message.printable(str(wanted.case_id))}"
-        )
+    none = f"run {run.id} has no such answer to case {message.printable(str(wanted.case_id))}"
+    if not (answers or options.as_json or options.output):
+        console.note(none)
         return
     histories = [
         store.history(run.id, one.result.key) if options.history else None for one in answers
@@ -248,7 +248,7 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _S
         return {"run": run.to_json(), "answers": shown}
 
     if not answers:  # there is no case to show
-        console.print_json(data())
+        show_document(Document(f"run {run.id}", Conclusion(none), (), data), options, options.files)
         return
     # Without this line a waiting case would look like one that was never judged.
     n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))
@@ -269,7 +269,7 @@ def _show_comparisons(
         n = options.n_shown
         blind = store.comparisons(limit=n)
         stored = newest_comparisons([*blind, *store.score_comparisons(limit=n)])[:n]
-        if not stored and not options.as_json:
+        if not (stored or options.as_json or options.output):
             console.note("no comparison is stored yet: judgekit compare A B")
             return
         document = listing_document(

@@ -58,10 +58,12 @@ def _conclusion(known: Overview) -> Conclusion:
         numbers.format_count(len(known.findings), "open finding") + _by_severity(known),
     ]
     text = ", ".join(counts)
-    escalated = [one for one in known.trends if one.escalation]
-    if escalated:
-        names = ", ".join(f"{one.suite} {one.variant}" for one in escalated)
-        text += f"; escalated, since it keeps degrading: {names}"
+    escalated = [
+        f"{one.suite} {one.variant} has been degrading for {one.escalation.n_degrading} runs"
+        for one in known.trends
+        if one.escalation
+    ]
+    text = "; ".join((text, *escalated))
     is_critical = any(one.severity == "critical" for one in known.findings)
     tone: Tone = "fail" if escalated or is_critical else "neutral"
     return Conclusion(f"{text}.", tone)

@@ -181,5 +181,7 @@ def test_what_is_shown_can_be_written(run: Run, two_runs: list[str], tmp_path: P
         assert run("show", *arguments, "-o", "shown.json").code == 0
         written: Any = json.loads((tmp_path / "shown.json").read_text(encoding="utf-8"))
         assert written == run("show", *arguments, "--json").json
+    run("show", two_runs[0], "c1", "--variant", "v2", "--failed", "-o", "none.md")
+    assert "has no such answer to case c1" in (tmp_path / "none.md").read_text(encoding="utf-8")
     wrong = run("show", "-o", "shown.csv")
     assert (wrong.code, "cannot write what is shown to shown.csv" in wrong.err) == (2, True)

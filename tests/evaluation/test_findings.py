@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from judgekit.evaluation import SuiteFindings
 from judgekit.evaluation.findings import finding_changes
 from judgekit.records import Case, CaseResult, Finding, FindingNote, RunInfo
+from judgekit.report import Lines, finding_document
 from judgekit.store import RunStore
 from tests.factories import make_case, make_rubric
 from tests.store.observing import START, answer, begun, key, part, said
@@ -152,6 +153,16 @@ def test_a_judge_that_let_a_case_fail_may_let_it_pass_although_another_failed_it
         ran(store, day, {"a": passed}, measure=measure)
     (found,) = SuiteFindings(store, "support").findings.values()
     assert (found.status, found.resolved_by) == ("resolved", "run-003")
+
+
+def test_the_page_of_a_finding_names_its_latest_runs(store: RunStore) -> None:
+    for day in range(7):
+        ran(store, day, {"a": False})
+    (found,) = SuiteFindings(store, "support").findings.values()
+    lines = finding_document(found).blocks[0]
+    assert isinstance(lines, Lines)
+    runs = dict(lines.rows)["runs"]
+    assert runs == "run-006, run-005, run-004, run-003, run-002 and 2 before"
 
 
 def test_of_several_repeats_the_worst_counts_and_of_several_tries_the_last(store: RunStore) -> None:

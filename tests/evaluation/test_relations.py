@@ -18,7 +18,8 @@ from judgekit.evaluation import (
     relations_of_run,
 )
 from judgekit.evaluation.schedule import VERSIONS_KEY
-from judgekit.records import ComparedPair, Variant
+from judgekit.records import ComparedPair, ComparedSide, Variant
+from judgekit.report import overview_document
 from judgekit.store import CaseFilter, RunStore
 from tests.factories import make_case, make_output
 from tests.store.observing import START, answer, begun, key, said
@@ -64,6 +65,10 @@ def ran(store: RunStore, day: int, *failing: int, n: int = 8, **fields: Any) -> 
     run = begun(store, *observed, **{"variants": variants} | known | fields)
     store.end(run.id, status="complete", at=run.started_at)
     return store.run(run.id)
+
+
+def side(variant: str) -> ComparedSide:
+    return ComparedSide(label=f"{variant}.jsonl", variant=variant)
 
 
 def compared(store: RunStore, run: RunInfo) -> str:
@@ -142,6 +147,11 @@ def test_all_that_is_known_of_a_skill(store: RunStore) -> None:
     assert all(point.n_cases == 6 and point.change is None for point in trend.points)
     assert {one.case_id for one in known.findings} == {"c0", "c1", "c2", "c4", "c5", "c6"}
     assert [one.id for one in known.comparisons] == [name]
+    page = overview_document("Refunds", known, limit=2)
+    assert page.conclusion.text == (
+        "6 cases, 7 runs, 6 open findings (6 major); support v1 has been degrading for 3 runs."
+    )
+    assert page.conclusion.tone == "fail"
 
 
 def test_of_all_cases_of_a_suite_the_whole_trend_and_its_falls_count(store: RunStore) -> None:
@@ -184,6 +194,12 @@ def test_a_blind_comparison_of_a_case_belongs_to_its_skill(store: RunStore) -> N
     pair = ComparedPair(place=0, case=case(1), a=make_output("a"), b=make_output("b"))
     store.add_pairs("cmp-1", [pair])
     store.end_comparison("cmp-1", status="complete")
+    # It names the suite, and so it belongs to it whichever cases it has.
+    store.begin_comparison(info("cmp-2", suite="support", a=side("v1"), b=side("v2")))
+    known = overview(store, CaseFilter(suite="support"))
+    assert [one.id for one in known.comparisons] == ["cmp-2", "cmp-1"]
+    version = overview(store, CaseFilter(prompt_version="p9"))
+    assert [one.id for one in version.comparisons] == ["cmp-2"]
     skills = {
         skill: [one.id for one in overview(store, CaseFilter(skill=skill)).comparisons]
         for skill in ("refunds", "billing")
