@@ -277,7 +277,9 @@ def grade_run_setup(options: GradeOptions, *, tags: tuple[str, ...] = ()) -> Run
     # Reading the outputs comes last: it takes longest, and everything above may be an error.
     suite = _with_command_line_gate(suite, options)
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
-    suite = suite.model_copy(update={"variants": variants, "tags": (*suite.tags, *tags)})
+    # Recorded outputs have the context that they were made with.
+    changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
+    suite = suite.model_copy(update=changes)
     opened = open_suite(
         suite, selected_cases(options), execution_options(options), recorded=recorded
     )

@@ -53,6 +53,7 @@ from .suite import (
     DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
     BaselineName as BaselineName,
+    ContextSettings as ContextSettings,
     Gate as Gate,
     HttpTarget as HttpTarget,
     NotifySettings as NotifySettings,
@@ -60,7 +61,6 @@ from .suite import (
     SuiteGroup as SuiteGroup,
     TargetKind as TargetKind,
     VariantSettings as VariantSettings,
-    expand_variants as expand_variants,
     names_a_file as names_a_file,
     scorer_name as scorer_name,
 )
@@ -69,3 +69,4 @@ from .validation import (
     validate_dataset as validate_dataset,
     validate_path as validate_path,
 )
+from .variants import expand_variants as expand_variants

@@ -18,6 +18,7 @@ from judgekit.datasets.loading import (
     rubric_path,
 )
 from judgekit.datasets.outputs import read_output, scan_output_rows
+from judgekit.datasets.variants import expand_variants
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DUPLICATE_ID,
@@ -263,6 +264,11 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
     for variant in suite.variants:
         if variant.outputs is not None:
             yield from _row_problems(RowCheck(suite.resolve(variant.outputs), "outputs", case_ids))
+    try:
+        expand_variants(suite)
+    except SettingsError as error:
+        place = {"path": str(document.path), "line": document.line_of("variants")}
+        yield problem_from_error(error).model_copy(update=place)
     if not suite.variants:
         yield Problem(
             severity="warning",

@@ -49,7 +49,7 @@ from .explain import (
     SizeCurve as SizeCurve,
     answer_rows as answer_rows,
     explain_variance as explain_variance,
-    size_curve as size_curve,
+    size_curves as size_curves,
     variants_side_by_side as variants_side_by_side,
 )
 from .findings import (

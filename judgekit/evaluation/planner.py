@@ -130,7 +130,7 @@ class _SuitePlanner:
         self._work = Schedule(list(self._answers), opened.suite.settings.repeats)
 
     async def take(self, place: int, case: Case) -> None:
-        self._opened.refuse_retries_of_repeats(case)
+        self._opened.check_case(case)
         rubric = self._opened.plans.rubric_of(case)
         n_again = self._opened.retries_of(case)
         for item in chain.from_iterable(self._work.chains([case])):

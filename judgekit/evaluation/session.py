@@ -34,7 +34,7 @@ from judgekit.judge import resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
 from judgekit.models.cache import DiskCache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
-from judgekit.targets import GivenTarget, TargetPrompt, open_target
+from judgekit.targets import ContextFiller, GivenTarget, TargetPrompt, open_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -119,6 +119,7 @@ class OpenSuite:
         owns_cache: Whether the cache was opened here.
         prompts: The fingerprint of each prompt under test, by variant.
         recorded: The outputs, where they were read before the suite was opened.
+        filler: What lengthens the contexts of the cases, where a variant gets longer ones.
         unmatched: Ids in recorded outputs that no case of the dataset has, by variant; known once
             the cases were read.
     """
@@ -137,6 +138,7 @@ class OpenSuite:
     owns_cache: bool
     prompts: dict[str, str]
     recorded: RecordedAnswers | None = None
+    filler: ContextFiller | None = None
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def has_answer(self, variant: str, case: Case) -> bool:
@@ -160,8 +162,14 @@ class OpenSuite:
         own = 0 if case.evaluation is None else case.evaluation.retries
         return max(self.suite.settings.retry_failed, own)
 
-    def refuse_retries_of_repeats(self, case: Case) -> None:
-        """Refuse a case that would be both repeated and tried again."""
+    def check_case(self, case: Case) -> None:
+        """Refuse a case that cannot be run as the suite wants it."""
+        if self.filler is not None:
+            self.filler.check(case)
+        self._refuse_retries_of_repeats(case)
+
+    def _refuse_retries_of_repeats(self, case: Case) -> None:
+        # Both repeated and tried again
         if self.suite.settings.repeats > 1 and self.retries_of(case):
             raise SettingsError(
                 f"the case {case.id!r} is to be retried if it fails, and every case is to be "
@@ -228,7 +236,8 @@ def open_suite(
         judges = open_suite_judges(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget
         )
-        means = _Means(loaded, execution, cache, prices, budget, judges.connections)
+        filler = _context_filler(loaded, variants)
+        means = _Means(loaded, execution, cache, prices, budget, judges.connections, filler)
         whole = rubric if rubric is not None else judges.implied_rubric
         plans = CasePlans(
             loaded,
@@ -253,6 +262,7 @@ def open_suite(
             owns_cache=owns_cache,
             prompts={v.id: means.prompt(v) for v in variants if isinstance(v.prompt, str)},
             recorded=recorded,
+            filler=filler,
         )
     except BaseException:
         if owns_cache and cache is not None:
@@ -315,6 +325,11 @@ def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
     )
 
 
+def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:
+    largest = max((one.added_context_tokens or 0 for one in variants), default=0)
+    return ContextFiller(suite, largest) if largest else None
+
+
 def price_table(suite: Suite) -> PriceTable:
     """What models charge, the suite's own prices first."""
     return PriceTable(
@@ -333,6 +348,7 @@ class _Means:
     budget: Budget | None
     # Of judges, targets and embeddings
     connections: list[Connection]
+    filler: ContextFiller | None = None
 
     def target(self, variant: VariantSettings, recorded: RecordedAnswers | None) -> Target:
         if recorded is not None:
@@ -344,6 +360,7 @@ class _Means:
             template_folders=self._template_folders,
             environment=os.environ,
             default_timeout_s=self._timeout_s(variant),
+            filler=self.filler,
         )
 
     def prompt(self, variant: VariantSettings) -> str:
