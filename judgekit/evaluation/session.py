@@ -34,7 +34,13 @@ from judgekit.judge import resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
 from judgekit.models.cache import DiskCache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
-from judgekit.targets import ContextFiller, GivenTarget, TargetPrompt, open_target
+from judgekit.targets import (
+    ContextFiller,
+    GivenTarget,
+    LongerContextTarget,
+    TargetPrompt,
+    open_target,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -119,7 +125,6 @@ class OpenSuite:
         owns_cache: Whether the cache was opened here.
         prompts: The fingerprint of each prompt under test, by variant.
         recorded: The outputs, where they were read before the suite was opened.
-        filler: What lengthens the contexts of the cases, where a variant gets longer ones.
         unmatched: Ids in recorded outputs that no case of the dataset has, by variant; known once
             the cases were read.
     """
@@ -138,7 +143,6 @@ class OpenSuite:
     owns_cache: bool
     prompts: dict[str, str]
     recorded: RecordedAnswers | None = None
-    filler: ContextFiller | None = None
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def has_answer(self, variant: str, case: Case) -> bool:
@@ -164,8 +168,9 @@ class OpenSuite:
 
     def check_case(self, case: Case) -> None:
         """Refuse a case that cannot be run as the suite wants it."""
-        if self.filler is not None:
-            self.filler.check(case)
+        for target in self.targets.values():
+            if isinstance(target, LongerContextTarget):
+                target.check(case)
         self._refuse_retries_of_repeats(case)
 
     def _refuse_retries_of_repeats(self, case: Case) -> None:
@@ -230,7 +235,6 @@ def open_suite(
     # run.
     prices = price_table(loaded)
     budget = None if execution.max_cost_usd is None else Budget(execution.max_cost_usd, prices)
-    owns_cache = isinstance(execution.cache, Path)
     cache = DiskCache(execution.cache) if isinstance(execution.cache, Path) else execution.cache
     try:
         judges = open_suite_judges(
@@ -259,13 +263,12 @@ def open_suite(
             plans=plans,
             budget=budget,
             cache=cache,
-            owns_cache=owns_cache,
+            owns_cache=cache is not execution.cache,
             prompts={v.id: means.prompt(v) for v in variants if isinstance(v.prompt, str)},
             recorded=recorded,
-            filler=filler,
         )
     except BaseException:
-        if owns_cache and cache is not None:
+        if cache is not None and cache is not execution.cache:
             cache.close()
         raise
 

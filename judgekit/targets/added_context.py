@@ -130,6 +130,10 @@ class LongerContextTarget:
                 hint="add {{ context }} to the prompt, or omit the sizes of the context",
             )
 
+    def check(self, case: Case) -> None:
+        """Refuse a case whose context nothing can be added to, before any is run."""
+        self._filler.check(case)
+
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         return await self._target.answer(self._filler.add(case, self._n_tokens), repeat=repeat)
 
@@ -228,7 +232,7 @@ _PLACES = (
     "Elmsund", "Karvik", "Ostrava Quay", "Bellmoor", "Tarn Hollow", "Saint Orrin", "Wexlow",
     "Port Maren", "Hadley Ford", "Nyborg Mill", "Quarne", "Lower Thessing", "Ravnsholt",
 )  # fmt: skip
-_PEOPLE = (
+_CLERKS = (
     "Oda Wren", "Tomas Hale", "Ines Varga", "Jonah Pike", "Mirja Sand", "Abel Torrance",
     "Lotte Bramm", "Piet Olsen", "Sara Quill", "Ewan Marsh", "Nadia Frost",
 )  # fmt: skip
@@ -275,12 +279,12 @@ def _page(number: int) -> str:
 
 def _entry(no: int) -> str:
     # A hash rather than a random generator, whose draws may change with the version of Python.
-    drawn = int.from_bytes(sha256(b"ledger entry %d" % no).digest())
+    number = int.from_bytes(sha256(b"ledger entry %d" % no).digest())
     parts: list[int] = []
-    for n_choices in map(len, (_FORMS, _PLACES, _PEOPLE, _GOODS)):
-        drawn, choice = divmod(drawn, n_choices)
+    for n_choices in map(len, (_FORMS, _PLACES, _CLERKS, _GOODS)):
+        number, choice = divmod(number, n_choices)
         parts.append(choice)
     form, place, who, goods = parts
     return _FORMS[form].format(
-        no=no, n=drawn % 480 + 12, place=_PLACES[place], who=_PEOPLE[who], goods=_GOODS[goods]
+        no=no, n=number % 480 + 12, place=_PLACES[place], who=_CLERKS[who], goods=_GOODS[goods]
     )
