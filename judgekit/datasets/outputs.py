@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from judgekit.errors import DatasetError
+from judgekit.fingerprint import fingerprint
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
     LINE_SUFFIXES,
@@ -87,7 +88,7 @@ def iter_case_outputs(
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     for answer in _iter_wanted(path, variant):
-        case_id, fields = answer.output.case_id or "", answer.case_fields
+        case_id = answer.output.case_id or ""
         if by_id is not None:
             if case_id not in by_id:
                 if unmatched is not None:
@@ -98,16 +99,44 @@ def iter_case_outputs(
                 raise DatasetError(message, path=path, line=answer.line, hint=hint)
             yield by_id[case_id], answer.output
             continue
-        # A judge that is not shown the question would judge the text alone.
-        if needs_input and fields.get("input") is None:
+        yield _described_case(answer, path, needs_input=needs_input), answer.output
+
+
+def iter_described_cases(path: Path | str) -> Iterator[Case]:
+    """The cases that the rows of an outputs file describe, each once, in the order of the rows."""
+    path = as_path(path)
+    first: dict[str, tuple[int, str]] = {}
+    for row in iter_output_rows(path):
+        answer = valid_output(row, path, folder=path.parent)
+        case_id, fields = answer.output.case_id or "", answer.case_fields
+        content = fingerprint({**fields})
+        line, known = first.setdefault(case_id, (answer.line, content))
+        if line == answer.line:
+            yield _described_case(answer, path, needs_input=True)
+        # Another variant's output, or another try, need not say again what was asked.
+        elif fields and content != known:
             raise DatasetError(
-                "this row does not say what was asked",
+                f"this row describes its case differently from line {line}",
                 path=path,
                 line=answer.line,
                 case_id=case_id,
-                hint="name the file with the cases (--cases), or add an `input` column",
+                hint="give each case an id of its own",
             )
-        yield Case.model_validate({"id": case_id, "input": None, **fields}), answer.output
+
+
+def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) -> Case:
+    case_id, fields = answer.output.case_id or "", answer.case_fields
+    # A judge that is not shown the question would judge the text alone.
+    if needs_input and fields.get("input") is None:
+        raise DatasetError(
+            "this row does not say what was asked",
+            path=path,
+            line=answer.line,
+            case_id=case_id,
+            hint="name the file with the cases (--cases, or `dataset:` in a suite), or add an "
+            "`input` column",
+        )
+    return Case.model_validate({"id": case_id, "input": None, **fields})
 
 
 def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:

@@ -362,7 +362,8 @@ class Suite(Record):
     """Name of the suite."""
 
     dataset: Name | None = None
-    """A file of cases; or give them inline as `cases`."""
+    """A file of cases; or give them inline as `cases`. Where a variant names the same file as its
+    `outputs`, each row has an output and its input, as in a log of production."""
 
     cases: Annotated[tuple[Case, ...], Field(min_length=1)] | None = None
     """The cases themselves."""
@@ -442,6 +443,20 @@ class Suite(Record):
     def dataset_path(self) -> Path | None:
         """The file of cases; None where they are inline."""
         return None if self.dataset is None else self.resolve(self.dataset)
+
+    @property
+    def has_cases_in_outputs(self) -> bool:
+        """Whether its dataset is a file of recorded outputs, with their inputs in the same rows."""
+        path = self.dataset_path
+        return (
+            path is not None
+            and not self.columns
+            and any(
+                variant.outputs is not None
+                and self.resolve(variant.outputs).resolve() == path.resolve()
+                for variant in self.variants
+            )
+        )
 
     @property
     def rubric_source(self) -> Path | str | None:

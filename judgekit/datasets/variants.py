@@ -79,8 +79,10 @@ def _at_each_size(
     variant: VariantSettings, context: ContextSettings | None
 ) -> Iterator[VariantSettings]:
     """A variant at each size of the context: `v1@0`, `v1@8k`."""
-    wants = context is not None or variant.added_context_tokens is not None
-    if wants and variant.outputs is not None:
+    is_longer = variant.added_context_tokens or (
+        context is not None and variant.added_context_tokens is None
+    )
+    if is_longer and variant.outputs is not None:
         raise SettingsError(
             f"variant {variant.id!r} is recorded: no context can be added to it any more",
             hint="omit the sizes, run it, and look at the scores over the size that each answer "
