@@ -33,6 +33,7 @@ from judgekit.cli.suite_setup import (
 )
 from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation import (
+    REVIEWER,
     CaseTally,
     FindingChanges,
     Graded,
@@ -41,14 +42,13 @@ from judgekit.evaluation import (
     Session,
     calibration_of_run,
     calibration_of_suite,
-    decide_gate,
     finding_changes,
     meets_calibration_gate,
     open_recorded,
     prepare_run,
+    remember_run,
     run_suite,
     run_verdicts,
-    store_figures,
 )
 from judgekit.records import FINISHED_STATUSES
 from judgekit.report import (
@@ -204,6 +204,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     summary = run.summary(watch=watch, results=results)
     gate = run.gate(summary)
     changes = record_run(setup, summary, gate, failures)
+    note_reviews(setup, ended)
 
     def data() -> dict[str, object]:
         unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
@@ -233,25 +234,34 @@ def record_run(
     setup: RunSetup, summary: RunSummary, gate: GateResult | None, failures: CaseTally
 ) -> FindingChanges | None:
     """Store what the gate decided, and the figures and failures for later trends and findings."""
-    run, store, now = summary.run, setup.store, setup.session.now()
-    reason = "" if gate is None else gate_words(gate)
-    decision = decide_gate(gate, run, now, reason)
-    known = store.gate_decisions(run.suite).get(run.id)
-    # A run that failed its gate is no baseline of the next; one that was accepted stays accepted
-    # when it is resumed.
-    if decision is not None and (known is None or known.outcome != "accepted"):
-        store.record_gate(decision)
-    if run.status not in FINISHED_STATUSES or not setup.is_stored:
+    if not setup.is_stored:
         return None
-    store_figures(summary, store)
-    failures.keep(store)
-    if setup.opened.suite.notify is not None:
-        # It looks at all runs of the suite, so that it is only read where somebody is notified.
-        from judgekit.evaluation.notify import notify  # noqa: PLC0415
+    problems = asyncio.run(
+        remember_run(
+            summary,
+            gate,
+            failures,
+            setup.store,
+            suite=setup.opened.suite,
+            now=setup.session.now(),
+            reason="" if gate is None else gate_words(gate),
+        )
+    )
+    for problem in problems:
+        console.note(problem)
+    run = summary.run
+    return finding_changes(setup.store, run) if run.status in FINISHED_STATUSES else None
 
-        for problem in asyncio.run(notify(setup.opened.suite, run, store, at=now)):
-            console.note(problem)
-    return finding_changes(store, run)
+
+def note_reviews(setup: RunSetup, run: RunInfo) -> int:
+    """Say how many answers wait for a review; their number."""
+    if not setup.opened.execution.review:
+        return 0
+    n = len({item.key for item in setup.store.queue(run.id) if item.judge == REVIEWER})
+    if n:
+        answers = numbers.format_count(n, "answer waits", "answers wait")
+        console.note(f"{answers} for a review: judgekit label {run.id}")
+    return n
 
 
 def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = None) -> RunInfo:

@@ -355,7 +355,7 @@ class SideArguments:
         }
         if options.cases is not None:
             changes |= {"dataset": str(options.cases.resolve()), "cases": None, "columns": {}}
-        elif base.has_cases_in_outputs:  # the variant that says so may be none of the sides
+        elif base.has_cases_in_outputs:  # its variant may be none of the sides
             changes |= {"dataset": None, "cases": tuple(open_cases(base))}
         return base.model_copy(update=changes), tuple(ids)
 

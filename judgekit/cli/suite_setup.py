@@ -115,6 +115,13 @@ class EngineOptions(JudgeOptions, StoreOptions, TalkOptions):
         "Store who or what started the run (default: the CI job, if there is one).",
         has_variable=True,
     )
+    review: float = option(
+        "Share of the verdicts that a human reviews too (judgekit label); they stand meanwhile.",
+        0.0,
+        ge=0,
+        le=1,
+        metavar="SHARE",
+    )
     dry_run: bool = dry_run_option()
     calibration: Path | None = option(
         "Calibration maps from calibrate --write-map; calibrated values decide.", kind=EXISTING_PATH
@@ -264,6 +271,8 @@ def _session(options: EngineOptions) -> Session:
 def grade_run_setup(options: GradeOptions, *, tags: tuple[str, ...] = ()) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     refuse_refresh_of_frozen(options)
+    if options.review and options.no_store:
+        raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")
     named = configured_suite(options.config)
     inputs = grade_inputs(options, named, is_lenient=True)
     first = inputs.sources[0].path
@@ -422,6 +431,7 @@ def execution_options(options: EngineOptions | ContestOptions) -> ExecutionOptio
         refresh=chosen_refresh(options),
         max_cost_usd=options.max_cost,
         allow_scripts=options.allow_scripts,
+        review=options.review if isinstance(options, EngineOptions) else 0.0,
     )
 
 

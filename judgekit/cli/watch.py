@@ -18,7 +18,7 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
-from judgekit.cli.run import prepared_run, record_run, run_with_progress
+from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
 from judgekit.cli.suite_setup import GradeOptions, grade_run_setup
 from judgekit.datasets import GrowingLog, LogPosition, is_sampled
 from judgekit.errors import DatasetError, SettingsError
@@ -174,7 +174,7 @@ class _Watching:
         record_run(setup, summary, None, tally)
         if setup.session.reason is not None:
             return STOP_CODES[setup.session.reason]
-        self._show(summary, n_seen)
+        self._show(summary, n_seen, n_review=note_reviews(setup, ended))
         state = self._state
         self._state = state.model_copy(
             update={
@@ -209,7 +209,7 @@ class _Watching:
         update = {"is_alerting": is_alerting, "n_alerts": n_alerts, "values": ()}
         self._state = self._state.model_copy(update=update)
 
-    def _show(self, summary: RunSummary, n_seen: int) -> None:
+    def _show(self, summary: RunSummary, n_seen: int, *, n_review: int) -> None:
         (variant, *_) = summary.variants
         line = {
             "window": self._state.n_windows + 1,
@@ -218,6 +218,7 @@ class _Watching:
             "graded": variant.n_answers,
             "score": variant.value.value,
             "pass_rate": variant.pass_rate.value,
+            "reviews": n_review,
         }
         if self._options.as_json:
             click.echo(json.dumps(numbers.nan_to_null(line)))

@@ -37,6 +37,7 @@ from .outputs import (
     RecordedOutput as RecordedOutput,
     iter_case_outputs as iter_case_outputs,
     iter_output_rows as iter_output_rows,
+    read_answer_row as read_answer_row,
     read_output as read_output,
     valid_output as valid_output,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,6 @@ from judgekit.records import Case, Dataset, Output, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from pydantic import JsonValue
 
@@ -122,6 +122,12 @@ def iter_described_cases(path: Path | str) -> Iterator[Case]:
                 case_id=case_id,
                 hint="give each case an id of its own",
             )
+
+
+def read_answer_row(fields: Mapping[str, JsonValue], place: str) -> tuple[Case, Output]:
+    """The case and the output of one row, as an outputs file has them; `place` is for errors."""
+    answer = valid_output(FileRow(1, dict(fields)), Path(place))
+    return _described_case(answer, Path(place), needs_input=False), answer.output
 
 
 def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) -> Case:

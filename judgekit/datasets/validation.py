@@ -268,7 +268,7 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
 
 
 def _described_case_problems(suite: Suite) -> Iterator[Problem]:
-    """What is wrong with the inputs of rows that are sound outputs; others are reported as such."""
+    """What is wrong with the inputs of rows that are valid outputs; others are reported as such."""
     check = RowCheck(suite.resolve(suite.dataset or ""), "outputs")
     if not any(problem.severity == "error" for problem in _row_problems(check)):
         try:

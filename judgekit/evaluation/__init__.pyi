@@ -70,7 +70,6 @@ from .gate import (
     TierGateResult as TierGateResult,
     check_baseline as check_baseline,
     check_gate as check_gate,
-    decide_gate as decide_gate,
     gate_of_run as gate_of_run,
 )
 from .history import VersionFigures as VersionFigures, version_history as version_history
@@ -85,6 +84,7 @@ from .human_labels import (
 from .judges import (
     CALIBRATION_KEY as CALIBRATION_KEY,
     JUDGING_KEY as JUDGING_KEY,
+    REVIEWER as REVIEWER,
     ExecutionOptions as ExecutionOptions,
     JudgeUsage as JudgeUsage,
     calibration_of_run as calibration_of_run,
@@ -154,14 +154,11 @@ from .run import (
     Run as Run,
     evaluate as evaluate,
     evaluate_sync as evaluate_sync,
+    remember_run as remember_run,
     summarize as summarize,
     summarize_verdicts as summarize_verdicts,
 )
-from .run_figures import (
-    RunFigures as RunFigures,
-    StoredFigure as StoredFigure,
-    store_figures as store_figures,
-)
+from .run_figures import RunFigures as RunFigures, StoredFigure as StoredFigure
 from .runner import (
     choice_of_run as choice_of_run,
     find_resumed_run as find_resumed_run,

@@ -95,6 +95,10 @@ def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
 
 
+OUTPUTS_TAG = "outputs"
+"""The tag of runs of outputs that a program handed over, such as those of one agent run."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedAnswers:
     """Outputs that were read already and are graded as they are, with the cases they answer."""
@@ -109,6 +113,8 @@ class RecordedAnswers:
     unmatched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # The rubric of each output by case and variant; None judges all of them by the same
     rubrics: Mapping[tuple[str, str], Rubric] | None = None
+    # Whether they came from a program, so that no file has their version
+    is_from_memory: bool = False
 
 
 # How long an answer may take where neither the variant nor the suite says.
@@ -228,7 +234,7 @@ def open_suite(
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = _chosen(expand_variants(loaded), choice.variants)
-    _check_settings(loaded)
+    _check_settings(loaded, execution)
     cases = _chosen_cases(loaded, choice) if recorded is None else CaseSelection(recorded.cases)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
     # One budget and one price table for targets, judges and embeddings: the limit is for the
@@ -429,7 +435,14 @@ def _chosen(
     return tuple(variant for variant in variants if not wanted or variant.id in wanted)
 
 
-def _check_settings(suite: Suite) -> None:
+def _check_settings(suite: Suite, execution: ExecutionOptions) -> None:
+    if not 0 <= execution.review <= 1:
+        raise SettingsError(f"a share of {execution.review:g} cannot be reviewed: 0 to 1 can")
+    if execution.review and any(judge.kind == "human" for judge in suite.judge):
+        raise SettingsError(
+            "the suite asks a human already (judge: human), and a review is of automated verdicts",
+            hint="omit the review, or the human judge",
+        )
     if suite.settings.repeats > 1 and suite.settings.retry_failed:
         raise SettingsError(
             "`repeats` and `retry_failed` contradict each other: repeats show how much answers "
@@ -442,6 +455,13 @@ _NOT_PART_OF_VERSION = {"id", "tags", "timeout_s"}
 
 
 def variant_versions(opened: OpenSuite) -> JsonObject:
+    if opened.recorded is not None and opened.recorded.is_from_memory:
+        return {
+            name: VariantVersion(
+                fingerprint=fingerprint([one.to_json() for one in outputs.values()])
+            ).to_json()
+            for name, outputs in opened.recorded.outputs.items()
+        }
     folders = (*opened.execution.template_folders, *suite_template_folders(opened.suite))
     return {v.id: version_mark(v, opened.suite, folders).to_json() for v in opened.variants}
 

@@ -19,6 +19,7 @@ from judgekit.evaluation.comparability import (
     ran_all_cases,
 )
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure
+from judgekit.evaluation.session import OUTPUTS_TAG
 from judgekit.records import FINISHED_STATUSES
 from judgekit.stats.trend import (
     baseline,
@@ -42,6 +43,8 @@ TrendMeasure = Literal["score", "pass_rate"]
 
 WATCH_TAG = "watch"
 """The tag of runs that are windows of a growing file: each has other cases, drawn by one rule."""
+
+_OTHER_CASES = frozenset({WATCH_TAG, OUTPUTS_TAG})
 
 # The first runs since a break, which say what is normal, and the fewest after them worth a look.
 _BASELINE_RUNS = 5
@@ -208,7 +211,7 @@ class _Series:
                 concluded = run if change else measure.a
             figures = self._reader.figures(concluded)
             if later is not None:
-                is_window = WATCH_TAG in run.tags and WATCH_TAG in later[0].tags
+                is_window = bool(_OTHER_CASES & {*run.tags} & {*later[0].tags})
                 if change is None and figures.cases != later[2] and not is_window:
                     change = case_changes(self._store, run.id, later[0].id) or None
                 yield later[0], later[1], change
