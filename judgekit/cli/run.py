@@ -26,7 +26,7 @@ from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated, stop_words
 from judgekit.cli.suite_setup import (
     RunOptions,
     RunSetup,
-    find_unfinished_run,
+    find_same_run,
     read_recorded,
     run_setup,
     suite_paths,
@@ -276,7 +276,8 @@ def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = N
         triggered_by=triggered_by,
     )
     if setup.is_grading and resumes:
-        setup.resumed = find_unfinished_run(setup.store, info)
+        same = find_same_run(setup.store, info)
+        setup.resumed = None if same is None or same.status == "complete" else same
         info = setup.resumed or info
     setup.info = info
     return info

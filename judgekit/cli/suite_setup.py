@@ -268,13 +268,16 @@ def _session(options: EngineOptions) -> Session:
     )
 
 
-def grade_run_setup(options: GradeOptions, *, tags: tuple[str, ...] = ()) -> RunSetup:
+def grade_run_setup(
+    options: GradeOptions, *, tags: tuple[str, ...] = (), has_cases_in_rows: bool = False
+) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     refuse_refresh_of_frozen(options)
     if options.review and options.no_store:
         raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")
     named = configured_suite(options.config)
-    inputs = grade_inputs(options, named, is_lenient=True)
+    cases_of = None if has_cases_in_rows else named
+    inputs = grade_inputs(options, cases_of, is_lenient=True)
     first = inputs.sources[0].path
     suite = named or Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
     if named is None or not (named.assertions or named.profile):
@@ -381,12 +384,12 @@ def _same_case(known: Case | None, case: Case, path: Path) -> Case:
     )
 
 
-def find_unfinished_run(store: RunStore, fresh: RunInfo) -> RunInfo | None:
-    """The last stored run of the same outputs, unless it is complete."""
+def find_same_run(store: RunStore, fresh: RunInfo) -> RunInfo | None:
+    """The last stored run of the same outputs."""
     runs = store.runs(suite=fresh.suite, config_fingerprint=fresh.config_fingerprint, limit=1)
     # The configuration names files; their versions show whether the outputs are still the same.
-    same = [run for run in runs if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY)]
-    return next((run for run in same if run.status != "complete"), None)
+    same = (run for run in runs if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY))
+    return next(same, None)
 
 
 def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:

@@ -38,6 +38,7 @@ from .outputs import (
     iter_case_outputs as iter_case_outputs,
     iter_output_rows as iter_output_rows,
     read_answer_row as read_answer_row,
+    read_logged_row as read_logged_row,
     read_output as read_output,
     valid_output as valid_output,
 )

@@ -20,10 +20,12 @@ from judgekit.formats import (
     FileRow,
     as_path,
     as_texts,
+    decode_utf8,
     document_rows,
     is_promptfoo_results,
     is_quality_record,
     is_read_whole,
+    json_row,
     raise_damaged,
     read_cells,
     read_whole_document,
@@ -122,6 +124,14 @@ def iter_described_cases(path: Path | str) -> Iterator[Case]:
                 case_id=case_id,
                 hint="give each case an id of its own",
             )
+
+
+def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[Fields, Output]:
+    """One line of a log: its fields, and the output they hold, with a case that can be judged."""
+    row = json_row(decode_utf8(raw, path=path, offset=offset).strip(), path, 1)
+    answer = valid_output(row, path)
+    _described_case(answer, path, needs_input=False)
+    return dict(row.fields), answer.output
 
 
 def read_answer_row(fields: Mapping[str, JsonValue], place: str) -> tuple[Case, Output]:
