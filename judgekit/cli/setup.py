@@ -190,6 +190,8 @@ def grade_inputs(
     cases = None
     if options.cases is not None:
         cases = load_dataset(options.cases, unique=True)
+    elif suite is not None and suite.has_cases_in_outputs:
+        cases = None  # each row has its own
     elif suite is not None and suite.dataset_path is not None:
         cases = load_dataset(suite.dataset_path, columns=suite.columns or None, unique=True)
     elif suite is not None and suite.cases is not None:

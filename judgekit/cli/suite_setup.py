@@ -115,6 +115,13 @@ class EngineOptions(JudgeOptions, StoreOptions, TalkOptions):
         "Store who or what started the run (default: the CI job, if there is one).",
         has_variable=True,
     )
+    review: float = option(
+        "Share of the verdicts that a human reviews too (judgekit label); they stand meanwhile.",
+        0.0,
+        ge=0,
+        le=1,
+        metavar="SHARE",
+    )
     dry_run: bool = dry_run_option()
     calibration: Path | None = option(
         "Calibration maps from calibrate --write-map; calibrated values decide.", kind=EXISTING_PATH
@@ -261,11 +268,16 @@ def _session(options: EngineOptions) -> Session:
     )
 
 
-def grade_run_setup(options: GradeOptions, *, tags: tuple[str, ...] = ()) -> RunSetup:
+def grade_run_setup(
+    options: GradeOptions, *, tags: tuple[str, ...] = (), has_cases_in_rows: bool = False
+) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     refuse_refresh_of_frozen(options)
+    if options.review and options.no_store:
+        raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")
     named = configured_suite(options.config)
-    inputs = grade_inputs(options, named, is_lenient=True)
+    cases_of = None if has_cases_in_rows else named
+    inputs = grade_inputs(options, cases_of, is_lenient=True)
     first = inputs.sources[0].path
     suite = named or Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
     if named is None or not (named.assertions or named.profile):
@@ -277,7 +289,9 @@ def grade_run_setup(options: GradeOptions, *, tags: tuple[str, ...] = ()) -> Run
     # Reading the outputs comes last: it takes longest, and everything above may be an error.
     suite = _with_command_line_gate(suite, options)
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
-    suite = suite.model_copy(update={"variants": variants, "tags": (*suite.tags, *tags)})
+    # Recorded outputs have the context that they were made with.
+    changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
+    suite = suite.model_copy(update=changes)
     opened = open_suite(
         suite, selected_cases(options), execution_options(options), recorded=recorded
     )
@@ -370,12 +384,12 @@ def _same_case(known: Case | None, case: Case, path: Path) -> Case:
     )
 
 
-def find_unfinished_run(store: RunStore, fresh: RunInfo) -> RunInfo | None:
-    """The last stored run of the same outputs, unless it is complete."""
+def find_same_run(store: RunStore, fresh: RunInfo) -> RunInfo | None:
+    """The last stored run of the same outputs."""
     runs = store.runs(suite=fresh.suite, config_fingerprint=fresh.config_fingerprint, limit=1)
     # The configuration names files; their versions show whether the outputs are still the same.
-    same = [run for run in runs if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY)]
-    return next((run for run in same if run.status != "complete"), None)
+    same = (run for run in runs if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY))
+    return next(same, None)
 
 
 def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
@@ -420,6 +434,7 @@ def execution_options(options: EngineOptions | ContestOptions) -> ExecutionOptio
         refresh=chosen_refresh(options),
         max_cost_usd=options.max_cost,
         allow_scripts=options.allow_scripts,
+        review=options.review if isinstance(options, EngineOptions) else 0.0,
     )
 
 
