@@ -36,7 +36,7 @@ def overview_document(title: str, known: Overview, *, limit: int | None = None) 
     data = overview_json(known)
 
     def title_of(name: str, items: Sequence[object]) -> str:
-        # A list that is cut says so, and how much of it there is.
+        # Nobody would notice that a table is cut: its title has how many rows there are.
         is_cut = limit is not None and len(items) > limit
         return f"{name}, {limit:,} of {len(items):,}" if is_cut else name
 
