@@ -22,9 +22,9 @@ from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_pr
 from judgekit.cli.suite_setup import GradeOptions, find_same_run, grade_run_setup
 from judgekit.datasets import GrowingLog, LogPosition, is_sampled, read_logged_row
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation import WATCH_TAG, CaseTally, Run, send_alarm, watch_alarm
+from judgekit.evaluation import CaseTally, Run, send_alarm, watch_alarm
 from judgekit.fingerprint import fingerprint
-from judgekit.records import Record
+from judgekit.records import WATCH_TAG, Record
 from judgekit.report import message, numbers
 from judgekit.stats.sequential import restarted_sequence
 

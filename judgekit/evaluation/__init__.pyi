@@ -16,7 +16,6 @@ from .case_plans import (
     needs_judge as needs_judge,
 )
 from .comparability import (
-    WATCH_TAG as WATCH_TAG,
     Comparability as Comparability,
     PassRateTrend as PassRateTrend,
     compare_measures as compare_measures,

@@ -14,9 +14,8 @@ from judgekit.evaluation.judges import judging_of_run, on_common_scale, recorded
 from judgekit.evaluation.outcome import last_tries
 from judgekit.evaluation.run_figures import FigureReader
 from judgekit.evaluation.score_comparison import SideScores, case_content
-from judgekit.evaluation.session import OUTPUTS_TAG
 from judgekit.fingerprint import canonical_json
-from judgekit.records import FINISHED_STATUSES, config_part
+from judgekit.records import FINISHED_STATUSES, config_part, has_own_cases
 from judgekit.scoring import criterion_edits, judge_changes
 from judgekit.stats.trend import direction
 
@@ -141,17 +140,11 @@ def describe_break(then: RunInfo, now: RunInfo, changes: Sequence[str]) -> str:
     return "; ".join((*parts, *rest))
 
 
-WATCH_TAG = "watch"
-"""The tag of runs that are windows of a growing file: each has other cases, drawn by one rule."""
-
-# Runs of such a tag have other cases each time, by the same rule.
-_DRAWN = frozenset({WATCH_TAG, OUTPUTS_TAG})
-
-
 def has_other_cases(reader: FigureReader, then: RunInfo, now: RunInfo) -> bool:
     """Whether figures of two runs are of different cases, so that they are not comparable."""
-    are_drawn = bool(_DRAWN & {*then.tags} & {*now.tags})
-    return not (are_drawn or reader.has_same_cases(then, now))
+    # Both are then samples of the same stream.
+    have_own = has_own_cases(then) and has_own_cases(now)
+    return not (have_own or reader.has_same_cases(then, now))
 
 
 def _judging_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
@@ -293,6 +286,8 @@ class EarlierRuns:
             return f"it did not finish ({one.status})"
         if not _is_whole(one, self._run):
             return "it ran only some of the cases"
+        if has_own_cases(one) or has_own_cases(self._run):
+            return "each has cases of its own"
         if self._outcome(one) == "failed":
             return "it failed its gate, and nobody accepted it"
         return None

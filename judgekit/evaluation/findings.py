@@ -18,7 +18,15 @@ from judgekit.errors import UnknownNameError
 from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
 from judgekit.fingerprint import fingerprint
-from judgekit.records import Finding, FindingNote, Occurrence, Record, Rubric, is_whole_run
+from judgekit.records import (
+    Finding,
+    FindingNote,
+    Occurrence,
+    Record,
+    Rubric,
+    has_own_cases,
+    is_whole_run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -454,7 +462,13 @@ def _description(answer: Outcome) -> str:
     if result.output.error is not None:
         return result.output.error
     failed = [check for check in result.checks if check.passed is False]
-    lines = [f"{check.type or 'assertion'} failed: {check.message}" for check in failed]
+    # The judge `heuristic` makes judgments of them, with the same words.
+    known = {one.rationale for one in result.judgments}
+    lines = [
+        f"{check.type or 'assertion'} failed: {check.message}"
+        for check in failed
+        if check.message not in known
+    ]
     criteria = () if answer.verdict is None else answer.verdict.criteria
     failing = {one.name for one in criteria if one.passed is False}
     lines += [
@@ -514,7 +528,9 @@ def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _Ru
 
     found: dict[str, _RunDrops] = {}
     levels: dict[str, list[_Level]] = defaultdict(list)
-    for run in filter(is_whole_run, runs):
+    for run in runs:
+        if not is_whole_run(run) or has_own_cases(run):
+            continue
         fallen, recovered = [], []
         for variant, figures in reader.figures(run).variants.items():
             # A run in which nothing was decided says nothing, and hides no earlier one.

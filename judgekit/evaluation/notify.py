@@ -13,11 +13,10 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import JudgekitError, SettingsError
-from judgekit.evaluation.comparability import WATCH_TAG
 from judgekit.evaluation.findings import SuiteFindings
 from judgekit.evaluation.trend import trend_of_suite
 from judgekit.http_session import http_sessions
-from judgekit.records import FINISHED_STATUSES, Finding, JsonObject, Record
+from judgekit.records import FINISHED_STATUSES, Finding, JsonObject, Record, has_own_cases
 from judgekit.subprocess import ProcessLimits, run_process, scrub_environment
 from judgekit.targets import expand_variables
 
@@ -53,9 +52,9 @@ class Alarm(Record):
 
 async def notify(suite: Suite, run: RunInfo, store: RunStore, *, at: datetime) -> list[str]:
     """Send the alarms of a run that were not sent before; what could not be sent, in words."""
-    # An interrupted run is resumed, and has not been concluded. The windows of a watched file have
-    # an alarm of their own, since each has other cases.
-    if suite.notify is None or run.status not in FINISHED_STATUSES or WATCH_TAG in run.tags:
+    # An interrupted run is resumed, and has not been concluded. Runs with cases of their own are
+    # compared with no other; `watch` has an alarm for its windows.
+    if suite.notify is None or run.status not in FINISHED_STATUSES or has_own_cases(run):
         return []
     sent = store.notified(run.suite)
     problems = []

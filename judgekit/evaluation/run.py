@@ -37,10 +37,10 @@ from judgekit.evaluation.runner import (
     prepare_run,
     run_suite,
 )
-from judgekit.evaluation.session import OUTPUTS_TAG, RecordedAnswers, Session, open_suite
+from judgekit.evaluation.session import RecordedAnswers, Session, open_suite
 from judgekit.evaluation.summary import RunTally
 from judgekit.judge import synchronous
-from judgekit.records import Case, CaseResult, CaseSource, Output, RunInfo, RunPanel
+from judgekit.records import OUTPUTS_TAG, Case, CaseResult, CaseSource, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:

@@ -95,10 +95,6 @@ def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
 
 
-OUTPUTS_TAG = "outputs"
-"""The tag of runs of outputs that a program handed over, such as those of one agent run."""
-
-
 @dataclass(frozen=True, slots=True)
 class RecordedAnswers:
     """Outputs that were read already and are graded as they are, with the cases they answer."""

@@ -20,7 +20,7 @@ from judgekit.evaluation.comparability import (
 )
 from judgekit.evaluation.judges import calibration_changes
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure
-from judgekit.records import is_whole_run
+from judgekit.records import has_own_cases, is_whole_run
 from judgekit.stats.trend import (
     baseline,
     changepoint,
@@ -31,7 +31,7 @@ from judgekit.stats.trend import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.evaluation.run_figures import StoredFigures
@@ -133,10 +133,13 @@ def trend_of_suite(
     runs = store.runs(suite=suite)
     if not runs:
         raise UnknownNameError("suite", suite, store.suites())
-    whole = [run for run in runs if is_whole_run(run)]
+    whole = _of_one_kind(run for run in runs if is_whole_run(run))
     names = {each.id: None for run in runs for each in run.variants}
     if variant is not None and variant not in names:
         raise UnknownNameError("variant", variant, names)
+    if variant is not None:
+        has_it = (run for run in runs if any(each.id == variant for each in run.variants))
+        whole = _of_one_kind(run for run in has_it if is_whole_run(run))
     wanted = [variant] if variant else [each.id for each in (whole or runs)[0].variants]
     reader = FigureReader(store, suite, cases=cases)
     series = _Series(store, reader, criterion=criterion, measure=measure)
@@ -144,6 +147,12 @@ def trend_of_suite(
         series.trend(suite, name, whole[:last], n_left_out=len(runs) - len(whole))
         for name in wanted
     ]
+
+
+def _of_one_kind(runs: Iterable[RunInfo]) -> list[RunInfo]:
+    """Runs of the suite's cases; if there are none, those of cases of their own."""
+    every = list(runs)
+    return [run for run in every if not has_own_cases(run)] or every
 
 
 class _Series:

@@ -116,6 +116,8 @@ from .rubric import (
 )
 from .run import (
     FINISHED_STATUSES as FINISHED_STATUSES,
+    OUTPUTS_TAG as OUTPUTS_TAG,
+    WATCH_TAG as WATCH_TAG,
     CaseResult as CaseResult,
     GateDecision as GateDecision,
     HumanItem as HumanItem,
@@ -127,5 +129,6 @@ from .run import (
     RunStatus as RunStatus,
     config_part as config_part,
     config_rows as config_rows,
+    has_own_cases as has_own_cases,
     is_whole_run as is_whole_run,
 )

@@ -149,6 +149,18 @@ class RunInfo(Record):
         return repeats if isinstance(repeats, int) else 1
 
 
+WATCH_TAG = "watch"
+"""The tag of runs that are windows of a growing file."""
+
+OUTPUTS_TAG = "outputs"
+"""The tag of runs of outputs that a program handed over, such as those of one agent run."""
+
+
+def has_own_cases(run: RunInfo) -> bool:
+    """Whether a run is of cases that came with its outputs, so that each such run has others."""
+    return WATCH_TAG in run.tags or OUTPUTS_TAG in run.tags
+
+
 def is_whole_run(run: RunInfo) -> bool:
     """Whether a run finished and was to have every case of its suite, whatever variants it has."""
     chosen = run.config.get("chosen")

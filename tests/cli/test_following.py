@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+import judgekit as jk
 from judgekit.exports import read_lessons
+from tests.evaluation.suites import lay_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,3 +141,28 @@ def test_ten_lessons_are_exported_and_read_back(run: Run, tmp_path: Path) -> Non
     assert {lesson.finding_type for lesson in lessons} == {"hallucination"}
     assert {lesson.evidence for lesson in lessons} == {("within 30 days",)}
     assert all("It invents a period." in lesson.what_failed for lesson in lessons)
+
+
+def test_outputs_with_cases_of_their_own_leave_the_suites_series_alone(
+    run: Run, tmp_path: Path
+) -> None:
+    lay_suite(tmp_path, n=10, gate={"max_drop": 0.1}, notify={"file": "alarms.jsonl"})
+    first = run("run")
+    wrong = [(jk.Case(id=f"own-{n}", input="Why?"), jk.Output(text="wrong")) for n in range(4)]
+    jk.evaluate_sync("judgekit.yaml", outputs=wrong).close()
+    jk.evaluate_sync("judgekit.yaml", outputs=[wrong[0]]).close()
+    log = [{"case_id": f"r{n}", "input": "Why?", "text": "wrong"} for n in range(4)]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
+    assert run("watch", "log.jsonl", "--rate", "1", "--once").code == 0
+    again = run("run")
+
+    assert (first.code, again.code) == (0, 0)
+    assert "within the allowed drop: 0.00" in again.out
+    trend = run("trend", "--json").json
+    assert (trend["variant"], len(trend["series"])) == ("v1", 2)
+    assert [point["break"] for point in trend["series"]] == [None, None]
+    types = {one["type"] for one in run("findings", "--json").json["findings"]}
+    assert types == {"wrong-output"}  # no regression
+    assert not (tmp_path / "alarms.jsonl").exists()
+    windows = run("trend", "--variant", "log", "--json").json
+    assert [point["value"] for point in windows["series"]] == [0.0]
