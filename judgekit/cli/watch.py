@@ -22,7 +22,7 @@ from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_pr
 from judgekit.cli.suite_setup import GradeOptions, find_same_run, grade_run_setup
 from judgekit.datasets import GrowingLog, LogPosition, is_sampled, read_logged_row
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation import CaseTally, Run, send_alarm, watch_alarm
+from judgekit.evaluation import Alarm, CaseTally, Run, send_alarm, watch_alarm
 from judgekit.fingerprint import fingerprint
 from judgekit.records import WATCH_TAG, Record
 from judgekit.report import message, numbers
@@ -65,6 +65,9 @@ class WatchState(Record):
     n_windows: int = 0
     n_alerts: int = 0
     is_alerting: bool = False
+    unsent: Alarm | None = None
+    """An alarm that could not be sent; it is tried again after the next window."""
+
     values: tuple[tuple[float, ...], ...] = ()
 
 
@@ -219,6 +222,8 @@ class _Watching:
 
     def _look(self, setup: RunSetup, summary: RunSummary) -> None:
         """Alert once when the score is surely below the limit; and say when it no longer is."""
+        if self._state.unsent is not None:
+            self._send(setup, self._state.unsent)
         least, is_alerting = self._options.alert_below, self._state.is_alerting
         # Valid after every window: repeated tests raise no false alarm.
         found = None if least is None else restarted_sequence(self._state.values, least)
@@ -231,9 +236,15 @@ class _Watching:
         else:
             console.note(f"ALERT {text}below {least:g}")
             alarm = watch_alarm(summary.run, f"{text}below {least:g}", n=self._state.n_alerts + 1)
-            for problem in asyncio.run(send_alarm(setup.opened.suite, alarm)):
-                console.note(problem)
+            self._send(setup, alarm)
         self._change(is_alerting=not is_alerting, n_alerts=self._state.n_alerts + (not is_alerting))
+
+    def _send(self, setup: RunSetup, alarm: Alarm) -> None:
+        problems = asyncio.run(send_alarm(setup.opened.suite, alarm))
+        for problem in problems:
+            console.note(problem)
+        unsent = alarm if problems else None
+        self._state = self._state.model_copy(update={"unsent": unsent})
 
     def _change(self, *, is_alerting: bool, n_alerts: int) -> None:
         update = {"is_alerting": is_alerting, "n_alerts": n_alerts, "values": ()}

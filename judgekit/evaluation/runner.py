@@ -82,7 +82,7 @@ def new_run(
     n_cases, content = read_chosen_cases(opened)
     parts = run_identity(opened, content)
     return RunInfo(
-        id=new_run_id(suite.name, now, token or secrets.token_hex(2)),
+        id=new_run_id(suite.name, now, token or secrets.token_hex(3)),
         suite=suite.name,
         suite_version=str(suite.version),
         started_at=now,

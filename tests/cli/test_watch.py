@@ -225,3 +225,38 @@ def test_a_judge_that_fails_is_reported(run: Run, log: Log, tmp_path: Path) -> N
     found = run("watch", log.path, *ONCE, "--rate", "1", "-q")
     assert found.code == 3
     assert "a judge failed" in found.err
+
+
+def test_a_window_that_was_stopped_is_resumed_as_the_same_run(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    log.grow(12, 1)
+    options = (*ONCE, "--rate", "1", "-j", "1", "--json")
+    stopped = run("watch", log.path, *options, "--fail-fast")
+    assert (stopped.code, windows(stopped)) == (1, [])
+    (begun,) = stored(tmp_path)
+    assert begun.status == "stopped"
+    (window,) = windows(run("watch", log.path, *options))
+    assert (window["run"], window["graded"]) == (begun.id, 12)
+    assert len(stored(tmp_path)) == 1
+    assert windows(run("watch", log.path, *options)) == []
+
+
+def test_an_alarm_that_could_not_be_sent_is_sent_after_the_next_window(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    judge = {"model": "recorded:replies.jsonl"}
+    lay_suite(tmp_path, rubric="rubric.yaml", judge=judge, notify={"file": "later/alarms.jsonl"})
+    options = ("--once", "--rate", "1", "--window", "20", "--alert-below", "0.6", "-q")
+    log.grow(80, 1)
+    failed = run("watch", log.path, *options)
+    assert (failed.code, "not notified" in failed.err) == (1, True)
+    (tmp_path / "later").mkdir()
+    log.grow(20, 1)
+    assert run("watch", log.path, *options).code == 1
+    alarms = [
+        alarm
+        for line in (tmp_path / "later" / "alarms.jsonl").read_text("utf-8").splitlines()
+        if (alarm := json.loads(line))["kind"] == "watch"
+    ]
+    assert [alarm["episode"] for alarm in alarms] == ["watch/1"]
