@@ -45,7 +45,7 @@ from judgekit.evaluation.session import Choice, Session, calibration_of_suite, v
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
-from judgekit.records import FATAL_FAILURE_KINDS, RunInfo, Variant, config_part
+from judgekit.records import FATAL_FAILURE_KINDS, OUTPUTS_TAG, RunInfo, Variant, config_part
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 
@@ -81,8 +81,10 @@ def new_run(
     suite = opened.suite
     n_cases, content = read_chosen_cases(opened)
     parts = run_identity(opened, content)
+    # Agents may start many runs a second, each of one output.
+    n_bytes = 4 if OUTPUTS_TAG in suite.tags else 2
     return RunInfo(
-        id=new_run_id(suite.name, now, token or secrets.token_hex(3)),
+        id=new_run_id(suite.name, now, token or secrets.token_hex(n_bytes)),
         suite=suite.name,
         suite_version=str(suite.version),
         started_at=now,
