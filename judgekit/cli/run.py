@@ -31,7 +31,7 @@ from judgekit.cli.suite_setup import (
     run_setup,
     suite_paths,
 )
-from judgekit.errors import InputError, SettingsError
+from judgekit.errors import InputError, RetiredSuiteError, SettingsError
 from judgekit.evaluation import (
     CaseTally,
     FindingChanges,
@@ -137,6 +137,9 @@ def _run_datasets(paths: Sequence[Path], options: RunOptions) -> int:
         click.get_current_context().params["suite"] = path
         try:
             code, setup = _run_one(path, options, OutputFiles())
+        except RetiredSuiteError as error:
+            console.note(f"skipped: {error.message}; to run it too: --retired")
+            continue
         except InputError as error:
             console.note(f"error: {error}")
             codes.append(Exit.INPUT)
@@ -155,7 +158,8 @@ def _run_datasets(paths: Sequence[Path], options: RunOptions) -> int:
                 console.note(f"not started: {', '.join(map(str, paths[number:]))}")
                 codes.append(code or Exit.LIMIT)
             break
-    return min(codes, key=_WORST_FIRST.index)
+    # With all of them retired nothing was run, which is no success.
+    return min(codes or [Exit.INPUT], key=_WORST_FIRST.index)
 
 
 def _rest(limit: float | None, used: float) -> float | None:

@@ -191,7 +191,10 @@ def grade_inputs(
     if options.cases is not None:
         cases = load_dataset(options.cases, unique=True)
     elif suite is not None and suite.dataset_path is not None:
-        cases = load_dataset(suite.dataset_path, columns=suite.columns or None, unique=True)
+        columns = suite.columns or None
+        cases = load_dataset(
+            suite.dataset_path, columns=columns, unique=True, benchmark=suite.benchmark
+        )
     elif suite is not None and suite.cases is not None:
         cases = Dataset(name=suite.name, cases=suite.cases)
     return GradeInputs(sources=sources, options=options, cases=cases, is_lenient=is_lenient)

@@ -37,9 +37,9 @@ from judgekit.datasets import (
     VariantSettings,
     expand_variants,
     iter_case_outputs,
-    iter_cases,
     load_rubric,
     names_a_file,
+    open_cases,
 )
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
@@ -301,9 +301,7 @@ class SideArguments:
                 "helpfulness",
             )
         rubric, panel = load_rubric(source), self._open_judges()
-        path, tags = suite.dataset_path, frozenset(options.filter_tag)
-        cases = suite.cases or ()
-        every = cases if path is None else iter_cases(path, columns=suite.columns or None)
+        every, tags = open_cases(suite), frozenset(options.filter_tag)
         self.check_one_rubric((one for one in every if not tags or tags & set(one.tags)), rubric)
         resumed = None if run_id is None else self.store.run(run_id)
         run, spent_usd = _produce(suite, options, self.store, resumed)

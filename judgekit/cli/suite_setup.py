@@ -54,9 +54,12 @@ from judgekit.datasets import (
     iter_output_rows,
     load_suite,
     open_cases,
+    refuse_retired,
     rubric_path,
     scorer_name,
     suite_from_path,
+    whole_memory_note,
+    with_benchmark,
 )
 from judgekit.errors import DatasetError, InputError, SettingsError, StoreError
 from judgekit.evaluation import (
@@ -73,7 +76,7 @@ from judgekit.evaluation import (
     needs_judge,
     open_suite,
 )
-from judgekit.records import CaseSource
+from judgekit.records import CaseSource, memory_objects
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
 from judgekit.store import RunStore
@@ -115,6 +118,7 @@ class EngineOptions(JudgeOptions, StoreOptions, TalkOptions):
         "Store who or what started the run (default: the CI job, if there is one).",
         has_variable=True,
     )
+    retired: bool = flag("Run a suite or benchmark although it is retired.")
     dry_run: bool = dry_run_option()
     calibration: Path | None = option(
         "Calibration maps from calibrate --write-map; calibrated values decide.", kind=EXISTING_PATH
@@ -229,7 +233,9 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
             f"{path} holds {1 + len(others)} datasets, among them {named.name}",
             hint="name one of them",
         )
-    suite = with_command_line_rubric(suite_from_path(named), options.rubric)
+    suite = suite_from_path(named, benchmark=options.benchmark)
+    refuse_retired(suite, allowed=options.retired)
+    suite = with_command_line_rubric(suite, options.rubric)
     suite = with_command_line_variant(_judged(suite, options), options)
     suite = _with_command_line_gate(suite, options)
     store = RunStore(options.store)
@@ -249,6 +255,8 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     if resumed is not None and chosen == Choice():
         chosen = choice_of_run(resumed)
     opened = open_suite(suite, chosen, execution_options(options))
+    for words in whole_memory_note(suite, opened.cases.source.objects):
+        console.note(words)
     return RunSetup(opened, store, _session(options), resumed, options.notes)
 
 
@@ -265,6 +273,9 @@ def grade_run_setup(options: GradeOptions, *, tags: tuple[str, ...] = ()) -> Run
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     refuse_refresh_of_frozen(options)
     named = configured_suite(options.config)
+    if named is not None:
+        named = with_benchmark(named)
+        refuse_retired(named, allowed=options.retired)
     inputs = grade_inputs(options, named, is_lenient=True)
     first = inputs.sources[0].path
     suite = named or Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
@@ -341,11 +352,14 @@ def read_recorded(
     if is_complete and inputs.cases is not None:
         cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}
     chosen = tuple(cases.values())
-    name, version = (
-        ("outputs", "1") if inputs.cases is None else (inputs.cases.name, inputs.cases.version)
+    whole = inputs.cases
+    name, version, objects = (
+        ("outputs", "1", ())
+        if whole is None
+        else (whole.name, whole.version, memory_objects(whole))
     )
     recorded = RecordedAnswers(
-        CaseSource(name, version, lambda: iter(chosen)),
+        CaseSource(name, version, lambda: iter(chosen), objects=objects),
         outputs,
         has_gaps=not is_complete,
         unnamed=frozenset(unnamed),

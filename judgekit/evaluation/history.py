@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, ran_all_cases
 from judgekit.evaluation.run_figures import FigureReader
-from judgekit.evaluation.schedule import VERSIONS_KEY
+from judgekit.evaluation.schedule import MEMORY_KEY, VERSIONS_KEY
 from judgekit.fingerprint import fingerprint
-from judgekit.records import FINISHED_STATUSES, VariantVersion
+from judgekit.formats import BenchmarkRun, objects_of
+from judgekit.records import FINISHED_STATUSES, VariantVersion, config_rows
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -47,6 +48,37 @@ class VersionFigures:
     figures: StoredFigures
     changes: tuple[str, ...]
     is_current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedRun:
+    """A benchmark run of a quality memory that was made elsewhere.
+
+    Attributes:
+        id: Its id in the memory.
+        figures: What the memory says of it; its answers are not known, so that nothing here is
+            compared with it.
+    """
+
+    id: str
+    figures: BenchmarkRun
+
+
+def imported_runs(store: RunStore, suite: str) -> list[ImportedRun]:
+    """The earlier runs of a suite's benchmark in the quality memory of its latest run."""
+    runs = store.runs(suite=suite)
+    if not runs:
+        raise UnknownNameError("suite", suite, store.suites())
+    known, config = {run.id for run in runs}, runs[0].config
+    wanted = config.get("benchmark")
+    found = [
+        ImportedRun(id=key, figures=BenchmarkRun.model_validate(fields))
+        for key, fields in objects_of(config_rows(runs[0], MEMORY_KEY), "benchmark-run")
+        # A memory that was exported from this store has runs that are here with their answers.
+        if key.rpartition("/")[0] not in known
+    ]
+    of_suite = (one for one in found if wanted in {None, one.figures.benchmark_id})
+    return sorted(of_suite, key=lambda one: (one.figures.ran_at or "", one.id))
 
 
 def version_history(store: RunStore, suite: str) -> list[VersionFigures]:

@@ -8,7 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
 
-from judgekit.datasets import DEFAULT_CACHE_FOLDER, DEFAULT_STORE_FILE, suite_from_path
+from judgekit.datasets import (
+    DEFAULT_CACHE_FOLDER,
+    DEFAULT_STORE_FILE,
+    refuse_retired,
+    suite_from_path,
+    with_benchmark,
+)
 from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation.gate import check_gate
 from judgekit.evaluation.judges import (
@@ -52,6 +58,8 @@ async def evaluate(
     template_folders: Sequence[Path] = (),
     notes: str | None = None,
     triggered_by: str | None = None,
+    benchmark: str | None = None,
+    retired: bool = False,
 ) -> Run:
     """Run a suite from cases to a stored run.
 
@@ -74,13 +82,17 @@ async def evaluate(
         notes: Whatever should be remembered with a new run.
         triggered_by: Who or what started a new run; None records the CI job that this process
             belongs to, and nothing outside of CI.
+        benchmark: The benchmark to run, by its id or name, where the file is a quality memory with
+            several, or a suite with one as its dataset; None runs all its cases.
+        retired: Whether a suite or benchmark that is retired is run nevertheless.
 
     Returns:
         The run; read it, sum it up with `summarize`, close it after use.
 
     Raises:
         InputError: When a file, a name or a setting is invalid, the run to resume is of a
-            suite that has changed since, or the gate requires a calibration and none holds.
+            suite that has changed since, the suite is retired, or the gate requires a calibration
+            and none holds.
         StoreError: When the store cannot be used, or the run is running in another process.
 
     Example:
@@ -98,7 +110,8 @@ async def evaluate(
         max_cost_usd=max_cost_usd,
         allow_scripts=allow_scripts,
     )
-    loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
+    loaded = _loaded(suite, benchmark)
+    refuse_retired(loaded, allowed=retired)
     # A store that was passed in stays open: its owner may use it for other runs.
     opened_store = store if isinstance(store, RunStore) else RunStore(store)
     owns = opened_store is not store
@@ -120,6 +133,13 @@ async def evaluate(
 
 
 evaluate_sync = synchronous(evaluate)
+
+
+def _loaded(suite: Suite | Path | str, benchmark: str | None) -> Suite:
+    if isinstance(suite, Path | str):
+        return suite_from_path(suite, benchmark=benchmark)
+    named = {} if benchmark is None else {"benchmark": benchmark}
+    return with_benchmark(suite.model_copy(update=named))
 
 
 def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from judgekit.assertions import StrategyOutcome
     from judgekit.evaluation import Outcome
     from judgekit.records import AssertionResult, Case, CaseResult, CaseSource, JsonObject, RunInfo
+    from judgekit.store import RunStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class RunFormat:
     what: str  # its name in messages
     # Writes the answers; every file is replaced as a whole or not at all.
     writer: Callable[[Path, RunInfo, Iterable[Outcome]], object]
+    # The same for a format that also has what a store knows beside the run.
+    store_writer: Callable[[Path, RunInfo, Iterable[Outcome], RunStore], object] | None = None
     # Whether it can be written to a folder, with a file for each answer.
     may_be_folder: bool = False
     file_names: tuple[str, ...] = ()  # names of files that imply this format
@@ -51,12 +54,18 @@ class RunFormat:
         """Refuse a path it cannot be written to, before anything is read."""
         check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
 
-    def write(self, path: Path, run: RunInfo, answers: Iterable[Outcome]) -> int:
+    def write(
+        self, path: Path, run: RunInfo, answers: Iterable[Outcome], *, store: RunStore | None = None
+    ) -> int:
         """Write the answers of a run, and return their number."""
         self.check(path)
         # An answer is taken before its number, so the next number says how many were written.
         numbers = count()
-        self.writer(path, run, (answer for answer, _ in zip(answers, numbers, strict=False)))
+        counted = (answer for answer, _ in zip(answers, numbers, strict=False))
+        if store is not None and self.store_writer is not None:
+            self.store_writer(path, run, counted, store)
+        else:
+            self.writer(path, run, counted)
         return next(numbers)
 
 

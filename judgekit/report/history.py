@@ -5,19 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
-from judgekit.report.document import Cell, Column, Conclusion, Document, Notes, Table, not_empty
+from judgekit.report.document import (
+    Cell,
+    Column,
+    Conclusion,
+    Document,
+    Notes,
+    Section,
+    Table,
+    not_empty,
+)
 from judgekit.report.trend import figure_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.evaluation import VersionFigures
+    from judgekit.evaluation import ImportedRun, VersionFigures
+    from judgekit.report.document import Block
 
 _SHORT = 8
 
 
-def history_document(suite: str, versions: Sequence[VersionFigures]) -> Document:
-    """The versions of a suite, oldest first."""
+def history_document(
+    suite: str, versions: Sequence[VersionFigures], imported: Sequence[ImportedRun] = ()
+) -> Document:
+    """The versions of a suite, oldest first, and the runs that came with its quality memory."""
     columns = (
         Column("variant", "text", max_width=20),
         Column("version"),
@@ -53,13 +65,49 @@ def history_document(suite: str, versions: Sequence[VersionFigures]) -> Document
     if current:
         best = ", ".join(f"{one.variant} version {one.number}" for one in current)
         text += f"; current: {best}"
-    data = {"suite": suite, "versions": [_json(one) for one in versions]}
+    data = {
+        "suite": suite,
+        "versions": [_json(one) for one in versions],
+        "imported": [{"id": one.id, **one.figures.as_given()} for one in imported],
+    }
     return Document(
         f"history of {suite}",
         Conclusion(text),
-        not_empty((Table(columns, rows), Notes(tuple(notes)))),
+        not_empty((Table(columns, rows), Notes(tuple(notes)), *_imported(imported))),
         lambda: data,
     )
+
+
+def _imported(runs: Sequence[ImportedRun]) -> tuple[Block, ...]:
+    if not runs:
+        return ()
+    columns = (
+        Column("run", "id"),
+        Column("benchmark", "id"),
+        Column("ran at", "id"),
+        Column("score"),
+        Column("pass rate"),
+        Column("started by", "text", max_width=20, may_move=True),
+        Column("notes", "text", max_width=28, may_move=True),
+    )
+    rows = tuple(
+        (
+            one.id,
+            one.figures.benchmark_id,
+            one.figures.ran_at or "",
+            _number(one.figures.overall_score),
+            _number(one.figures.pass_rate),
+            one.figures.triggered_by or "",
+            one.figures.notes or "",
+        )
+        for one in runs
+    )
+    note = "as the memory has them; without their answers they are part of no trend and no baseline"
+    return (Section("Imported benchmark runs", (Table(columns, rows), Notes((note,)))),)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
 
 
 def _json(one: VersionFigures) -> dict[str, object]:
