@@ -66,7 +66,7 @@ def merge_benchmark(suite: Suite, key: str, benchmark: Benchmark) -> Suite:
     """The suite with what it does not set itself: owner, status, description, threshold."""
     changes: dict[str, object] = {
         "benchmark": key,
-        "owner": suite.owner or benchmark.owner_id,
+        "owner": suite.owner or benchmark.owner_id or None,
         "description": suite.description or benchmark.description,
     }
     if "status" not in suite.model_fields_set:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -69,7 +70,7 @@ class LocatedLabel:
 
 
 def read_labels(
-    path: Path | str, *, note: Callable[[str], None] = lambda _: None
+    path: Path | str, *, note: Callable[[str], None] = warnings.warn
 ) -> list[LocatedLabel]:
     """The labels of a file; of a quality memory its human judgments, and a note of all others."""
     path = Path(path)

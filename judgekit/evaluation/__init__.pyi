@@ -72,6 +72,7 @@ from .gate import (
     check_gate as check_gate,
     decide_gate as decide_gate,
     gate_of_run as gate_of_run,
+    required_value as required_value,
 )
 from .history import (
     ImportedRun as ImportedRun,

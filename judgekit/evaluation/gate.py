@@ -179,6 +179,11 @@ def gate_of_run(run: RunInfo) -> Gate:
     return Gate.model_validate(config_part(run, "gate"))
 
 
+def required_value(gate: Gate) -> float | None:
+    """The least overall value that a gate asks for, by its tier or its threshold."""
+    return gate.threshold if gate.tier is None else TIERS[gate.tier]
+
+
 def check_baseline(gate: Gate | None, store: StoredRuns) -> None:
     """Refuse a baseline that does not exist, before anything is paid for."""
     if gate is not None and gate.baseline not in get_args(BaselineName):
@@ -201,7 +206,7 @@ def _coverages(
 
 
 def _tiers(variants: Iterable[VariantFigures], gate: Gate) -> Iterator[TierGateResult]:
-    least = gate.threshold if gate.tier is None else TIERS[gate.tier]
+    least = required_value(gate)
     if least is not None:
         yield from (_tier(variant, gate, least) for variant in variants)
 

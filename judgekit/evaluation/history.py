@@ -10,14 +10,14 @@ from judgekit.evaluation.comparability import compare_measures, ran_all_cases
 from judgekit.evaluation.run_figures import FigureReader
 from judgekit.evaluation.schedule import MEMORY_KEY, VERSIONS_KEY
 from judgekit.fingerprint import fingerprint
-from judgekit.formats import BenchmarkRun, objects_of
+from judgekit.formats import objects_of
 from judgekit.records import FINISHED_STATUSES, VariantVersion, config_rows
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from judgekit.evaluation.run_figures import StoredFigures
-    from judgekit.records import RunInfo
+    from judgekit.records import JsonObject, RunInfo
     from judgekit.store import RunStore
 
 
@@ -56,12 +56,12 @@ class ImportedRun:
 
     Attributes:
         id: Its id in the memory.
-        figures: What the memory says of it; its answers are not known, so that nothing here is
+        fields: What the memory says of it; its answers are not known, so that nothing here is
             compared with it.
     """
 
     id: str
-    figures: BenchmarkRun
+    fields: JsonObject
 
 
 def imported_runs(store: RunStore, suite: str) -> list[ImportedRun]:
@@ -72,13 +72,13 @@ def imported_runs(store: RunStore, suite: str) -> list[ImportedRun]:
     known, config = {run.id for run in runs}, runs[0].config
     wanted = config.get("benchmark")
     found = [
-        ImportedRun(id=key, figures=BenchmarkRun.model_validate(fields))
+        ImportedRun(id=key, fields=fields)
         for key, fields in objects_of(config_rows(runs[0], MEMORY_KEY), "benchmark-run")
         # A memory that was exported from this store has runs that are here with their answers.
         if key.rpartition("/")[0] not in known
     ]
-    of_suite = (one for one in found if wanted in {None, one.figures.benchmark_id})
-    return sorted(of_suite, key=lambda one: (one.figures.ran_at or "", one.id))
+    of_suite = (one for one in found if wanted in (None, one.fields.get("benchmarkId")))
+    return sorted(of_suite, key=lambda one: (str(one.fields.get("ranAt")), one.id))
 
 
 def version_history(store: RunStore, suite: str) -> list[VersionFigures]:

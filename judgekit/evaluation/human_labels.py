@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -275,7 +276,7 @@ def import_labels(
     *,
     annotator: str | None,
     at: datetime,
-    note: Callable[[str], None] = lambda _: None,
+    note: Callable[[str], None] = warnings.warn,
 ) -> LabelImport:
     """Answer the questions of a run that wait with the labels of a file."""
     # The whole file is checked before the first question is answered.

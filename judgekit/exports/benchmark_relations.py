@@ -257,6 +257,7 @@ def _comparison(
         "scoreA": None if isnan(scores[0]) else scores[0],
         "scoreB": None if isnan(scores[1]) else scores[1],
         "winner": winner,
+        "winnerSide": None if decision.winner is None else decision.winner.upper(),
         "sampleSize": len(cases),
         "comparedAt": time_text(at),
         "notes": "; ".join([decision.reason, *notes]),

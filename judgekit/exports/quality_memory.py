@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import RunTally, failure_of, gate_of_run
+from judgekit.evaluation import RunTally, failure_of, gate_of_run, required_value
 from judgekit.exports.benchmark_relations import (
     benchmark_id_of,
     benchmark_run_id,
@@ -26,7 +26,6 @@ from judgekit.formats import (
     rubric_objects,
 )
 from judgekit.records import Rubric, time_text
-from judgekit.scoring import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -238,8 +237,7 @@ class QualityExport:
         for key, fields in objects_of(carried_objects(run), "benchmark"):
             if key == benchmark_id:
                 return quality_object("benchmark", key, {**fields, **latest})
-        gate = gate_of_run(run)
-        least = gate.threshold if gate.tier is None else TIERS[gate.tier]
+        least = required_value(gate_of_run(run))
         if least is None and run.rubric is not None:
             least = run.rubric.pass_threshold
         optional: JsonObject = {

@@ -8,7 +8,7 @@ from heapq import nsmallest
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import RunTally
+from judgekit.evaluation import RunTally, gate_of_run, required_value
 from judgekit.exports.tabular import RunFormat, write_object
 from judgekit.records import Rubric, meets_threshold, words_text
 from judgekit.report import FAILURE_WORDS, TARGET_ERROR_WORDS, format_count
@@ -27,7 +27,7 @@ _SHOWN = 3
 _LONGEST = 300
 _HALF = 0.5
 
-# Used where neither the gate names a tier nor the rubric has a threshold above 0.
+# Used where neither the gate names a tier or threshold nor the rubric has a threshold above 0.
 _DEFAULT_TIER = "development"
 
 
@@ -157,10 +157,9 @@ def _dimension_object(estimate: Estimate, weight: float | None, evidence: str) -
 
 
 def _threshold(run: RunInfo) -> tuple[float, str]:
-    gate = run.config.get("gate")
-    tier = gate.get("tier") if isinstance(gate, dict) else None
-    if isinstance(tier, str) and tier in TIERS:
-        return TIERS[tier], f"tier {tier}"
+    gate = gate_of_run(run)
+    if (least := required_value(gate)) is not None:
+        return least, "threshold of the gate" if gate.tier is None else f"tier {gate.tier}"
     if run.rubric is not None and run.rubric.pass_threshold > 0:
         return run.rubric.pass_threshold, f"rubric {words_text(run.rubric.name)}"
     return TIERS[_DEFAULT_TIER], f"tier {_DEFAULT_TIER}"

@@ -59,7 +59,6 @@ from .promptfoo_vocabulary import (
 )
 from .quality_memory import (
     Benchmark as Benchmark,
-    BenchmarkRun as BenchmarkRun,
     human_judgments as human_judgments,
     objects_of as objects_of,
     quality_rubrics as quality_rubrics,

@@ -132,19 +132,6 @@ class Benchmark(CamelRecord):
     status: Literal["active", "retired"] = "active"
 
 
-class BenchmarkRun(CamelRecord):
-    """The figures of a benchmark that was run elsewhere; its answers may not be in the file."""
-
-    additions: ClassVar[frozenset[str]] = frozenset({"promptVersionRef", "variant", "status"})
-    benchmark_id: Name
-    test_run_ids: tuple[str, ...] = ()
-    overall_score: Finite | None = None
-    pass_rate: Finite | None = None
-    ran_at: str | None = None
-    triggered_by: str | None = None
-    notes: str | None = None
-
-
 # Fields of a case for which a `test-case` has no field; they stand among its fields.
 _ADDED_FIELDS = ("context", "stratum", "assertions", "evaluation")
 _BENCHMARKS = "benchmarks"  # the entry of a case's metadata with the benchmarks it belongs to
@@ -211,17 +198,14 @@ _MODELS: Mapping[str, type[CamelRecord]] = {
     "test-run": _TestRun,
     "eval-judgment": _JudgmentFields,
     "benchmark": Benchmark,
-    "benchmark-run": BenchmarkRun,
 }  # the types that are read
 
 # Types that hold conclusions, which judgekit computes itself.
-_UNREAD = ("eval-trend", "prompt-comparison", "eval-failure")
+_UNREAD = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
 
 # What a run of the cases carries on to its own export: definitions, and conclusions that name no
 # answer. Answers with their judgments and failures may be many, and stay in the memory.
-_CARRIED = frozenset(
-    {"test-case", "rubric", "rubric-criterion", "benchmark", "benchmark-run"} | {*_UNREAD[:2]}
-)
+_CARRIED = frozenset({"test-case", "rubric", "rubric-criterion", "benchmark", *_UNREAD[:3]})
 
 # Fields of a test case for which a case has no field; they stand in its metadata.
 _KEPT = ("rubricId", "createdAt", "createdBy")
@@ -315,9 +299,6 @@ def read_quality_records(document: ParsedDocument) -> ForeignFile:
     export = _Export(document)
     reading, rubrics = export.reading, _rubrics(export)
     benchmarks = _benchmarks(export)
-    known_benchmarks = export.of("benchmark", Benchmark)
-    for past in export.of("benchmark-run", BenchmarkRun).values() if known_benchmarks else ():
-        export.refer("benchmark", past.fields.benchmark_id, (*past.at, "fields", "benchmarkId"))
     for key, case in export.of("test-case", _TestCase).items():
         _add_case(key, case, rubrics, [*benchmarks.get(key, {}).values()], export)
     reading.memory_objects = tuple(export.carried)
@@ -354,7 +335,7 @@ def objects_of(objects: Iterable[JsonObject], kind: str) -> Iterator[tuple[str, 
         fields = item.get("fields")
         if item.get("type") == kind and isinstance(fields, dict):
             names = (item.get("id"), fields.get("id"), fields.get("name"))
-            yield next((str(name) for name in names if name is not None), ""), fields
+            yield next((str(name) for name in names if name not in {None, ""}), ""), fields
 
 
 def _benchmarks(export: _Export) -> dict[str, dict[str, JsonValue]]:
@@ -525,7 +506,10 @@ def _repeats(runs: Mapping[str, _Located[_TestRun]]) -> dict[str, int]:
     same: defaultdict[tuple[str, str | None], list[str]] = defaultdict(list)
     for key, found in runs.items():
         same[found.fields.case_id, found.fields.answered_by].append(key)
-    return {key: n for keys in same.values() if len(keys) > 1 for n, key in enumerate(keys)}
+    counted = {key: n for keys in same.values() if len(keys) > 1 for n, key in enumerate(keys)}
+    # judgekit's own exports number them, and may hold some of them only.
+    own = {key: found.fields.extra.get("repeat") for key, found in runs.items()}
+    return counted | {key: n for key, n in own.items() if isinstance(n, int)}
 
 
 def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:

@@ -20,6 +20,8 @@ from judgekit.report.trend import figure_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pydantic import JsonValue
+
     from judgekit.evaluation import ImportedRun, VersionFigures
     from judgekit.report.document import Block
 
@@ -68,7 +70,7 @@ def history_document(
     data = {
         "suite": suite,
         "versions": [_json(one) for one in versions],
-        "imported": [{"id": one.id, **one.figures.as_given()} for one in imported],
+        "imported": [{"id": one.id, **one.fields} for one in imported],
     }
     return Document(
         f"history of {suite}",
@@ -90,24 +92,16 @@ def _imported(runs: Sequence[ImportedRun]) -> tuple[Block, ...]:
         Column("started by", "text", max_width=20, may_move=True),
         Column("notes", "text", max_width=28, may_move=True),
     )
-    rows = tuple(
-        (
-            one.id,
-            one.figures.benchmark_id,
-            one.figures.ran_at or "",
-            _number(one.figures.overall_score),
-            _number(one.figures.pass_rate),
-            one.figures.triggered_by or "",
-            one.figures.notes or "",
-        )
-        for one in runs
-    )
+    names = ("benchmarkId", "ranAt", "overallScore", "passRate", "triggeredBy", "notes")
+    rows = tuple((one.id, *(_text(one.fields.get(name)) for name in names)) for one in runs)
     note = "as the memory has them; without their answers they are part of no trend and no baseline"
     return (Section("Imported benchmark runs", (Table(columns, rows), Notes((note,)))),)
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
+def _text(value: JsonValue) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "" if value is None else str(value)
 
 
 def _json(one: VersionFigures) -> dict[str, object]:

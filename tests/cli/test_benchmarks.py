@@ -18,6 +18,7 @@ from tests.cli.quality_memory import (
     OUTPUTS,
     REPLIES,
     Object,
+    an_object,
     benchmark,
     memory,
     write_lab,
@@ -251,6 +252,25 @@ def test_a_suite_of_its_own_is_a_benchmark_with_owner_status_and_threshold(lab: 
     assert [found["fields"][name] for name in named] == [
         "own", "what it is for", "grace", "retired", 0.9,
     ]  # fmt: skip
+
+
+def test_a_validation_report_is_about_the_threshold(lab: Run) -> None:
+    lab("run", MEMORY, "--benchmark", "bm2", *ON_OUTPUTS)
+    lab("export", "latest", "-o", "report.yaml")
+    text = Path("report.yaml").read_text()
+    assert "threshold: 0.75" in text
+    assert "threshold_of: threshold of the gate" in text
+
+
+def test_an_odd_benchmark_run_is_carried_and_listed_as_it_is(lab: Run) -> None:
+    odd = an_object("benchmark-run", "br-odd", benchmarkId="bm2", passRate="80 %", triggeredBy=7)
+    stranger = an_object("benchmark-run", "br-other", benchmarkId="bm-other", testRunIds=None)
+    write_memory([*memory(), odd, stranger])
+    lab("run", MEMORY, "--benchmark", "bm2", *ON_OUTPUTS)
+    after = by_id(exported(lab))
+    assert [after["benchmark-run", one["id"]] for one in (odd, stranger)] == [odd, stranger]
+    listed = words(lab("history", "Sums"))
+    assert ("80 %" in listed, "br-other" in listed) == (True, False)
 
 
 def test_a_threshold_and_a_tier_are_one_limit_too_many(lab: Run) -> None:
