@@ -91,7 +91,8 @@ def test_a_suite_names_a_benchmark_of_its_dataset_and_may_have_a_gate_of_its_own
     Path("suite.yaml").write_text(SUITE)
     assert lab("run", "suite.yaml", "-q").code == 0
     assert (stored(lab)["suite"], stored(lab)["n_cases"]) == ("sums", 3)
-    assert lab("grade", "-c", "suite.yaml", "--rubric", f"{MEMORY}#rub-7", "-q").code == 0
+    ran = lab("grade", "-c", "suite.yaml", "--rubric", f"{MEMORY}#rub-7", "-q")
+    assert (ran.code, "left out" in ran.err) == (0, False)
     assert stored(lab)["n_cases"] == 3
     Path("suite.yaml").write_text(SUITE + "gate: {threshold: 1, max_drop: 0.5}\n")
     ran = lab("run", "suite.yaml", "-q")
@@ -172,6 +173,8 @@ def test_of_a_folder_the_retired_suites_are_skipped(lab: Run) -> None:
     assert ran.code == 0
     assert "skipped: the benchmark 'old' is retired" in words(ran)
     assert {one["suite"] for one in lab("show", "--json").json["runs"]} == {"new"}
+    ran = lab("run", ".", "--benchmark", "bm1", "-q")
+    assert (ran.code, "--benchmark is for one dataset" in words(ran)) == (2, True)
     Path("new.yaml").unlink()
     assert lab("run", ".", "-q").code == 2
 
