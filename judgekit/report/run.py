@@ -244,6 +244,8 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     lines = [("run", f"{name} ({RUN_STATUS_WORDS[run.status]}{reason})"), *_partial_lines(summary)]
     started = () if run.triggered_by is None else (run.triggered_by,)
     lines += [("started by", message.one_line(text)) for text in started]
+    if owner := run.config.get("owner"):
+        lines.append(("owner", message.one_line(str(owner))))
     if measure := run.config.get(SIMILARITY_KEY):
         lines.append(("similarity", str(measure)))
     # A rubric that nobody named still decides what passes, so that it is reported.

@@ -71,6 +71,7 @@ def test_a_benchmark_is_run_by_its_id_or_name(lab: Run, name: str) -> None:
     info = stored(lab)
     assert (info["suite"], info["n_cases"], info["config"]["benchmark"]) == ("Sums", 3, "bm2")
     assert (info["config"]["owner"], info["config"]["gate"]["threshold"]) == ("bob", 0.75)
+    assert "owner bob" in words(lab("show", "latest"))
     assert "outputs for" not in ran.err, "outputs for cases of other benchmarks are no mistake"
 
 
