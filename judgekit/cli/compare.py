@@ -46,7 +46,7 @@ from judgekit.cli.sides import (
     show_pair_plan,
 )
 from judgekit.datasets import read_labels
-from judgekit.errors import SettingsError
+from judgekit.errors import SettingsError, StoreError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
     DEFAULT_PRIOR,
@@ -56,10 +56,10 @@ from judgekit.evaluation import (
     Run,
     SideComparer,
     analyse_pairs,
-    compare_side_scores,
+    compare_stored_scores,
     counted_pairs,
     new_comparison,
-    paired_sides,
+    new_score_comparison,
     require_same_comparison,
     unanalysed_pairs,
 )
@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         ComparisonAnalysis,
         ComparisonInfo,
         ComparisonStatus,
+        ScoreComparisonInfo,
     )
 
 
@@ -108,6 +109,7 @@ class _CompareOptions(ContestOptions):
     )
     seed: int = option("Random seed of the sample, and of the --until-decided order.", 0)
     scores: bool = flag("Compare the stored scores of two runs; calls no judge.")
+    no_store: bool = flag("With --scores: do not store the comparison.")
     anytime: bool = flag(
         "With --scores: decide by a confidence sequence, valid at any number of looks."
     )
@@ -151,7 +153,8 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     one of several variants. Missing outputs are produced first and stored. Cases that only one
     side answers are skipped and reported. With several judges, each has one vote.
 
-    Every comparison is stored: judgekit show --comparisons. Exit code 0 if one side is better, 4 if
+    Comparisons are stored: judgekit show --comparisons. Those of scores are computed again from
+    their runs when shown; --no-store leaves them out. Exit code 0 if one side is better, 4 if
     the result is inconclusive, 3 if a judge failed. With --labels, the figure corrected by human
     labels decides; fewer than 20 labelled cases are inconclusive.
 
@@ -185,9 +188,10 @@ def _check_options(options: _CompareOptions) -> None:
         raise SettingsError(
             "--prior goes with --until-decided", hint="add --until-decided, or omit --prior"
         )
-    if options.anytime and not options.scores:
+    if (options.anytime or options.no_store) and not options.scores:
         raise SettingsError(
-            "--anytime goes with --scores", hint="a blind comparison has --until-decided"
+            f"{'--anytime' if options.anytime else '--no-store'} goes with --scores",
+            hint="a blind comparison has --until-decided, and is always stored: it was paid for",
         )
     if options.scores and (options.until_decided or options.dry_run):
         raise SettingsError(
@@ -292,22 +296,44 @@ def _compare_scores(
         )
     if store is None:
         raise SettingsError("--scores compares stored runs, and there is no store", hint="--store")
-    (first, one), (second, other) = (run_and_variant(name, store) for name in names)
-    a, b, measure = paired_sides(store, (first, one), (second, other), tags=options.filter_tag)
-    compared = compare_side_scores(
-        a, b, names, alpha=options.alpha, notes=measure.notes, anytime=options.anytime
+    first, second = (run_and_variant(name, store) for name in names)
+    info = new_score_comparison(
+        first,
+        second,
+        tags=options.filter_tag,
+        alpha=options.alpha,
+        anytime=options.anytime,
+        now=datetime.now(UTC),
     )
-    document, decision = score_comparison_document(compared), compared.decision
+    found = compare_stored_scores(store, info, names)
+    document, decision = score_comparison_document(found.result), found.result.decision
+    if not options.no_store:
+        data = {"id": info.id, **asdict(found.result)}
+        document = replace(document, data=lambda: data)
     if labels is not None:
+        measure, variants = found.measure, (first[1], second[1])
         judged = (
-            judged_from_run(Run(measure.a, store), one),
-            judged_from_run(Run(measure.b, store), other),
+            judged_from_run(Run(measure.a, store), variants[0]),
+            judged_from_run(Run(measure.b, store), variants[1]),
         )
-        own = labels_of_sides(labels, (one, other), names)
-        found = correct_scores(compared, (a, b), judged, own, _correction_options(options))
-        document, decision = with_human_labels(document, found, *names), found.decision
+        own, how = labels_of_sides(labels, variants, names), _correction_options(options)
+        corrected = correct_scores(found.result, (found.a, found.b), judged, own, how)
+        document = with_human_labels(document, corrected, *names)
+        decision = corrected.decision
+    if not options.no_store:
+        _store_scores(store, info)
     show_document(document, options, files)
+    if not (options.no_store or options.quiet or options.as_json):
+        console.note(f"stored as {info.id}: judgekit show {info.id}")
     return 0 if decision.winner is not None else Exit.INCONCLUSIVE
+
+
+def _store_scores(store: RunStore, info: ScoreComparisonInfo) -> None:
+    try:
+        store.add_score_comparison(info)
+    except StoreError as error:
+        # The figures follow from the runs, so that nothing is lost by not storing it.
+        raise StoreError(error.message, hint="compare without storing: --no-store") from error
 
 
 def _compare_and_show(job: _Job, options: _CompareOptions) -> int:

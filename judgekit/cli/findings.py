@@ -17,7 +17,7 @@ from judgekit.cli.trend import suite_name
 from judgekit.errors import SettingsError
 from judgekit.evaluation import SuiteFindings
 from judgekit.exports import write_lessons
-from judgekit.records import FindingNote, FindingSeverity, FindingType
+from judgekit.records import Finding, FindingNote, FindingSeverity, FindingType
 from judgekit.report import finding_document, findings_document, numbers
 from judgekit.store import RunStore
 
@@ -36,6 +36,11 @@ class _ListOptions(_FindingsOptions):
     variant: str | None = option("Only of this variant.", metavar="V")
     severity: FindingSeverity | None = option("Only of this severity.")
     type: FindingType | None = option("Only of this type.")
+    case_id: str | None = option("Only about this case.", spelling="--case", metavar="ID")
+    criterion: str | None = option("Only where this criterion failed.", metavar="C")
+    run: str | None = option(
+        "What this run opened, continued or resolved, whatever its status is now.", metavar="RUN"
+    )
     output: tuple[Path, ...] = output_option("Write the list to FILE: .json, .md or .html.")
 
 
@@ -60,18 +65,31 @@ def findings_command(options: _ListOptions) -> None:
         return
     files = sort_outputs(options.output, what="findings")
     with closing(RunStore(options.store, create=False)) as store:
-        suite = suite_name(options.suite, store)
-        every = [*SuiteFindings(store, suite).findings.values()]
-    shows_open = options.open or not options.resolved
-    shown = [
-        one
-        for one in every
-        if (options.all or (options.resolved if one.status == "resolved" else shows_open))
+        # A run says which suite is meant.
+        run = None if options.run is None else store.run(options.run)
+        suite = run.suite if run and not options.suite else suite_name(options.suite, store)
+        if run is not None and run.suite != suite:
+            raise SettingsError(f"{run.id} is a run of {run.suite}, not of {suite}")
+        followed = SuiteFindings(store, suite)
+    every = [*followed.findings.values()]
+    known = every if run is None else followed.of_run(run.id)
+    shown = [one for one in known if _is_wanted(one, options)]
+    show_document(findings_document(suite, every, shown), options, files)
+
+
+def _is_wanted(one: Finding, options: _ListOptions) -> bool:
+    chosen = options.open or options.resolved
+    is_resolved = one.status == "resolved"
+    has_status = options.resolved if is_resolved else options.open or not chosen
+    # Findings of an earlier run may be resolved by now, and are wanted all the same.
+    return (
+        (options.all or has_status or (options.run is not None and not chosen))
         and options.variant in {None, one.variant}
         and options.severity in {None, one.severity}
         and options.type in {None, one.type}
-    ]
-    show_document(findings_document(suite, every, shown), options, files)
+        and options.case_id in {None, one.case_id}
+        and (options.criterion is None or options.criterion in one.criteria)
+    )
 
 
 class _ShowOptions(_FindingsOptions):

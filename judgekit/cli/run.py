@@ -41,16 +41,13 @@ from judgekit.evaluation import (
     Session,
     calibration_of_run,
     calibration_of_suite,
-    decide_gate,
-    finding_changes,
+    complete_run,
     meets_calibration_gate,
     open_recorded,
     prepare_run,
     run_suite,
     run_verdicts,
-    store_figures,
 )
-from judgekit.records import FINISHED_STATUSES
 from judgekit.report import (
     Details,
     RunAnswers,
@@ -240,25 +237,22 @@ def record_run(
     setup: RunSetup, summary: RunSummary, gate: GateResult | None, failures: CaseTally
 ) -> FindingChanges | None:
     """Store what the gate decided, and the figures and failures for later trends and findings."""
-    run, store, now = summary.run, setup.store, setup.session.now()
-    reason = "" if gate is None else gate_words(gate)
-    decision = decide_gate(gate, run, now, reason)
-    known = store.gate_decisions(run.suite).get(run.id)
-    # A run that failed its gate is no baseline of the next; one that was accepted stays accepted
-    # when it is resumed.
-    if decision is not None and (known is None or known.outcome != "accepted"):
-        store.record_gate(decision)
-    if run.status not in FINISHED_STATUSES or not setup.is_stored:
+    if not setup.is_stored:
         return None
-    store_figures(summary, store)
-    failures.keep(store)
-    if setup.opened.suite.notify is not None:
-        # It looks at all runs of the suite, so that it is only read where somebody is notified.
-        from judgekit.evaluation.notify import notify  # noqa: PLC0415
-
-        for problem in asyncio.run(notify(setup.opened.suite, run, store, at=now)):
-            console.note(problem)
-    return finding_changes(store, run)
+    ended = asyncio.run(
+        complete_run(
+            setup.opened.suite,
+            setup.store,
+            summary,
+            gate,
+            failures,
+            at=setup.session.now(),
+            reason="" if gate is None else gate_words(gate),
+        )
+    )
+    for problem in ended.problems:
+        console.note(problem)
+    return ended.changes
 
 
 def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = None) -> RunInfo:

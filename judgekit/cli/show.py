@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -12,49 +13,64 @@ import click
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
-from judgekit.cli.outputs import show_document
+from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
     OutcomeFilter,
     Run,
+    approvals_resting_on,
+    compare_stored_scores,
     conclude_result,
+    findings_of_case,
     needs_attention,
+    newest_comparisons,
+    overview,
+    relations_of_run,
     select_outcomes,
     stored_pairs,
     summarize_comparison,
     with_rule,
 )
-from judgekit.records import ReconciliationRule
+from judgekit.records import ReconciliationRule, ScoreComparisonInfo
 from judgekit.report import (
+    Conclusion,
+    Document,
     Entries,
+    Lines,
     Notes,
     answer_entry,
     answer_json,
     answers_table,
     case_document,
-    cases_table,
     comparison_document,
+    comparison_json,
     comparison_setup,
     comparisons_table,
+    findings_table,
     judgments_table,
     listing_document,
     message,
+    not_empty,
     numbers,
+    overview_document,
     pairs_document,
+    relation_lines,
+    relations_json,
     run_document,
     run_json,
     runs_table,
+    score_comparison_document,
+    score_comparison_setup,
 )
-from judgekit.store import RunStore
+from judgekit.store import CaseFilter, RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from judgekit.evaluation import Outcome
     from judgekit.records import ComparisonInfo, RunInfo
-    from judgekit.report import Document
 
 # About a screen.
 _MOST_SHOWN = 20
@@ -73,18 +89,27 @@ class _ShowOptions(StoreOptions, OutputOptions):
     case_id: str | None = option(
         "Without RUN: this case in every run.", spelling="--case", metavar="ID"
     )
-    agent: str | None = option("Without RUN: runs with cases of this agent.", metavar="NAME")
-    skill: str | None = option("Without RUN: runs with cases of this skill.", metavar="NAME")
-    prompt_version: str | None = option(
-        "Without RUN: runs with this prompt version.", metavar="NAME"
+    agent: str | None = option(
+        "Without RUN: all that is known of the cases of this agent.", metavar="NAME"
     )
+    skill: str | None = option("Without RUN: the same of this skill.", metavar="NAME")
+    prompt_version: str | None = option(
+        "Without RUN: the same of this prompt version, of a case or a variant.", metavar="NAME"
+    )
+    suite: str | None = option("Without RUN: the same of this suite.", metavar="NAME")
     criterion: str | None = option("Without RUN: judgments of this criterion.", metavar="NAME")
     rubric: str | None = option("Without RUN: runs judged by this rubric.", metavar="NAME")
     agent_run: str | None = option("Without RUN: outputs of this agent run.", metavar="ID")
-    comparisons: bool = flag("Without RUN: list the blind comparisons.")
+    comparisons: bool = flag("Without RUN: list the comparisons.")
     rule: ReconciliationRule | None = option(
         "For a comparison: apply this rule instead of its own; makes no call."
     )
+    output: tuple[Path, ...] = output_option("Write what is shown to FILE: .json, .md or .html.")
+
+    @property
+    def files(self) -> OutputFiles:
+        """Where it is written."""
+        return sort_outputs(self.output, what="what is shown")
 
     @property
     def n_shown(self) -> int | None:
@@ -94,7 +119,7 @@ class _ShowOptions(StoreOptions, OutputOptions):
     @property
     def listing(self) -> ListingKind:
         """What to list without RUN: the most specific thing that the options describe."""
-        is_of_cases = bool(self.agent or self.skill or self.prompt_version)
+        is_of_cases = bool(self.agent or self.skill or self.prompt_version or self.suite)
         if self.criterion is not None:
             return "judgments"
         if self.agent_run is not None or (self.case_id is not None and not is_of_cases):
@@ -108,7 +133,7 @@ ListingKind = Literal["runs", "cases", "answers", "judgments"]
 _GOES_WITH: dict[ListingKind, frozenset[str]] = {
     "judgments": frozenset({"criterion", "rubric", "case_id", "variant"}),
     "answers": frozenset({"agent_run", "case_id", "variant", "tag", "failed"}),
-    "cases": frozenset({"agent", "skill", "prompt_version", "tag", "rubric", "case_id"}),
+    "cases": frozenset({"agent", "skill", "prompt_version", "suite", "tag", "rubric", "case_id"}),
     "runs": frozenset({"variant", "rubric", "figures"}),
 }
 
@@ -123,18 +148,24 @@ _SPELLINGS = {name: entry.spelling for name, _, entry in command_options(_ShowOp
 def show_command(options: _ShowOptions, *, run: str | None, case: str | None) -> None:
     """List runs; show the results of RUN, or everything about one CASE of it.
 
-    RUN is the id of a run, the beginning of an id, latest or latest:SUITE. Without RUN, runs are
-    listed, newest first; the options find runs by case, agent, skill, prompt version, criterion,
-    rubric or agent run. With RUN, --variant, --filter-tag and --failed list the matching answers.
+    RUN is the id of a run, the beginning of an id, latest or latest:SUITE; its findings, and the
+    comparisons and approvals that refer to it, are named. With --variant, --filter-tag or --failed,
+    the matching answers are listed.
 
-    RUN can also be the id of a comparison (cmp-…): with CASE, the judgments of that case; with
-    --rule, the result by another rule.
+    Without RUN, runs are listed, newest first, or found by variant, rubric or criterion. --agent,
+    --skill, --prompt-version, --suite and --filter-tag show all that is known: cases, runs, trends,
+    open findings, comparisons and approvals. --case lists the answers and findings of a case.
+
+    RUN can also be the id of a comparison (cmp-…). With CASE, the judgments of that case are shown;
+    with --rule, the result by another rule. A comparison of scores is computed again from its runs.
 
     Examples:
         judgekit show
         judgekit show latest --failed
         judgekit show latest CASE --full
+        judgekit show --skill refunds -o refunds.html
     """
+    sort_outputs(options.output, what="what is shown")
     with closing(RunStore(options.store, create=False)) as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
         if options.comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
@@ -164,9 +195,19 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         elif not wanted.is_all:
             _show_answers(store, info, wanted, options)
         else:
-            stored = Run(info, store)
-            summary = stored.summary()
-            show_document(run_document(summary, stored.gate(summary)), options)
+            _show_run(store, Run(info, store), options)
+
+
+def _show_run(store: RunStore, run: Run, options: _ShowOptions) -> None:
+    summary = run.summary()
+    gate, related = run.gate(summary), relations_of_run(store, run.info)
+    document = run_document(summary, gate)
+    document = replace(
+        document,
+        blocks=not_empty((*document.blocks, relation_lines(run.id, related))),
+        data=lambda: {**run_json(summary, gate), **relations_json(related)},
+    )
+    show_document(document, options, options.files)
 
 
 def _show_answers(
@@ -174,7 +215,7 @@ def _show_answers(
 ) -> None:
     matching = select_outcomes(store, run, wanted)
     answers = list(islice(matching, options.n_shown))
-    if not answers and not options.as_json:
+    if not (answers or options.as_json or options.output):
         console.note(f"run {run.id} has no such answer")
         return
     document = listing_document(
@@ -183,7 +224,7 @@ def _show_answers(
         Entries(tuple(map(answer_entry, answers))),
         data=lambda: {"run": run.to_json(), "answers": [answer_json(one) for one in answers]},
     )
-    show_document(document, options)
+    show_document(document, options, options.files)
     # `islice` has left the rest in the iterator.
     n_more = 0 if options.as_json else sum(1 for _ in matching)
     if n_more:
@@ -194,10 +235,9 @@ def _show_answers(
 def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _ShowOptions) -> None:
     # All repeats and variants of one case: few enough to hold, and the case is printed first.
     answers = list(islice(select_outcomes(store, run, wanted), options.limit))
-    if not answers and not options.as_json:
-        console.note(
-            f"run {run.id} has no such answer to case {message.printable(str(wanted.case_id))}"
-        )
+    none = f"run {run.id} has no such answer to case {message.printable(str(wanted.case_id))}"
+    if not (answers or options.as_json or options.output):
+        console.note(none)
         return
     histories = [
         store.history(run.id, one.result.key) if options.history else None for one in answers
@@ -207,8 +247,8 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _S
         shown = [answer_json(one, of) for one, of in zip(answers, histories, strict=True)]
         return {"run": run.to_json(), "answers": shown}
 
-    if options.as_json:  # also where no answer matches, so that there is no case to show
-        console.print_json(data())
+    if not answers:  # there is no case to show
+        show_document(Document(f"run {run.id}", Conclusion(none), (), data), options, options.files)
         return
     # Without this line a waiting case would look like one that was never judged.
     n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))
@@ -217,7 +257,8 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _S
     case = answers[0].result.case
     earlier = [of or () for of in histories]
     document = case_document(case, answers, earlier=earlier, notes=notes, data=data)
-    show_document(document, OutputOptions(verbose=options.full))
+    how = options.model_copy(update={"verbose": options.full})
+    show_document(document, how, options.files)
 
 
 def _show_comparisons(
@@ -225,31 +266,65 @@ def _show_comparisons(
 ) -> None:
     if name is None:
         check_no_rule(options.rule)
-        stored = store.comparisons(limit=options.n_shown)
-        if not stored and not options.as_json:
+        n = options.n_shown
+        blind = store.comparisons(limit=n)
+        stored = newest_comparisons([*blind, *store.score_comparisons(limit=n)])[:n]
+        if not (stored or options.as_json or options.output):
             console.note("no comparison is stored yet: judgekit compare A B")
             return
         document = listing_document(
             "Stored comparisons",
             numbers.format_count(len(stored), "comparison"),
             comparisons_table(stored),
-            data=lambda: [info.to_json() for info in stored],
+            data=lambda: [comparison_json(info) for info in stored],
         )
-        show_document(document, options)
+        show_document(document, options, options.files)
         return
-    info = with_rule(store.comparison(name), options.rule)
+    found = store.any_comparison(name)
+    if isinstance(found, ScoreComparisonInfo):
+        _show_score_comparison(store, found, case, options)
+        return
+    info = with_rule(found, options.rule)
     if case is not None:
         _show_comparison_case(store, info, case, options)
         return
     summary = summarize_comparison(store, info)
-    # The JSON has the stored record too; the page has only what follows from it.
-    document = comparison_document(summary)
-    document = replace(
+    document = _with_setup(store, comparison_document(summary), info, comparison_setup(info))
+    show_document(document, options.model_copy(update={"verbose": True}), options.files)
+
+
+def _show_score_comparison(
+    store: RunStore, info: ScoreComparisonInfo, case: str | None, options: _ShowOptions
+) -> None:
+    if case is not None or options.rule is not None:
+        what = "--rule is" if case is None else "a CASE is"
+        raise SettingsError(
+            f"{info.id} compares stored scores: {what} for blind comparisons",
+            hint=f"show a case of its runs: judgekit show {info.a.run_id} CASE",
+        )
+    document = score_comparison_document(compare_stored_scores(store, info).result)
+    document = _with_setup(store, document, info, score_comparison_setup(info))
+    show_document(document, options.model_copy(update={"verbose": True}), options.files)
+
+
+def _with_setup(
+    store: RunStore, document: Document, info: ComparisonInfo | ScoreComparisonInfo, setup: Lines
+) -> Document:
+    """The result of a comparison with what was compared, and the approvals that rest on it."""
+    resting = approvals_resting_on(store, (info.id,))
+    names = ", ".join(f"{one.id} ({one.variant})" for one in resting)
+    about = Lines((*setup.rows, *([("approvals", names)] if names else [])))
+    summary = document.data()
+    return replace(
         document,
-        blocks=(*document.blocks, comparison_setup(info)),
-        data=lambda: {"comparison": info.to_json(), "summary": asdict(summary)},
+        blocks=(*document.blocks, about),
+        # The JSON has the stored record too; the page has only what follows from it.
+        data=lambda: {
+            "comparison": comparison_json(info),
+            "summary": summary,
+            "approvals": [one.id for one in resting],
+        },
     )
-    show_document(document, options.model_copy(update={"verbose": True}))
 
 
 def _show_comparison_case(
@@ -273,7 +348,7 @@ def _show_comparison_case(
         ]
         return {"comparison": info.to_json(), "pairs": rows}
 
-    show_document(pairs_document(info, pairs, analyses, data=data), options)
+    show_document(pairs_document(info, pairs, analyses, data=data), options, options.files)
 
 
 def _show_listing(store: RunStore, options: _ShowOptions) -> None:
@@ -289,13 +364,13 @@ def _show_listing(store: RunStore, options: _ShowOptions) -> None:
     lists = {"runs": _runs, "cases": _cases, "answers": _answers, "judgments": _judgments}
     n, document = lists[kind](store, options)
     # An empty listing is shown only as JSON.
-    if options.as_json or document.blocks:
-        show_document(document, options)
+    if options.as_json or document.blocks or options.output:
+        show_document(document, options, options.files)
     if n == 0 and not options.as_json:
         console.note("no match in this store")
     # There may be exactly as many; counting the rest would read all of them.
-    elif n == options.n_shown:
-        console.note(f"the first {n:,} are shown; more with -n")
+    elif options.n_shown is not None and n >= options.n_shown:
+        console.note(f"the first {options.n_shown:,} are shown; more with -n")
 
 
 def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
@@ -323,39 +398,32 @@ def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
 
 
 def _cases(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
-    version, limit = options.prompt_version, options.n_shown
-    found = store.cases_of(
-        case_id=options.case_id,
-        agent=options.agent,
-        skill=options.skill,
-        prompt_version=version,
-        tag=options.tag,
-        rubric=options.rubric,
+    names = {name: getattr(options, name) for name in _GOES_WITH["cases"]}
+    known = overview(store, CaseFilter(**names))
+    words = {"case_id": "case", "prompt_version": "prompt version"}
+    title = ", ".join(
+        f"{words.get(name, name)} {message.printable(names[name])}"
+        for name in sorted(names)
+        if names[name] is not None
     )
-    cases = [(case, store.runs_of_case(case.id)) for case in islice(found, limit)]
-    # A prompt version may belong to a case or to a variant, so both are listed.
-    runs = []
-    if version is not None:
-        runs = [r for r in store.runs() if version in {v.prompt_version for v in r.variants}]
-
-    def data() -> object:
-        rows = [{**case.to_json(), "runs": [run.id for run in of]} for case, of in cases]
-        more = {} if version is None else {"runs_with_variant": [run.to_json() for run in runs]}
-        return {"cases": rows, **more}
-
-    title = f"runs with a variant of prompt version {message.printable(version or '')}"
-    count = numbers.format_count(len(cases), "case")
-    tables = (cases_table(cases), runs_table(runs[:limit], title=title))
-    return len(cases) or len(runs), listing_document("Stored cases", count, *tables, data=data)
+    document = overview_document(f"What is known of {title}", known, limit=options.n_shown)
+    return len(known.cases) or len(known.variant_runs), document
 
 
 def _answers(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
     answers = list(islice(_matching_answers(store, options), options.n_shown))
+    case_id = options.case_id
+    found = [] if case_id is None else findings_of_case(store, case_id)
+    found = [one for one in found if options.variant in {None, one.variant}]
     return len(answers), listing_document(
         "Stored answers",
         numbers.format_count(len(answers), "answer"),
         answers_table(answers),
-        data=lambda: {"answers": [answer_json(answer) for _, answer in answers]},
+        findings_table(found, title="findings of this case"),
+        data=lambda: {
+            "answers": [answer_json(answer) for _, answer in answers],
+            **({} if case_id is None else {"findings": [one.to_json() for one in found]}),
+        },
     )
 
 

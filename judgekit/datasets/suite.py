@@ -216,10 +216,14 @@ class Gate(Record):
 
 
 class NotifySettings(Record):
-    """What is notified, once, of a critical finding and of three degrading runs in a row."""
+    """What is notified, once an episode, when quality breaks down."""
 
     command: Names | None = None
     """A program and its arguments; it gets the alarm as JSON on stdin."""
+
+    environment: dict[Name, str] = Field(default_factory=dict)
+    """Environment variables of that program, which gets no keys by itself; `${NAME}` stands for a
+    variable of judgekit's own."""
 
     file: Name | None = None
     """A file to which a line of JSON is added."""
@@ -232,6 +236,8 @@ class NotifySettings(Record):
     def _names_one(self) -> Self:
         if sum(one is not None for one in (self.command, self.file, self.webhook)) != 1:
             raise ValueError("`notify` needs `command`, `file` or `webhook`, one of the three")
+        if self.environment and self.command is None:
+            raise ValueError("`environment` is for `command` only")
         return self
 
 

@@ -16,6 +16,7 @@ from .case_plans import (
     needs_judge as needs_judge,
 )
 from .comparability import (
+    WATCH_TAG as WATCH_TAG,
     Comparability as Comparability,
     PassRateTrend as PassRateTrend,
     compare_measures as compare_measures,
@@ -29,6 +30,7 @@ from .comparison_result import (
     PanelFigures as PanelFigures,
     WinFigures as WinFigures,
 )
+from .completion import complete_run as complete_run
 from .cost_plan import (
     CallLoad as CallLoad,
     ComparisonPlan as ComparisonPlan,
@@ -149,12 +151,22 @@ from .ranking_result import (
     RankedSide as RankedSide,
     RankingSummary as RankingSummary,
     RankRules as RankRules,
+    SegmentWins as SegmentWins,
     Ties as Ties,
 )
 from .ranking_summary import (
     holds_comparisons as holds_comparisons,
     rank_matches as rank_matches,
     read_comparisons as read_comparisons,
+)
+from .relations import (
+    Overview as Overview,
+    RunRelations as RunRelations,
+    approvals_resting_on as approvals_resting_on,
+    findings_of_case as findings_of_case,
+    newest_comparisons as newest_comparisons,
+    overview as overview,
+    relations_of_run as relations_of_run,
 )
 from .run import (
     Run as Run,
@@ -206,13 +218,21 @@ from .stored_comparison import (
     ComparisonTerms as ComparisonTerms,
     SideComparer as SideComparer,
     analyse_pairs as analyse_pairs,
+    compare_stored_scores as compare_stored_scores,
     counted_pairs as counted_pairs,
     new_comparison as new_comparison,
+    new_score_comparison as new_score_comparison,
     require_same_comparison as require_same_comparison,
     stored_pairs as stored_pairs,
     summarize_comparison as summarize_comparison,
     unanalysed_pairs as unanalysed_pairs,
     with_rule as with_rule,
+)
+from .strata import (
+    ASSUMED_DISTANCE as ASSUMED_DISTANCE,
+    CLOSEST_DISTANCE as CLOSEST_DISTANCE,
+    StratumNeed as StratumNeed,
+    small_strata as small_strata,
 )
 from .suite_plan import (
     TARGET_DIFFERENCE as TARGET_DIFFERENCE,
@@ -222,6 +242,7 @@ from .suite_plan import (
     SuitePlan as SuitePlan,
 )
 from .summary import (
+    GroupFigures as GroupFigures,
     RunSummary as RunSummary,
     RunTally as RunTally,
     VariantDifference as VariantDifference,
@@ -229,7 +250,6 @@ from .summary import (
     summarize_run as summarize_run,
 )
 from .trend import (
-    WATCH_TAG as WATCH_TAG,
     QualityTrend as QualityTrend,
     TrendMeasure as TrendMeasure,
     TrendPoint as TrendPoint,

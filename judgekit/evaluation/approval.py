@@ -16,12 +16,14 @@ from judgekit.errors import (
     NotComparableError,
     NotEnoughDataError,
 )
-from judgekit.evaluation.comparability import paired_sides
 from judgekit.evaluation.gate import check_gate, decide_gate
 from judgekit.evaluation.schedule import variant_version_in
-from judgekit.evaluation.score_comparison import compare_side_scores
 from judgekit.evaluation.session import file_mark, version_mark
-from judgekit.evaluation.stored_comparison import summarize_comparison
+from judgekit.evaluation.stored_comparison import (
+    compare_stored_scores,
+    new_score_comparison,
+    summarize_comparison,
+)
 from judgekit.evaluation.summary import summarize_run
 from judgekit.judge import suite_template_folders
 from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion
@@ -32,7 +34,14 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.comparison_result import ComparisonDecision
-    from judgekit.records import ComparedSide, ComparisonInfo, GateDecision, Rubric, RunInfo
+    from judgekit.records import (
+        ComparedSide,
+        ComparisonInfo,
+        GateDecision,
+        Rubric,
+        RunInfo,
+        ScoreComparisonInfo,
+    )
     from judgekit.store import RunStore
 
 # `stale`: the version has changed since; `unknown`: its files are not here to be looked at.
@@ -41,7 +50,12 @@ ApprovalStatus = Literal["approved", "stale", "unknown"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalEvidence:
-    """What is kept of two versions, seen from the one that is to be approved."""
+    """What is kept of two versions, seen from the one that is to be approved.
+
+    Attributes:
+        ids: Of the blind comparison, or of the runs whose scores were compared.
+        scores: The comparison of those scores, stored with the approval; None for a blind one.
+    """
 
     kind: Literal["blind", "scores"]
     ids: tuple[str, ...]
@@ -52,6 +66,7 @@ class ApprovalEvidence:
     is_worse: bool
     suite: str | None
     at: datetime
+    scores: ScoreComparisonInfo | None = None
 
 
 def find_approval_evidence(
@@ -90,7 +105,7 @@ def approve_version(
     gate = _gate_decision(store, evidence, variant)
     if gate is not None and gate.outcome == "failed":
         raise ApprovalRefusedError(
-            f"{variant} fails the gate of its suite in {gate.run_id}: {gate.reason}",
+            f"{variant} fails the gate of its suite in {gate.run_id}{_why(gate)}",
             hint=f"fix it and run it again, or accept the run: judgekit gate accept {gate.run_id} "
             "--because WHY",
             is_worse=True,
@@ -99,6 +114,10 @@ def approve_version(
     for what, text in (("who approves", by), ("why", because)):
         if not text.strip():
             raise InputError(f"an approval says {what}")
+    ids = evidence.ids
+    if evidence.scores is not None:
+        store.add_score_comparison(evidence.scores)
+        ids = (evidence.scores.id, *ids)
     decision, now = evidence.decision, datetime.now(UTC)
     approval = Approval(
         id=f"apr-{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}",
@@ -110,16 +129,21 @@ def approve_version(
         because=because.strip(),
         suite=evidence.suite,
         kind=evidence.kind,
-        evidence=evidence.ids,
+        evidence=ids,
         rubric=evidence.rubric.name,
         rubric_fingerprint=evidence.rubric.fingerprint,
         alpha=decision.alpha,
         p=decision.p or 0.0,
         shown=decision.reason,
-        gate=None if gate is None else f"{gate.outcome}: {gate.reason}",
+        gate=None if gate is None else f"{gate.outcome}{_why(gate)}",
     )
     store.approve(approval)
     return approval
+
+
+def _why(gate: GateDecision) -> str:
+    # Runs made from Python have a decision without words.
+    return f": {gate.reason}" if gate.reason else ""
 
 
 def _gate_decision(
@@ -250,14 +274,13 @@ def _score_evidence(
         other = next((one for one in (*both, *others) if one.suite == run.suite), None)
         if other is None or run.rubric is None:
             continue
+        info = new_score_comparison(
+            (other, baseline), (run, variant), alpha=alpha, now=datetime.now(UTC)
+        )
         try:
-            *sides, measure = paired_sides(store, (other, baseline), (run, variant))
+            found = compare_stored_scores(store, info, (baseline, variant)).result
         except NotComparableError as error:
             raise ApprovalRefusedError(error.message, hint=error.hint) from error
-        try:
-            found = compare_side_scores(
-                sides[0], sides[1], (baseline, variant), alpha=alpha, notes=measure.notes
-            )
         except NotEnoughDataError:
             continue
         return ApprovalEvidence(
@@ -270,6 +293,7 @@ def _score_evidence(
             is_worse=found.decision.winner == "a",
             suite=run.suite,
             at=run.started_at,
+            scores=info,
         )
     return None
 

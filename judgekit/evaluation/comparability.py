@@ -140,10 +140,14 @@ def describe_break(then: RunInfo, now: RunInfo, changes: Sequence[str]) -> str:
     return "; ".join((*parts, *rest))
 
 
-def ran_all_cases(run: RunInfo) -> bool:
-    """Whether a run was to have every case of its suite, whatever variants it has."""
-    chosen = run.config.get("chosen")
-    return not (isinstance(chosen, dict) and chosen.keys() - {"variants"})
+WATCH_TAG = "watch"
+"""The tag of runs that are windows of a growing file: each has other cases, drawn by one rule."""
+
+
+def has_other_cases(reader: FigureReader, then: RunInfo, now: RunInfo) -> bool:
+    """Whether figures of two runs are of different cases, so that they are not comparable."""
+    is_window = WATCH_TAG in then.tags and WATCH_TAG in now.tags
+    return not (is_window or reader.has_same_cases(then, now))
 
 
 def _judging_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:

@@ -6,7 +6,7 @@ or resolves the findings of the cases it ran, and an undecided answer does neith
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,10 +15,10 @@ from pydantic import Field
 
 from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
-from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
 from judgekit.fingerprint import fingerprint
-from judgekit.records import FINISHED_STATUSES, Finding, FindingNote, Occurrence, Record, Rubric
+from judgekit.records import Finding, FindingNote, Occurrence, Record, Rubric, is_whole_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,8 +75,8 @@ class SuiteFindings:
     """
 
     def __init__(self, store: RunStore, suite: str) -> None:
-        self._suite = suite
-        self._events: dict[str, list[_Event]] = defaultdict(list)
+        # By variant and case: of most cases that pass no id is needed
+        self._events: dict[tuple[str, str | None], list[_Event]] = defaultdict(list)
         runs = store.runs(suite=suite)[::-1]
         reader = FigureReader(store, suite)
         observed = ObservedRuns(store, suite)
@@ -84,16 +84,17 @@ class SuiteFindings:
         for run in runs:
             drop = drops.get(run.id, _RunDrops((), ()))
             self._take_failures(run, (*observed.failures(run).failures, *drop.fallen))
-            passed = observed.decided(run).passed
-            cases = ((variant, case) for variant, ids in passed.items() for case in ids)
-            self._take_passes(run, cases)
-            self._take_passes(run, ((variant, None) for variant in drop.recovered))
+            for variant, ids in observed.decided(run).passed.items():
+                self._take_passes(run, variant, ids)
+            for variant in drop.recovered:
+                self._take_passes(run, variant, (None,))
+        names = {finding_id(suite, *key): key for key in self._events}
         for note in store.finding_notes(suite):
-            if note.finding in self._events:
-                self._events[note.finding].append(_Event(note.at, None, note=note))
+            if note.finding in names:
+                self._events[names[note.finding]].append(_Event(note.at, None, note=note))
         measures = _Measures(runs)
         followed = [
-            _Followed(name, suite, events, measures) for name, events in self._events.items()
+            _Followed(name, suite, self._events[key], measures) for name, key in names.items()
         ]
         found = sorted((one.finding() for one in followed), key=_order)
         self.findings = {one.id: one for one in found}
@@ -105,6 +106,11 @@ class SuiteFindings:
     def changes_of(self, run_id: str) -> FindingChanges:
         """How a run changed them."""
         return FindingChanges(**{name: tuple(ids) for name, ids in self._changes[run_id].items()})
+
+    def of_run(self, run_id: str) -> list[Finding]:
+        """Those that a run opened, continued or resolved, in the order of `findings`."""
+        ids = {name for names in self._changes[run_id].values() for name in names}
+        return [one for one in self.findings.values() if one.id in ids]
 
     def find(self, name: str) -> Finding:
         """The finding of this id, or of an id that begins like it.
@@ -119,15 +125,15 @@ class SuiteFindings:
 
     def _take_failures(self, run: RunInfo, failed: Iterable[Occurrence]) -> None:
         for one in failed:
-            name = finding_id(self._suite, one.variant, one.case_id)
-            self._events[name].append(_Event(run.started_at, run.id, occurrence=one))
+            event = _Event(run.started_at, run.id, occurrence=one)
+            self._events[one.variant, one.case_id].append(event)
 
-    def _take_passes(self, run: RunInfo, passed: Iterable[tuple[str, str | None]]) -> None:
-        for variant, case_id in passed:
-            name = finding_id(self._suite, variant, case_id)
+    def _take_passes(self, run: RunInfo, variant: str, case_ids: Iterable[str | None]) -> None:
+        for case_id in case_ids:
             # A case that never failed has no finding that could be resolved.
-            if name in self._events:
-                self._events[name].append(_Event(run.started_at, run.id))
+            events = self._events.get((variant, case_id))
+            if events is not None:
+                events.append(_Event(run.started_at, run.id))
 
 
 def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
@@ -139,32 +145,45 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
         for one in store.runs(suite=run.suite, limit=_MOST_RUNS)
         if (one.started_at, one.id) < (run.started_at, run.id)
     ]
-    # The last run that decided each case: whether it failed there
-    before: dict[tuple[str, str], tuple[bool, str]] = {}
+    measures = _Measures([*earlier, run])
+    resolved_at = {
+        note.finding: note.at for note in store.finding_notes(run.suite) if note.resolution
+    }
+    # The runs in which each open case failed; as `_Followed` does it, by the ids alone
+    failed_in: dict[_CaseKey, list[RunInfo]] = {}
+
+    def open_since(key: _CaseKey, now: RunInfo) -> list[RunInfo]:
+        then = failed_in.get(key, [])
+        at = resolved_at.get(finding_id(run.suite, *key)) if then and resolved_at else None
+        by_hand = at is not None and then[-1].started_at <= at < now.started_at
+        return [] if by_hand else then
+
+    def resolves(key: _CaseKey, now: RunInfo) -> bool:
+        return any(not measures.changes(then.id, now.id) for then in open_since(key, now))
+
     for one in reversed(earlier):
         decided = observed.decided(one)
-        for is_failed, by_variant in ((True, decided.failed), (False, decided.passed)):
-            for variant, ids in by_variant.items():
-                before |= {(variant, case): (is_failed, one.id) for case in ids}
-    measures = _Measures([*earlier, run])
+        for key in [key for key in _keys(decided.passed) if resolves(key, one)]:
+            del failed_in[key]
+        for key in _keys(decided.failed):
+            failed_in[key] = [*open_since(key, one), one]
     now = observed.decided(run)
-    failed = [(variant, case) for variant, ids in now.failed.items() for case in ids]
-    passed = [(variant, case) for variant, ids in now.passed.items() for case in ids]
 
-    def names(keys: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    def names(keys: Iterable[_CaseKey]) -> tuple[str, ...]:
         return tuple(finding_id(run.suite, *key) for key in keys)
 
     return FindingChanges(
-        opened=names(key for key in failed if not before.get(key, (False, ""))[0]),
-        continued=names(key for key in failed if before.get(key, (False, ""))[0]),
-        resolved=names(
-            key
-            for key in passed
-            if (then := before.get(key)) is not None
-            and then[0]
-            and not measures.changes(then[1], run.id)
-        ),
+        opened=names(key for key in _keys(now.failed) if not open_since(key, run)),
+        continued=names(key for key in _keys(now.failed) if open_since(key, run)),
+        resolved=names(key for key in _keys(now.passed) if resolves(key, run)),
     )
+
+
+_CaseKey = tuple[str, str]
+
+
+def _keys(by_variant: Mapping[str, Sequence[str]]) -> list[_CaseKey]:
+    return [(variant, case) for variant, ids in by_variant.items() for case in ids]
 
 
 class _Event(NamedTuple):
@@ -205,6 +224,8 @@ class _Followed:
         # What each run did to it: `opened`, `continued` or `resolved`
         self.changes: dict[str, str] = {}
         self._seen: list[tuple[_Mark, Occurrence]] = []
+        # The runs since it was opened last
+        self._failed_in: list[str] = []
         self._notes: dict[str, object] = {}
         self._is_open, self._n_resolved = False, 0
         self._resolved: _Mark | None = None
@@ -220,11 +241,16 @@ class _Followed:
                 self._resolve(_Mark(note.by, event.at))
         elif run is not None and event.occurrence is not None:
             self.changes[run] = "continued" if self._is_open else "opened"
+            if not self._is_open:
+                self._failed_in = []
+            self._failed_in.append(run)
             self._is_open, self._passes_since = True, None
             self._seen.append((_Mark(run, event.at), event.occurrence))
         elif run is not None and self._is_open:
-            # Another judge that lets the output pass has not shown that it became better.
-            if changes := self._measures.changes(self._seen[-1][0].name, run):
+            # Another judge that lets the output pass has not shown that it became better. One that
+            # let it fail before, has.
+            if all(self._measures.changes(then, run) for then in reversed(self._failed_in)):
+                changes = self._measures.changes(self._failed_in[-1], run)
                 self._passes_since = f"in {run}, which is not comparable: {changes}"
                 return
             self.changes[run] = "resolved"
@@ -251,6 +277,7 @@ class _Followed:
                 "first_seen_at": first.at,
                 "last_seen_at": last.at,
                 "n_runs": len(self._seen),
+                "runs": tuple(mark.name for mark, _ in self._seen),
                 "n_resolved": self._n_resolved,
                 "resolved_by": None if resolved is None else resolved.name,
                 "resolved_at": None if resolved is None else resolved.at,
@@ -276,33 +303,48 @@ def _order(one: Finding) -> tuple[object, ...]:
 
 
 class CaseTally:
-    """Notes which cases of a run fail and pass, while its answers are read for something else."""
+    """Notes which cases of a run fail, and why, while its answers are read for something else."""
 
     def __init__(self, run: RunInfo) -> None:
         self._run = run
-        # By variant and case: True passed, False failed, None undecided, of the answers that
-        # count: of several tries the last, of repeats all.
-        self._states: dict[tuple[str, str], bool | None] = {}
+        # By variant and case, of the answers that count, of several tries the last and of repeats
+        # all: the failure, True for a pass, None for what is undecided.
+        self._answers: dict[_CaseKey, list[Occurrence | bool | None]] = defaultdict(list)
 
     def take(self, answer: Outcome) -> None:
         """Look at one answer."""
-        key, state = (answer.result.variant, answer.result.case.id), _state(answer)
-        if self._run.repeats != 1 and key in self._states:
-            # A case fails with any of its repeats, and passes with all of them.
-            states = state, self._states[key]
-            state = False if False in states else None if None in states else True
-        self._states[key] = state
+        known = self._answers[answer.result.variant, answer.result.case.id]
+        if self._run.repeats == 1:
+            known.clear()
+        known.append(failure_of(answer, self._run) or _state(answer))
 
     def keep(self, store: RunStore) -> None:
         """Store it with a run that has just ended."""
         store_record(store, _DECIDED, self._run, self.decided())
+        store_record(store, _FAILURES, self._run, self.failures())
 
     def decided(self) -> DecidedCases:
         """The cases that failed and that passed."""
-        found: dict[bool | None, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        for (variant, case_id), state in self._states.items():
-            found[state][variant].append(case_id)
-        return DecidedCases.model_validate({"failed": found[False], "passed": found[True]})
+        failed: dict[str, list[str]] = defaultdict(list)
+        passed: dict[str, list[str]] = defaultdict(list)
+        for (variant, case_id), found in self._answers.items():
+            # A case fails with any of its repeats, and passes with all of them.
+            if any(isinstance(one, Occurrence) for one in found):
+                failed[variant].append(case_id)
+            elif None not in found:
+                passed[variant].append(case_id)
+        return DecidedCases.model_validate({"failed": failed, "passed": passed})
+
+    def failures(self) -> RunFailures:
+        """One failure for each case and variant that failed: of several repeats the most severe."""
+        found = []
+        for answers in self._answers.values():
+            failed = [one for one in answers if isinstance(one, Occurrence)]
+            if failed:
+                worst = min(failed, key=lambda one: _SEVERITIES.index(one.severity))
+                counts = {"n_failed": len(failed), "n_answers": len(answers)}
+                found.append(worst.model_copy(update=counts))
+        return RunFailures(failures=tuple(found))
 
 
 def _state(answer: Outcome) -> bool | None:
@@ -322,41 +364,24 @@ class ObservedRuns:
         self._store = store
         self._failures = StoredRecords(store, suite, _FAILURES, RunFailures)
         self._decided = StoredRecords(store, suite, _DECIDED, DecidedCases)
+        self._read: tuple[str, CaseTally] | None = None
 
     def failures(self, run: RunInfo) -> RunFailures:
         """The failures of a run."""
-        return self._failures.of(run, lambda: self._compute_failures(run))
+        return self._failures.of(run, lambda: self._tally(run).failures())
 
     def decided(self, run: RunInfo) -> DecidedCases:
         """The cases that failed or passed in a run."""
-        return self._decided.of(run, lambda: self._compute_decided(run))
+        return self._decided.of(run, lambda: self._tally(run).decided())
 
-    def _compute_decided(self, run: RunInfo) -> DecidedCases:
-        tally = CaseTally(run)
-        for result in self._store.results(run.id):
-            tally.take(conclude_result(result, run))
-        return tally.decided()
-
-    def _compute_failures(self, run: RunInfo) -> RunFailures:
-        failed = {
-            (case, variant) for variant, ids in self.decided(run).failed.items() for case in ids
-        }
-        # One failure for each case and variant; of several repeats the most severe.
-        found: dict[tuple[str, str], list[Occurrence]] = defaultdict(list)
-        n_answers: Counter[tuple[str, str]] = Counter()
-        for result in last_tries(self._store.results(run.id), run) if failed else ():
-            key = result.case.id, result.variant
-            n_answers[key] += 1
-            if key in failed and (one := failure_of(conclude_result(result, run), run)):
-                found[key].append(one)
-        return RunFailures(
-            failures=tuple(
-                min(ones, key=lambda one: _SEVERITIES.index(one.severity)).model_copy(
-                    update={"n_failed": len(ones), "n_answers": n_answers[key]}
-                )
-                for key, ones in found.items()
-            )
-        )
+    def _tally(self, run: RunInfo) -> CaseTally:
+        # Both records follow from one reading of the answers; the next call wants the other.
+        if self._read is None or self._read[0] != run.id:
+            tally = CaseTally(run)
+            for result in self._store.results(run.id):
+                tally.take(conclude_result(result, run))
+            self._read = run.id, tally
+        return self._read[1]
 
 
 def failure_of(answer: Outcome, run: RunInfo) -> Occurrence | None:
@@ -471,35 +496,65 @@ class _RunDrops(NamedTuple):
     recovered: tuple[str, ...]
 
 
+@dataclass(slots=True)
+class _Level:
+    """The last run that was measured in one way, and after a drop the run before it."""
+
+    run: RunInfo
+    normal: RunInfo | None = None
+
+
+# So many ways of measuring, as where two judges take turns, are followed side by side.
+_MOST_LEVELS = 3
+
+
 def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _RunDrops]:
     """Critical drops of a pass rate since the comparable run before, and their end."""
-    from judgekit.evaluation.comparability import compare_measures, ran_all_cases  # noqa: PLC0415 - as above
     from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415 - as above
 
     found: dict[str, _RunDrops] = {}
-    before: dict[str, RunInfo] = {}
-    # The rate before a drop, which a later run has to come near again
-    normal: dict[str, float] = {}
-    for run in runs:
-        if run.status not in FINISHED_STATUSES or not ran_all_cases(run):
-            continue
+    levels: dict[str, list[_Level]] = defaultdict(list)
+    for run in filter(is_whole_run, runs):
         fallen, recovered = [], []
         for variant, figures in reader.figures(run).variants.items():
-            rate, then = figures.pass_rate.value, before.get(variant)
-            before[variant] = run
-            if then is not None and compare_measures(then, run).changes:
-                normal.pop(variant, None)
-                then = None
-            if rate is None or then is None:
+            # A run in which nothing was decided says nothing, and hides no earlier one.
+            if figures.pass_rate.value is None:
                 continue
-            earlier = normal.get(variant, reader.figures(then).variants[variant].pass_rate.value)
-            if earlier is not None and pass_rate_drop(earlier, rate).critical:
-                normal[variant] = earlier
-                fallen.append(_regression(variant, earlier, rate, then.id))
-            elif normal.pop(variant, None) is not None:
+            own = levels[variant]
+            level = next((one for one in own[::-1] if _is_comparable(one.run, run, reader)), None)
+            if level is None:
+                levels[variant] = [*own[1 - _MOST_LEVELS :], _Level(run)]
+                continue
+            # The rate before a drop is what a later run has to come near again.
+            before = level.normal or level.run
+            earlier, rate = _pass_rates(before, run, variant, reader)
+            if earlier is not None and rate is not None and pass_rate_drop(earlier, rate).critical:
+                fallen.append(_regression(variant, earlier, rate, level.run.id))
+                level.normal = before
+            elif level.normal is not None:
                 recovered.append(variant)
+                level.normal = None
+            level.run = run
         found[run.id] = _RunDrops(tuple(fallen), tuple(recovered))
     return found
+
+
+def _is_comparable(then: RunInfo, now: RunInfo, reader: FigureReader) -> bool:
+    from judgekit.evaluation.comparability import compare_measures, has_other_cases  # noqa: PLC0415 - as above
+
+    return not compare_measures(then, now).changes and not has_other_cases(reader, then, now)
+
+
+def _pass_rates(
+    then: RunInfo, now: RunInfo, variant: str, reader: FigureReader
+) -> tuple[float | None, float | None]:
+    """The pass rates of two comparable runs, by one rubric and one calibration."""
+    from judgekit.evaluation.comparability import compare_measures  # noqa: PLC0415 - as above
+
+    # Another threshold moves a rate without any change of the outputs.
+    measure = compare_measures(then, now)
+    before, after = (reader.figures(run).variants[variant] for run in (measure.a, measure.b))
+    return before.pass_rate.value, after.pass_rate.value
 
 
 def _regression(variant: str, before: float, now: float, then: str) -> Occurrence:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend
-    from judgekit.evaluation.summary import RunSummary, VariantFigures
+    from judgekit.evaluation.summary import GroupFigures, RunSummary, VariantFigures
     from judgekit.records import CalibrationState, RunInfo
     from judgekit.scoring import GateOutcome, GateRule, Tier
     from judgekit.stats.estimate import Estimate
@@ -211,24 +211,29 @@ def _tiers(variants: Iterable[VariantFigures], gate: Gate) -> Iterator[TierGateR
         yield from (_tier(variant, gate, least) for variant in variants)
 
 
-def _tier(variant: VariantFigures, gate: Gate, least: float) -> TierGateResult:
-    value, rule = variant.value, gate.rule
-    n_without = value.n_missing + variant.n_errors
+def tier_bounds(group: GroupFigures, rule: GateRule) -> tuple[float, float]:
+    """The least and the most that a value may be, by the rule of a gate."""
     # Answers without a value could have any: the interval is widened as if they were all 0, and all
     # 1.
-    known = 1.0 if not n_without else 1.0 - n_without / variant.n_answers
+    value = group.value
+    n_without = value.n_missing + group.n_errors
+    known = 1.0 if not n_without else 1.0 - n_without / group.n_answers
     low, high = (value.value, value.value) if rule == "point" else (value.low, value.high)
-    low, high = low * known, high * known + (1.0 - known)
+    return low * known, high * known + (1.0 - known)
+
+
+def _tier(variant: VariantFigures, gate: Gate, least: float) -> TierGateResult:
+    low, high = tier_bounds(variant, gate.rule)
     return TierGateResult(
         variant=variant.variant,
         tier=gate.tier,
         least=least,
-        value=value,
+        value=variant.value,
         low=low,
         high=high,
-        n_without=n_without,
+        n_without=variant.value.n_missing + variant.n_errors,
         held=check_value(low, high, least),
-        rule=rule,
+        rule=gate.rule,
     )
 
 

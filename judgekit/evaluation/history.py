@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
-from judgekit.evaluation.comparability import compare_measures, ran_all_cases
+from judgekit.evaluation.comparability import compare_measures
+from judgekit.evaluation.judges import calibration_changes
 from judgekit.evaluation.run_figures import FigureReader
 from judgekit.evaluation.schedule import MEMORY_KEY, VERSIONS_KEY
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import objects_of
-from judgekit.records import FINISHED_STATUSES, VariantVersion, config_rows
+from judgekit.records import VariantVersion, config_rows, is_whole_run
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -90,7 +91,7 @@ def version_history(store: RunStore, suite: str) -> list[VersionFigures]:
     runs = store.runs(suite=suite)[::-1]
     if not runs:
         raise UnknownNameError("suite", suite, store.suites())
-    whole = [run for run in runs if run.status in FINISHED_STATUSES and ran_all_cases(run)]
+    whole = [run for run in runs if is_whole_run(run)]
     reader = FigureReader(store, suite)
     by_version: dict[tuple[str, str], list[RunInfo]] = {}
     for run in whole:
@@ -103,6 +104,8 @@ def version_history(store: RunStore, suite: str) -> list[VersionFigures]:
         numbers[variant] = numbers.get(variant, 0) + 1
         latest = own[-1]
         measure = compare_measures(latest, whole[-1])
+        # Figures by other maps are on another scale, although scores can be compared without them.
+        changes = measure.changes or calibration_changes(latest, whole[-1])
         mark = _version(latest, variant)
         found.append(
             VersionFigures(
@@ -116,8 +119,8 @@ def version_history(store: RunStore, suite: str) -> list[VersionFigures]:
                 last_run=latest.id,
                 last_at=latest.started_at,
                 # Where only thresholds or weights differ, all are scored by the latest ones.
-                figures=reader.figures(latest if measure.changes else measure.a).variants[variant],
-                changes=measure.changes,
+                figures=reader.figures(latest if changes else measure.a).variants[variant],
+                changes=changes,
                 is_current=_has(whole[-1], variant, print_),
             )
         )

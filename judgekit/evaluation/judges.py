@@ -472,6 +472,13 @@ def on_common_scale(a: RunInfo, b: RunInfo) -> tuple[RunInfo, RunInfo]:
     )
 
 
+def calibration_changes(then: RunInfo, now: RunInfo) -> tuple[str, ...]:
+    """In words, that the values of two runs are not calibrated alike; empty where they are."""
+    if _applied_maps(then) == _applied_maps(now):
+        return ()
+    return ("the calibration of the judge's values changed",)
+
+
 def _applied_maps(run: RunInfo) -> tuple[str, ...] | None:
     use = run.calibration
     if use is None or use.calibration is None or not use.applied:

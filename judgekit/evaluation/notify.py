@@ -1,8 +1,8 @@
 """Notifies a program, a file or a webhook once when quality breaks down; never blocks a run.
 
-There is one notification for each episode: a critical finding from when it occurs until it is
-resolved, and a degrading trend from when it escalates until it ends. What could not be delivered is
-reported, and tried again after the next run.
+There is one notification for each episode: a critical drop of a pass rate until the rate recovers,
+and a degrading trend from when it escalates until it ends. What could not be delivered is reported,
+and sent after the next run.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import JudgekitError, SettingsError
+from judgekit.evaluation.comparability import WATCH_TAG
 from judgekit.evaluation.findings import SuiteFindings
 from judgekit.evaluation.trend import trend_of_suite
 from judgekit.http_session import http_sessions
 from judgekit.records import FINISHED_STATUSES, Finding, JsonObject, Record
-from judgekit.subprocess import ProcessLimits, run_process
+from judgekit.subprocess import ProcessLimits, run_process, scrub_environment
 from judgekit.targets import expand_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-    from pathlib import Path
 
     from judgekit.datasets import NotifySettings, Suite
     from judgekit.records import RunInfo
@@ -39,22 +39,23 @@ class Alarm(Record):
 
     Attributes:
         episode: The same text for all runs of an episode.
-        message: One sentence.
+        text: One sentence; the field that Slack, Mattermost and Teams show.
     """
 
     kind: Literal["critical-finding", "escalation", "watch"]
     episode: str
     suite: str
     run: str
-    message: str
+    text: str
     finding: Finding | None = None
     trend: JsonObject | None = None
 
 
 async def notify(suite: Suite, run: RunInfo, store: RunStore, *, at: datetime) -> list[str]:
     """Send the alarms of a run that were not sent before; what could not be sent, in words."""
-    # An interrupted run is resumed, and has not been concluded.
-    if suite.notify is None or run.status not in FINISHED_STATUSES:
+    # An interrupted run is resumed, and has not been concluded. The windows of a watched file have
+    # an alarm of their own, since each has other cases.
+    if suite.notify is None or run.status not in FINISHED_STATUSES or WATCH_TAG in run.tags:
         return []
     sent = store.notified(run.suite)
     problems = []
@@ -74,30 +75,30 @@ async def send_alarm(suite: Suite, alarm: Alarm) -> list[str]:
         return []
     body = json.dumps(alarm.to_json(), ensure_ascii=False)
     try:
-        await _send(suite.notify, body, suite.folder)
+        await _send(suite, suite.notify, body)
     except (JudgekitError, OSError, TimeoutError) as error:
-        return [f"{alarm.message}: not notified: {error}"]
+        return [f"not notified: {error} ({alarm.text})"]
     return []
 
 
-def watch_alarm(run: RunInfo, message: str, *, n: int) -> Alarm:
+def watch_alarm(run: RunInfo, text: str, *, n: int) -> Alarm:
     """The alarm of a watched file whose score is too low; `n` counts its episodes."""
     episode = f"watch/{n}"
-    return Alarm(kind="watch", episode=episode, suite=run.suite, run=run.id, message=message)
+    return Alarm(kind="watch", episode=episode, suite=run.suite, run=run.id, text=text)
 
 
 def _alarms(run: RunInfo, store: RunStore, findings: SuiteFindings) -> Iterator[Alarm]:
     for finding in findings.findings.values():
-        if finding.severity == "critical" and finding.status != "resolved":
-            where = finding.case_id or "the whole run"
+        # A case that fails is followed by its finding; a run of many would send a message for each.
+        is_of_run = finding.case_id is None and finding.severity == "critical"
+        if is_of_run and finding.status != "resolved":
             yield Alarm(
                 kind="critical-finding",
                 # Resolved and back again is another episode.
                 episode=f"{finding.id}/{finding.n_resolved}",
                 suite=run.suite,
                 run=run.id,
-                message=f"critical finding in {run.suite}, {finding.variant}, {where}: "
-                f"{finding.description.partition(chr(10))[0]}",
+                text=f"{run.suite}, {finding.variant}: {finding.description}",
                 finding=finding,
             )
     for trend in trend_of_suite(store, run.suite):
@@ -109,7 +110,7 @@ def _alarms(run: RunInfo, store: RunStore, findings: SuiteFindings) -> Iterator[
                 episode=f"degrading/{trend.variant}/{first.run}",
                 suite=run.suite,
                 run=run.id,
-                message=f"{run.suite}, {trend.variant}: degrading for {n} runs in a row",
+                text=f"{run.suite}, {trend.variant}: degrading for {n} runs in a row",
                 trend={
                     "variant": trend.variant,
                     "measure": trend.measure,
@@ -118,10 +119,13 @@ def _alarms(run: RunInfo, store: RunStore, findings: SuiteFindings) -> Iterator[
             )
 
 
-async def _send(settings: NotifySettings, body: str, folder: Path) -> None:
+async def _send(suite: Suite, settings: NotifySettings, body: str) -> None:
+    folder = suite.folder
     if settings.command is not None:
+        own, _ = expand_variables(settings.environment, os.environ, where="notify: the variable")
+        environment = scrub_environment({**suite.settings.environment, **own})
         await run_process(
-            settings.command, body.encode(), limits=_LIMITS, environment=None, folder=folder
+            settings.command, body.encode(), limits=_LIMITS, environment=environment, folder=folder
         )
     elif settings.file is not None:
         with (folder / settings.file).open("a", encoding="utf-8") as file:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -13,9 +13,10 @@ from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
 from judgekit.evaluation.cost_plan import RequestCounter, TextLength, estimate_judge_reply_tokens
 from judgekit.evaluation.judges import HUMAN_JUDGE
-from judgekit.evaluation.runner import n_answers_in_work
+from judgekit.evaluation.runner import n_answers_in_work, new_run
 from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, read_chosen_cases
 from judgekit.evaluation.session import price_table
+from judgekit.evaluation.strata import stratum_needs
 from judgekit.evaluation.suite_plan import (
     AnswersPlan,
     EarlierRunStatistics,
@@ -51,6 +52,7 @@ _FROM_KNOWN_ANSWERS: TextSource = "owned"
 # So many requests to each model have their tokens counted one by one.
 _N_EXACT = 400
 _SEED = 0
+_TWO_POINTS = 2  # of a scale on which a criterion passes or fails
 _PENDING_OUTPUT = Output(text="(not there yet)")
 _NOTHING_BACK = (0, 0)  # a vector is no tokens
 _PLACEHOLDER = Output(text="")
@@ -87,12 +89,27 @@ async def plan_suite(
         # Every case is checked, although only some are counted: a plan that passes must not fail at
         # the start of the run.
         checks.take(as_run)
+        planner.count(as_run)
         if place in places:
             await planner.take(place, as_run)
     checks.close()
     learned = None if store is None else earlier_run_statistics(store, opened.suite.name)
+    if store is not None and learned is not None and not _has_its_measure(opened, store, learned):
+        learned = replace(learned, values=())
     n_in_work = n_answers_in_work(opened, in_flight)
     return planner.plan(learned or EarlierRunStatistics(), len(places), in_flight=n_in_work)
+
+
+def _has_its_measure(opened: OpenSuite, store: RunStore, learned: EarlierRunStatistics) -> bool:
+    """Whether the values of an earlier run say what a gate may expect of the planned one."""
+    gate = opened.suite.gate
+    if learned.run is None or gate is None or gate.tier is None:
+        return False
+    # Comparing imports numpy, and the planned run reads all cases: only where a tier is to decide.
+    from judgekit.evaluation.comparability import compare_measures  # noqa: PLC0415
+
+    earlier = store.run(learned.run.id)
+    return not compare_measures(earlier, new_run(opened, now=earlier.started_at)).changes
 
 
 @dataclass(slots=True)
@@ -118,6 +135,9 @@ class _SuitePlanner:
         self._vectors: dict[str, RequestCounter] = {}
         self._n_done = self._n_retries = self._n_newly_judged = 0
         self._human_questions = [0, 0]
+        # The cases of each stratum, and whether any of them has a value between 0 and 1
+        self._n_cases: Counter[str | None] = Counter()
+        self._is_graded = False
         # What a resumed run has already
         self.ledger = ProgressLedger()
         self._panel = panel = opened.judges.panel
@@ -128,6 +148,13 @@ class _SuitePlanner:
         plain = [judge.id for judge, _ in self._judges if judge.id not in named]
         self._sure_judges = named | {*(plain[:1] if self._is_cascade else plain)}
         self._work = Schedule(list(self._answers), opened.suite.settings.repeats)
+
+    def count(self, case: Case) -> None:
+        """Count a case, whether it is worked through or not."""
+        self._n_cases[case.stratum] += 1
+        rubric = self._opened.plans.rubric_of(case)
+        criteria = () if rubric is None else rubric.criteria
+        self._is_graded |= any(len(c.scale.points or ()) != _TWO_POINTS for c in criteria)
 
     async def take(self, place: int, case: Case) -> None:
         self._opened.refuse_retries_of_repeats(case)
@@ -256,6 +283,9 @@ class _SuitePlanner:
                 self._tally.n_chosen, discordant=learned.discordant, sd=learned.sd
             ),
             earlier=learned.run,
+            needs=stratum_needs(
+                self._n_cases, opened.suite.gate, learned.values, is_graded=self._is_graded
+            ),
         )
 
     def _answers_plan(self, name: str, learned: EarlierRunStatistics, scale: float) -> AnswersPlan:

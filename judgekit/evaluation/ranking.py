@@ -23,7 +23,12 @@ from judgekit.evaluation.pairing import (
     pair_question,
 )
 from judgekit.evaluation.ranking_result import RankingProvenance, RankRules, sort_matches
-from judgekit.evaluation.ranking_summary import MatchCollection, rank_matches, read_comparisons
+from judgekit.evaluation.ranking_summary import (
+    MatchCollection,
+    rank_matches,
+    read_comparisons,
+    with_segments,
+)
 from judgekit.evaluation.strengths import fit_strengths, significant_order
 from judgekit.judge import synchronous
 from judgekit.stats.logistic import expit
@@ -155,6 +160,7 @@ class Ranker:
         self.total = n if max_comparisons is None else min(n, max_comparisons)
         self._collection, self._panel = MatchCollection(), PanelTally()
         self._case_numbers: dict[str, int] = {}
+        self._cases: dict[str, Case] = {}
         ask = pair_question(judge, rubric, contest.names)
         self._loop = ComparisonLoop(ask, in_flight=in_flight)
 
@@ -190,6 +196,7 @@ class Ranker:
                 if is_out_of_budget(comparison):
                     self._collection.judges.add(comparison)
                     continue
+                self._cases[pair.case.id] = pair.case
                 self._collection.add(comparison)
                 yield comparison
 
@@ -213,7 +220,8 @@ class Ranker:
             panel=self._panel.figures(),
         )
         matches, sides = self._collection.matches, self._contest.labels
-        return rank_matches(matches, sides, rules=self._rules, questioned=asked)
+        summary = rank_matches(matches, sides, rules=self._rules, questioned=asked)
+        return with_segments(summary, matches, self._cases)
 
 
 PairChoice = Literal["round-robin", "adaptive"]

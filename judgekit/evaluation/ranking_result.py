@@ -161,6 +161,20 @@ class RankingProvenance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentWins:
+    """How far each side is preferred on the cases of a stratum or a tag.
+
+    Attributes:
+        n_cases: Cases with a comparison.
+        win_rates: By side, in the order of the ranking: its share of wins over all it met there, no
+            winner being half a win.
+    """
+
+    n_cases: int
+    win_rates: dict[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RankingSummary:
     """Sides in the order of their strengths.
 
@@ -173,6 +187,9 @@ class RankingSummary:
         tie_parameter: Davidson's nu or Rao and Kupper's theta; None for half wins, or without ties.
         position: Log-odds by which the output shown first is favoured between equals; None where it
             is not known.
+        strata: Who won how often on the cases of each stratum; empty where the cases are not known,
+            as of comparisons from a file.
+        tags: The same for each tag.
     """
 
     sides: tuple[RankedSide, ...]
@@ -191,6 +208,8 @@ class RankingSummary:
     n_undecided: int
     n_identical: int
     questioned: RankingProvenance
+    strata: dict[str, SegmentWins] = field(default_factory=dict)
+    tags: dict[str, SegmentWins] = field(default_factory=dict)
 
 
 _MIRRORED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import combinations
 from math import ceil, comb, fsum, isnan, nan, sqrt
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -20,24 +20,27 @@ from judgekit.evaluation.ranking_result import (
     RankingProvenance,
     RankingSummary,
     RankRules,
+    SegmentWins,
     canonical_match,
     match_result_of,
     sort_matches,
 )
 from judgekit.evaluation.strengths import fit_of_side, fit_strengths, keeps_lead, significant_order
 from judgekit.formats import iter_rows, rename_fields, validation_faults
-from judgekit.records import Comparison, Fraction, Name, Record, Winner
+from judgekit.records import CaseStratum, Comparison, Fraction, Name, Record, Winner
 from judgekit.stats.estimate import Estimate, undefined_estimate
-from judgekit.stats.intervals import mean
+from judgekit.stats.intervals import clustered_proportion, mean
 from judgekit.stats.power import sample_size_paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from judgekit.evaluation.strengths import SignificantOrder, Strengths
     from judgekit.formats import FileRow
+    from judgekit.records import Case
 
+_STRATA = {name: place for place, name in enumerate(get_args(CaseStratum))}
 # Strengths nearer than this are the same: what is left of Newton's steps is no difference.
 _SAME = 1e-9
 _SEVERAL = "there are groups of sides that never met"
@@ -92,6 +95,45 @@ def rank_matches(
         n_identical=sum(m.is_identical for m in all_matches),
         questioned=asked,
     )
+
+
+def with_segments(
+    summary: RankingSummary, matches: Iterable[MatchResult], cases: Mapping[str, Case]
+) -> RankingSummary:
+    """A ranking with the wins on the cases of each stratum and tag."""
+    known = [(match, cases[match.case_id]) for match in matches if match.case_id in cases]
+    strata = ((m, case.stratum) for m, case in known if case.stratum is not None)
+    tags = ((m, tag) for m, case in known for tag in case.tags)
+    order = [side.name for side in summary.sides]
+    level = 1 - summary.decision.alpha
+    return replace(
+        summary, strata=_segments(strata, order, level), tags=_segments(tags, order, level)
+    )
+
+
+def _segments(
+    named: Iterable[tuple[MatchResult, str]], order: Sequence[str], level: float
+) -> dict[str, SegmentWins]:
+    groups: dict[str, list[MatchResult]] = {}
+    for match, name in named:
+        groups.setdefault(name, []).append(match)
+    return {
+        name: SegmentWins(
+            n_cases=len({one.case_id for one in groups[name]}),
+            win_rates={side: _segment_rate(side, groups[name], level) for side in order},
+        )
+        # Strata from simple to very complex; tags have no order but the alphabet's.
+        for name in sorted(groups, key=lambda one: (_STRATA.get(one, len(_STRATA)), one))
+    }
+
+
+def _segment_rate(side: str, matches: Sequence[MatchResult], level: float) -> Estimate:
+    known = [m for m in matches if side in (m.a, m.b) and m.winner is not None]
+    if not known:
+        return undefined_estimate("no comparison of it is decided", n=0, method="none", level=level)
+    shares = [m.preferred if m.a == side else 1 - m.preferred for m in known]
+    # Unlike the t interval of all cases, this one has a width where a few shares are equal.
+    return clustered_proportion(shares, [m.case_id for m in known], level=level)
 
 
 def _groups(sides: Sequence[str], known: Sequence[MatchResult]) -> tuple[tuple[str, ...], ...]:

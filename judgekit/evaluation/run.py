@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -16,6 +17,8 @@ from judgekit.datasets import (
     with_benchmark,
 )
 from judgekit.errors import InputError, SettingsError
+from judgekit.evaluation.completion import complete_run
+from judgekit.evaluation.findings import CaseTally
 from judgekit.evaluation.gate import check_gate
 from judgekit.evaluation.judges import (
     ExecutionOptions,
@@ -110,8 +113,7 @@ async def evaluate(
         max_cost_usd=max_cost_usd,
         allow_scripts=allow_scripts,
     )
-    loaded = _loaded(suite, benchmark)
-    refuse_retired(loaded, allowed=retired)
+    loaded = _loaded(suite, benchmark, retired=retired)
     # A store that was passed in stays open: its owner may use it for other runs.
     opened_store = store if isinstance(store, RunStore) else RunStore(store)
     owns = opened_store is not store
@@ -129,17 +131,35 @@ async def evaluate(
         if owns:
             opened_store.close()
         raise
-    return Run(ended, opened_store, owns_store=owns)
+    finished = Run(ended, opened_store, owns_store=owns)
+    for problem in await _complete(finished, opened.suite, current.now()):
+        warnings.warn(problem, stacklevel=2)
+    return finished
 
 
 evaluate_sync = synchronous(evaluate)
 
 
-def _loaded(suite: Suite | Path | str, benchmark: str | None) -> Suite:
+def _loaded(suite: Suite | Path | str, benchmark: str | None, *, retired: bool) -> Suite:
     if isinstance(suite, Path | str):
-        return suite_from_path(suite, benchmark=benchmark)
-    named = {} if benchmark is None else {"benchmark": benchmark}
-    return with_benchmark(suite.model_copy(update=named))
+        loaded = suite_from_path(suite, benchmark=benchmark)
+    else:
+        named = {} if benchmark is None else {"benchmark": benchmark}
+        loaded = with_benchmark(suite.model_copy(update=named))
+    refuse_retired(loaded, allowed=retired)
+    return loaded
+
+
+async def _complete(run: Run, suite: Suite, at: datetime) -> Sequence[str]:
+    """Store what follows from a run; what could not be notified."""
+    try:
+        failures = CaseTally(run.info)
+        summary = run.summary(watch=failures.take)
+        gate = run.gate(summary)
+        return (await complete_run(suite, run.store, summary, gate, failures, at=at)).problems
+    except BaseException:
+        run.close()
+        raise
 
 
 def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:

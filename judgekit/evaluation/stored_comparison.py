@@ -8,7 +8,8 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
-from judgekit.errors import BudgetExceededError, SettingsError
+from judgekit.errors import BudgetExceededError, InputError, SettingsError, UnknownNameError
+from judgekit.evaluation.comparability import paired_sides
 from judgekit.evaluation.comparison_result import DEFAULT_PRIOR, StoppingRule
 from judgekit.evaluation.comparison_summary import ComparisonTally
 from judgekit.evaluation.pairing import (
@@ -18,6 +19,8 @@ from judgekit.evaluation.pairing import (
     LeftOut,
     OutputPair,
 )
+from judgekit.evaluation.schedule import variant_version_in
+from judgekit.evaluation.score_comparison import compare_side_scores
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import Analyst, Panel, check_pair_rule, gather_in_order, prepare_pair
 from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
@@ -29,6 +32,7 @@ from judgekit.records import (
     ComparisonInfo,
     Preference,
     PreferenceFailure,
+    ScoreComparisonInfo,
 )
 
 if TYPE_CHECKING:
@@ -38,8 +42,10 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from judgekit.evaluation.comparability import Comparability
     from judgekit.evaluation.comparison_result import ComparisonSummary
     from judgekit.evaluation.pairing import Pairing, PairingSurvey
+    from judgekit.evaluation.score_comparison import ScoreComparison, SideScores
     from judgekit.judge import Judge
     from judgekit.records import (
         Comparison,
@@ -47,8 +53,9 @@ if TYPE_CHECKING:
         JsonObject,
         ReconciliationRule,
         Rubric,
+        RunInfo,
     )
-    from judgekit.store import StoredComparisons
+    from judgekit.store import RunStore, StoredComparisons
 
 
 def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
@@ -200,7 +207,7 @@ def new_comparison(
     fields = {
         **judge_settings,
         **stopping,
-        "id": f"{COMPARISON_ID_PREFIX}{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}",
+        "id": _new_id(now),
         "a": pairing.a.about or ComparedSide(label=pairing.a.label),
         "b": pairing.b.about or ComparedSide(label=pairing.b.label),
         "suite": terms.suite,
@@ -214,6 +221,94 @@ def new_comparison(
         "started_at": now,
     }
     return ComparisonInfo.model_validate(fields)
+
+
+def _new_id(now: datetime) -> str:
+    return f"{COMPARISON_ID_PREFIX}{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+
+
+def new_score_comparison(
+    a: tuple[RunInfo, str],
+    b: tuple[RunInfo, str],
+    *,
+    tags: tuple[str, ...] = (),
+    alpha: float = 0.05,
+    anytime: bool = False,
+    now: datetime,
+) -> ScoreComparisonInfo:
+    """A comparison of the scores of two variants, each with its run."""
+    sides = [
+        ComparedSide(
+            # The ids of two runs distinguish one variant of both.
+            label=variant if a[1] != b[1] else run.id,
+            variant=variant,
+            run_id=run.id,
+            version=variant_version_in(run, variant),
+        )
+        for run, variant in (a, b)
+    ]
+    return ScoreComparisonInfo(
+        id=_new_id(now),
+        a=sides[0],
+        b=sides[1],
+        suite=a[0].suite if a[0].suite == b[0].suite else None,
+        tags=tags,
+        alpha=alpha,
+        anytime=anytime,
+        started_at=now,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedScores:
+    """The scores of both sides, how they were made comparable, and the result."""
+
+    a: SideScores
+    b: SideScores
+    measure: Comparability
+    result: ScoreComparison
+
+
+def compare_stored_scores(
+    store: RunStore, info: ScoreComparisonInfo, names: tuple[str, str] | None = None
+) -> ComparedScores:
+    """The result of a comparison of scores, from the answers that its runs have now.
+
+    Args:
+        store: The store of its runs.
+        info: Which variants of which runs, and how they are compared.
+        names: What the sides are called; None for the labels of the comparison.
+
+    Raises:
+        InputError: When one of its runs is not in the store any more.
+        NotComparableError: When the runs were not measured the same way.
+        NotEnoughDataError: When no case is answered by both sides.
+    """
+    a, b, measure = paired_sides(
+        store, _side_run(store, info, info.a), _side_run(store, info, info.b), tags=info.tags
+    )
+    labels = names or (info.a.label, info.b.label)
+    result = compare_side_scores(
+        a, b, labels, alpha=info.alpha, notes=measure.notes, anytime=info.anytime
+    )
+    return ComparedScores(a, b, measure, result)
+
+
+def _side_run(
+    store: RunStore, info: ScoreComparisonInfo, side: ComparedSide
+) -> tuple[RunInfo, str]:
+    name = side.run_id or ""
+    try:
+        run = store.run(name)
+    except UnknownNameError:
+        run = None
+    # A run is also found by the beginning of its id, which another run may have.
+    if run is None or run.id != name:
+        raise InputError(
+            f"{info.id} compares the run {name}, which is not in this store any more",
+            hint="its figures follow from the answers of its runs: compare two stored runs again",
+        )
+    return run, side.variant or ""
 
 
 def require_same_comparison(begun: ComparisonInfo, fresh: ComparisonInfo) -> ComparisonInfo:

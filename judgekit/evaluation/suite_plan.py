@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from judgekit.datasets import SelectionCount, TargetKind
     from judgekit.evaluation.cost_plan import CallLoad, Sufficiency
     from judgekit.evaluation.outcome import Outcome
+    from judgekit.evaluation.strata import StratumNeed
     from judgekit.records import Output, PanelCombination
+    from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore
 
 # What decides how fast a model can be asked.
@@ -115,6 +117,7 @@ class SuitePlan:
     Attributes:
         n_counted: Cases that were worked through; where these are fewer, all counts are scaled up.
         n_retries: Answers that may come on top where those that do not pass are tried again.
+        needs: How many cases the gate needs to decide about all cases and about each stratum.
         seconds: How long it all takes, likely, in seconds, without what is not known.
     """
 
@@ -137,6 +140,7 @@ class SuitePlan:
     seconds: float
     detectable: tuple[DetectableEffect, ...]
     earlier: EarlierRun | None
+    needs: tuple[StratumNeed, ...] = ()
 
     @property
     def is_scaled(self) -> bool:
@@ -228,6 +232,8 @@ def _smallest_change(n_cases: int, share: float) -> float | None:
 _MOST_ANSWERS = 5_000
 _CHARACTERS_PER_TOKEN = 4
 _MOST_RUNS = 5
+# The level of a gate's intervals.
+_LEVEL = 0.95
 # Of fewer cases a spread says nothing.
 _FEWEST_CASES = 5
 
@@ -242,6 +248,7 @@ class EarlierRunStatistics:
         discordant: The share of cases on which two variants differ in passing, of the two that
             differ most.
         sd: The standard deviation of the cases' differences in value, of the two that differ most.
+        values: The mean value of each variant by stratum, under None that of all its cases.
     """
 
     run: EarlierRun | None = None
@@ -250,6 +257,7 @@ class EarlierRunStatistics:
     cost_usd: Mapping[str, float] = field(default_factory=dict)
     discordant: float | None = None
     sd: float | None = None
+    values: tuple[Mapping[str | None, Estimate], ...] = ()
 
 
 @dataclass(slots=True)
@@ -261,6 +269,7 @@ class _VariantObservations:
     costs: list[float] = field(default_factory=list)
     passed: ValueColumn = field(default_factory=ValueColumn)
     value: ValueColumn = field(default_factory=ValueColumn)
+    strata: dict[str | None, ValueColumn] = field(default_factory=dict)
 
     def take(self, concluded: Outcome) -> None:
         result, output = concluded.result, concluded.result.output
@@ -274,6 +283,12 @@ class _VariantObservations:
             self.lengths.append(text_tokens(output))
         self.passed.add(result, concluded.passed)
         self.value.add(result, concluded.value)
+        for name in {None, result.case.stratum}:
+            self.strata.setdefault(name, ValueColumn()).add(result, concluded.value)
+
+    def values(self) -> dict[str | None, Estimate]:
+        """The mean value of each stratum, and of all cases."""
+        return {name: column.mean(_LEVEL) for name, column in self.strata.items()}
 
 
 def text_tokens(output: Output) -> float:
@@ -321,6 +336,7 @@ def _statistics_of(
         # square of the differences is the share of cases that differ.
         discordant=max((fmean(d * d for d in one) for one in passed if one), default=0.0) or None,
         sd=max((stdev(one) for one in values if one), default=0.0) or None,
+        values=tuple(one.values() for one in by_variant.values()),
     )
 
 

@@ -16,10 +16,11 @@ from judgekit.evaluation.comparability import (
     case_changes,
     compare_measures,
     describe_break,
-    ran_all_cases,
+    has_other_cases,
 )
+from judgekit.evaluation.judges import calibration_changes
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure
-from judgekit.records import FINISHED_STATUSES
+from judgekit.records import is_whole_run
 from judgekit.stats.trend import (
     baseline,
     changepoint,
@@ -30,7 +31,7 @@ from judgekit.stats.trend import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.evaluation.run_figures import StoredFigures
@@ -40,11 +41,8 @@ if TYPE_CHECKING:
 
 TrendMeasure = Literal["score", "pass_rate"]
 
-WATCH_TAG = "watch"
-"""The tag of runs that are windows of a growing file: each has other cases, drawn by one rule."""
-
-# The first runs since a break, which say what is normal, and the fewest after them worth a look.
-_BASELINE_RUNS = 5
+# The first runs since a break, which say what is normal: as many as `baseline` needs.
+_BASELINE_RUNS = 8
 _SEED = 0
 
 # Of a run without the criterion: it is shown, and the statistics skip it.
@@ -85,8 +83,8 @@ class QualityTrend:
             Sen; None with fewer than two.
         shift: Where those runs most likely changed their level; None with fewer than four, or where
             all are equal.
-        shortfall: The CUSUM of those after the first five, which say what is normal; None with
-            fewer than six, or where those five are all equal.
+        shortfall: The CUSUM of those after the first eight, which say what is normal; None with
+            fewer than nine.
         n_left_out: Runs that are no part of it: they ran some of the cases only, or did not end.
     """
 
@@ -116,6 +114,7 @@ def trend_of_suite(
     criterion: str | None = None,
     measure: TrendMeasure = "score",
     last: int | None = None,
+    cases: Collection[str] | None = None,
 ) -> list[QualityTrend]:
     """The trend of each variant of a suite's last run.
 
@@ -126,6 +125,7 @@ def trend_of_suite(
         criterion: The mean of this criterion instead of a figure of the whole.
         measure: The figure of the whole; where no answer has a score it is the pass rate.
         last: Only so many runs, the latest ones.
+        cases: The ids of the only cases that count, such as those of a skill; None for all.
 
     Raises:
         UnknownNameError: When no run has the suite, the variant or the criterion.
@@ -133,12 +133,12 @@ def trend_of_suite(
     runs = store.runs(suite=suite)
     if not runs:
         raise UnknownNameError("suite", suite, store.suites())
-    whole = [run for run in runs if run.status in FINISHED_STATUSES and ran_all_cases(run)]
+    whole = [run for run in runs if is_whole_run(run)]
     names = {each.id: None for run in runs for each in run.variants}
     if variant is not None and variant not in names:
         raise UnknownNameError("variant", variant, names)
     wanted = [variant] if variant else [each.id for each in (whole or runs)[0].variants]
-    reader = FigureReader(store, suite)
+    reader = FigureReader(store, suite, cases=cases)
     series = _Series(store, reader, criterion=criterion, measure=measure)
     return [
         series.trend(suite, name, whole[:last], n_left_out=len(runs) - len(whole))
@@ -194,25 +194,20 @@ class _Series:
         self, variant: str, runs: Sequence[RunInfo]
     ) -> Iterator[tuple[RunInfo, StoredFigures, str | None]]:
         """Newest first: each run with its figures, and what was different in the run before."""
-        later: tuple[RunInfo, StoredFigures, str] | None = None
+        later: tuple[RunInfo, StoredFigures] | None = None
         for run in runs:
             if all(each.id != variant for each in run.variants):
                 continue
-            change = None
-            concluded = run
+            change, concluded = (None, run) if later is None else _measured(run, later[0])
+            figures = self._reader.figures(concluded).variants.get(variant)
+            if figures is None or not figures.n_cases:  # none of the cases that count
+                continue
             if later is not None:
-                measure = compare_measures(run, later[0])
-                if measure.changes:
-                    change = describe_break(run, later[0], measure.changes)
-                # Where only thresholds or weights differ, all runs are scored by the latest ones.
-                concluded = run if change else measure.a
-            figures = self._reader.figures(concluded)
-            if later is not None:
-                is_window = WATCH_TAG in run.tags and WATCH_TAG in later[0].tags
-                if change is None and figures.cases != later[2] and not is_window:
-                    change = case_changes(self._store, run.id, later[0].id) or None
+                if change is None and has_other_cases(self._reader, concluded, later[0]):
+                    words = case_changes(self._store, run.id, later[0].id)
+                    change = words or "cases: others"
                 yield later[0], later[1], change
-            later = concluded, figures.variants[variant], figures.cases
+            later = concluded, figures
         if later is not None:
             yield later[0], later[1], None
 
@@ -231,11 +226,24 @@ class _Series:
         return figures.score if measure == "score" else figures.pass_rate
 
 
+def _measured(run: RunInfo, later: RunInfo) -> tuple[str | None, RunInfo]:
+    """What was different in a run than in a later one; and the run as it is to be concluded."""
+    measure = compare_measures(run, later)
+    changes = measure.changes or calibration_changes(run, later)
+    if changes:
+        return describe_break(run, later, changes), run
+    # Where only thresholds or weights differ, all runs are scored by the latest ones.
+    return None, measure.a
+
+
 def _shortfall(values: Sequence[float | None], n_cases: int) -> Cusum | None:
-    if len(values) <= _BASELINE_RUNS:
+    known = [place for place, value in enumerate(values) if value is not None]
+    if len(known) <= _BASELINE_RUNS:
         return None
-    normal = baseline(values[:_BASELINE_RUNS], n_cases=n_cases)
-    return cusum(values, normal.target, normal.sd)
+    start = known[_BASELINE_RUNS]
+    normal = baseline(values[:start], n_cases=n_cases)
+    # The runs that say what is normal raise no alarm; places stay those of the series.
+    return cusum([*[None] * start, *values[start:]], normal.target, normal.sd)
 
 
 def _or_none(statistic: Callable[[], _T]) -> _T | None:

@@ -54,6 +54,7 @@ from .comparison_run import (
     ComparisonAnalysis as ComparisonAnalysis,
     ComparisonInfo as ComparisonInfo,
     ComparisonStatus as ComparisonStatus,
+    ScoreComparisonInfo as ScoreComparisonInfo,
     VariantVersion as VariantVersion,
 )
 from .encoding import (
@@ -127,4 +128,5 @@ from .run import (
     RunStatus as RunStatus,
     config_part as config_part,
     config_rows as config_rows,
+    is_whole_run as is_whole_run,
 )

@@ -108,6 +108,30 @@ class ComparisonInfo(Record):
     triggered_by: str | None = None
 
 
+class ScoreComparisonInfo(Record):
+    """Which variants of stored runs were compared by their scores, and how.
+
+    The figures follow from the answers of the runs; `compare_stored_scores` derives them.
+    """
+
+    id: Name
+    a: ComparedSide
+    b: ComparedSide
+    """Both sides name a run and a variant of it."""
+
+    suite: str | None = None
+    """None where the runs are of two suites."""
+
+    tags: tuple[str, ...] = ()
+    """Only cases with one of these tags were compared; all where there is none."""
+
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    anytime: bool = False
+    """Whether a confidence sequence decides."""
+
+    started_at: AwareDatetime
+
+
 class ComparedPair(Record):
     """One pair of outputs, with all preferences and failures."""
 
@@ -188,7 +212,7 @@ class Approval(Record):
     suite: str | None = None
     kind: Literal["blind", "scores"]
     evidence: Annotated[tuple[Name, ...], Field(min_length=1)]
-    """Ids of the comparison, or of the runs."""
+    """Ids of the comparison and, where it compared scores, of the runs."""
 
     rubric: str
     rubric_fingerprint: str

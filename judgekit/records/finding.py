@@ -83,6 +83,9 @@ class Finding(Record):
     n_runs: Count
     """Runs in which it occurred."""
 
+    runs: tuple[Name, ...] = ()
+    """Their ids, oldest first."""
+
     n_resolved: Count = 0
     """How often it was resolved, by a run that passed or by hand."""
 

@@ -149,6 +149,13 @@ class RunInfo(Record):
         return repeats if isinstance(repeats, int) else 1
 
 
+def is_whole_run(run: RunInfo) -> bool:
+    """Whether a run finished and was to have every case of its suite, whatever variants it has."""
+    chosen = run.config.get("chosen")
+    is_part = isinstance(chosen, dict) and chosen.keys() - {"variants"}
+    return run.status in FINISHED_STATUSES and not is_part
+
+
 def config_part(run: RunInfo, name: str) -> JsonObject:
     """An object in a run's `config`; empty where the run has none."""
     part = run.config.get(name)

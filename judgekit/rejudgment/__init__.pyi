@@ -3,6 +3,7 @@ from .comparison import (
     CriterionShift as CriterionShift,
     PairedVerdict as PairedVerdict,
     Rejudged as Rejudged,
+    SegmentChange as SegmentChange,
     check_same_rubric as check_same_rubric,
     compare_verdicts as compare_verdicts,
     pair_verdicts as pair_verdicts,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from pydantic import ValidationError
 
 from judgekit.calibration import level_of
 from judgekit.errors import DatasetError, NotComparableError, NotEnoughDataError
 from judgekit.formats import iter_rows, suffix_of
-from judgekit.records import JudgeFailure, Judgment, Verdict, total_cost
+from judgekit.records import CaseStratum, JudgeFailure, Judgment, Verdict, total_cost
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
@@ -68,6 +68,9 @@ class PairedVerdict:
     repeat: int
     old: JudgedSide
     new: JudgedSide
+    # Those of its case, where the case is known
+    stratum: CaseStratum | None = None
+    tags: tuple[str, ...] = ()
 
     @property
     def has_flipped(self) -> bool:
@@ -96,6 +99,17 @@ class CriterionShift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentChange:
+    """What another judge changes for a stratum or a tag; the figures are those of `Rejudged`."""
+
+    n_cases: int
+    churn: Estimate
+    old_pass_rate: Estimate
+    new_pass_rate: Estimate
+    value: PairedDifference | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rejudged:
     """What another judge changes.
 
@@ -119,6 +133,8 @@ class Rejudged:
         criteria: By criterion that both sides have; those of the run's rubric first, then those of
             rubrics of the cases.
         flips: Outputs whose verdict changes, the largest shift first.
+        strata: The same changes for the cases of each stratum.
+        tags: The same for those of each tag.
         old_failures: What the old judge failed to say, by kind.
         new_failures: What the new one fails to say.
         old_price_usd: What the old replies cost when they were fetched; None where some price is
@@ -152,6 +168,8 @@ class Rejudged:
     calibration: str
     run_id: str | None = None
     old_run_id: str | None = None
+    strata: Mapping[str, SegmentChange] = field(default_factory=dict)
+    tags: Mapping[str, SegmentChange] = field(default_factory=dict)
 
 
 def judged_side(verdict: Verdict, *, passed: bool | None, value: float | None) -> JudgedSide:
@@ -209,11 +227,12 @@ def compare_verdicts(
 ) -> Rejudged:
     if not pairs:
         raise NotEnoughDataError("no output was judged before")
-    # Only outputs decided on both sides: an open verdict is neither a flip nor agreement.
-    decided = [one for one in pairs if None not in (one.old.passed, one.new.passed)]
-    # Verdicts of one case are not independent: figures are clustered by case.
+    decided = _decided(pairs)
     cases = [one.case_id for one in decided]
-    passed = [[float(bool(side.passed)) for side in both] for both in _sides(decided)]
+    whole = _change(pairs, level)
+    strata = {name: [one for one in pairs if one.stratum == name] for name in get_args(CaseStratum)}
+    names = sorted({tag for one in pairs for tag in one.tags})
+    tags = {tag: [one for one in pairs if tag in one.tags] for tag in names}
     return Rejudged(
         old_judges=tuple(dict.fromkeys(judges[0])),
         new_judges=tuple(dict.fromkeys(judges[1])),
@@ -224,17 +243,11 @@ def compare_verdicts(
         n_cases=len({one.case_id for one in pairs}),
         left_out=dict(left_out or {}),
         n_undecided=len(pairs) - len(decided),
-        # Flips in both directions count: two judges with the same pass rate can disagree on every
-        # output.
-        churn=_share([float(one.has_flipped) for one in decided], cases, level),
-        kappa=_kappa(
-            passed[0], passed[1], labels=(0.0, 1.0), cases=cases, level=level, weights=None
-        ),
-        old_pass_rate=_share(passed[0], cases, level),
-        new_pass_rate=_share(passed[1], cases, level),
-        value=_shift(
-            [one.old.value for one in pairs], [one.new.value for one in pairs], pairs, level
-        ),
+        churn=whole.churn,
+        kappa=_kappa(*_passed(decided), labels=(0.0, 1.0), cases=cases, level=level, weights=None),
+        old_pass_rate=whole.old_pass_rate,
+        new_pass_rate=whole.new_pass_rate,
+        value=whole.value,
         criteria=_criteria(pairs, rubric, level),
         flips=tuple(
             sorted((one for one in pairs if one.has_flipped), key=lambda one: -abs(one.shift))
@@ -246,7 +259,38 @@ def compare_verdicts(
         calibration=calibration,
         old_run_id=runs[0],
         run_id=runs[1],
+        strata={name: _change(own, level) for name, own in strata.items() if own},
+        tags={tag: _change(own, level) for tag, own in tags.items()},
     )
+
+
+def _change(pairs: Sequence[PairedVerdict], level: float) -> SegmentChange:
+    """The changes of some outputs."""
+    decided = _decided(pairs)
+    # Verdicts of one case are not independent: figures are clustered by case.
+    cases = [one.case_id for one in decided]
+    old, new = _passed(decided)
+    return SegmentChange(
+        n_cases=len({one.case_id for one in pairs}),
+        # Flips in both directions count: two judges with the same pass rate can disagree on every
+        # output.
+        churn=_share([float(one.has_flipped) for one in decided], cases, level),
+        old_pass_rate=_share(old, cases, level),
+        new_pass_rate=_share(new, cases, level),
+        value=_shift(
+            [one.old.value for one in pairs], [one.new.value for one in pairs], pairs, level
+        ),
+    )
+
+
+def _decided(pairs: Sequence[PairedVerdict]) -> list[PairedVerdict]:
+    """The outputs decided on both sides: an open verdict is neither a flip nor agreement."""
+    return [one for one in pairs if None not in (one.old.passed, one.new.passed)]
+
+
+def _passed(decided: Sequence[PairedVerdict]) -> tuple[list[float], list[float]]:
+    old, new = _sides(decided)
+    return [float(bool(side.passed)) for side in old], [float(bool(side.passed)) for side in new]
 
 
 def _criteria(

@@ -257,6 +257,8 @@ def paired_verdicts(
                 repeat=result.repeat,
                 old=judged_side(before.verdict, passed=before.passed, value=before.value),
                 new=judged_side(after.verdict, passed=after.passed, value=after.value),
+                stratum=result.case.stratum,
+                tags=result.case.tags,
             )
 
 

@@ -54,6 +54,7 @@ from .findings import (
     changes_text as changes_text,
     finding_document as finding_document,
     findings_document as findings_document,
+    findings_table as findings_table,
 )
 from .history import history_document as history_document
 from .judge_changes import (
@@ -69,6 +70,7 @@ from .listings import (
     cache_entries_document as cache_entries_document,
     cache_stats_document as cache_stats_document,
     cases_table as cases_table,
+    comparison_json as comparison_json,
     comparison_setup as comparison_setup,
     comparisons_table as comparisons_table,
     judgments_table as judgments_table,
@@ -78,6 +80,7 @@ from .listings import (
     print_key_differences as print_key_differences,
     request_summary as request_summary,
     runs_table as runs_table,
+    score_comparison_setup as score_comparison_setup,
 )
 from .message import (
     FAILURE_WORDS as FAILURE_WORDS,
@@ -86,7 +89,17 @@ from .message import (
     printable as printable,
     safe_text as safe_text,
 )
-from .numbers import format_count as format_count, format_file_size as format_file_size
+from .numbers import (
+    format_count as format_count,
+    format_file_size as format_file_size,
+    format_mean as format_mean,
+    format_milliseconds as format_milliseconds,
+)
+from .overview import (
+    overview_document as overview_document,
+    relation_lines as relation_lines,
+    relations_json as relations_json,
+)
 from .plan import (
     judge_plan_document as judge_plan_document,
     judging_plan_document as judging_plan_document,
@@ -95,7 +108,6 @@ from .plan import (
 )
 from .run import (
     default_rubric_lines as default_rubric_lines,
-    format_pass_count as format_pass_count,
     gate_document as gate_document,
     gate_words as gate_words,
     grading_json as grading_json,
@@ -103,5 +115,6 @@ from .run import (
     run_json as run_json,
     undecided_reason as undecided_reason,
 )
+from .segments import format_pass_count as format_pass_count, stratum_note as stratum_note
 from .terminal import print_document as print_document, print_passage as print_passage
 from .trend import figure_text as figure_text, trend_document as trend_document

@@ -15,7 +15,6 @@ from judgekit.report import message, numbers
 from judgekit.report.calibration_plots import calibration_plots
 from judgekit.report.comparison import decision_conclusion
 from judgekit.report.document import (
-    MIN_SEGMENT_CASES,
     Block,
     Cell,
     Conclusion,
@@ -38,6 +37,7 @@ from judgekit.report.document import (
     text_columns,
 )
 from judgekit.report.numbers import format_decimal, format_share
+from judgekit.report.segments import MIN_SEGMENT_CASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 
 from judgekit.report import message, numbers
 from judgekit.report.document import (
-    MIN_SEGMENT_CASES,
     Block,
     Cell,
     Column,
     Conclusion,
-    Details,
     Document,
     LabelledText,
     Lines,
-    T,
     Table,
     Tone,
     count_lines,
@@ -33,9 +30,10 @@ from judgekit.report.document import (
     text_columns,
 )
 from judgekit.report.numbers import format_p_value
+from judgekit.report.segments import name_column, segment_block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.evaluation import (
         ComparisonDecision,
@@ -46,6 +44,7 @@ if TYPE_CHECKING:
         RankingSummary,
         ScoreComparison,
         ScoreDifference,
+        SegmentWins,
         WinFigures,
     )
     from judgekit.records import Comparison, PairAnswer
@@ -62,7 +61,7 @@ def comparison_document(summary: ComparisonSummary) -> Document:
     n_cases = summary.whole.rate.n
     blocks: list[Block | None] = [
         _wins_table({"overall": summary.whole, **summary.criteria}),
-        _segment_block(summary.strata, summary.tags, _wins_table, n_cases=n_cases),
+        segment_block(summary.strata, summary.tags, _segment_wins_table, n_cases=n_cases),
         None if summary.panel is None else panel_table(summary.panel),
         Lines(tuple(comparison_notes(summary))),
     ]
@@ -197,21 +196,6 @@ def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
     return lines + failure_lines(summary.failures, summary.failure_messages)
 
 
-def _segment_block(
-    strata: Mapping[str, T],
-    tags: Mapping[str, T],
-    as_table: Callable[[Mapping[str, T], str], Table],
-    *,
-    n_cases: int,
-) -> Block:
-    """The same figures for each stratum and tag."""
-    segments = {f"stratum {name}": figures for name, figures in strata.items()}
-    segments |= {f"tag {name}": figures for name, figures in tags.items()}
-    table = as_table(segments, "By segment")
-    # Of a few cases a segment has one or two: its interval covers nearly everything.
-    return Details("By segment", not_empty([table])) if n_cases < MIN_SEGMENT_CASES else table
-
-
 def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     cells: list[tuple[str | Cell, ...]] = []
     for name, one in rows.items():
@@ -220,6 +204,19 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
         cells.append((name, *counts, rate_cell(one.rate), p))
     heads = ("", "A wins", "ties", "flips", "B wins", "A's share, 95 %", "p")
     return Table(text_columns(*heads), tuple(cells), title)
+
+
+def _segment_wins_table(rows: Mapping[str, WinFigures], title: str) -> Table:
+    """The same with the number of cases; p, which decides nothing here, gives way to it."""
+    table = _wins_table(rows, title)
+    _, *counts, p = table.columns
+    columns = (name_column(rows), Column("cases"), *counts, replace(p, may_drop=True))
+    cells = zip(table.rows, rows.values(), strict=True)
+    return replace(
+        table,
+        columns=columns,
+        rows=tuple((row[0], f"{one.rate.n:,}", *row[1:]) for row, one in cells),
+    )
 
 
 _TESTS = {
@@ -253,7 +250,7 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
         blocks=not_empty([
             _scores_table(overall),
-            _segment_block(compared.strata, compared.tags, _scores_table, n_cases=n_cases),
+            segment_block(compared.strata, compared.tags, _scores_table, n_cases=n_cases),
             Lines((*_test_lines(compared), *lines)),
         ]),
         data=lambda: asdict(compared),
@@ -399,6 +396,7 @@ def ranking_document(summary: RankingSummary) -> Document:
     blocks: list[Block | None] = [
         _strengths(summary),
         _matrix(summary) if is_small else None,
+        segment_block(summary.strata, summary.tags, _segment_wins, n_cases=summary.n_cases),
         None if panel is None else panel_table(panel, wins=False),
         Lines(tuple(ranking_notes(summary))),
     ]
@@ -409,6 +407,17 @@ def ranking_document(summary: RankingSummary) -> Document:
         blocks=not_empty(blocks),
         data=lambda: asdict(summary),
     )
+
+
+def _segment_wins(segments: Mapping[str, SegmentWins], title: str) -> Table:
+    rows: list[tuple[str | Cell, ...]] = [
+        (*(("", "") if number else (name, f"{one.n_cases:,}")), side, rate_cell(rate))
+        for name, one in segments.items()
+        for number, (side, rate) in enumerate(one.win_rates.items())
+    ]
+    names = (name_column(segments), Column("cases"), Column("variant", "text", max_width=40))
+    columns = (*names, Column("wins, 95 %"))
+    return Table(columns, tuple(rows), title)
 
 
 def ranking_decision(decision: RankDecision) -> str:

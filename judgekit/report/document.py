@@ -36,9 +36,6 @@ LabelledText = tuple[str, str]
 
 _LONGEST_MESSAGE = 300
 
-MIN_SEGMENT_CASES = 10
-"""With fewer cases, a terminal shows strata and tags only with -v: their intervals say nothing."""
-
 
 @dataclass(frozen=True, slots=True)
 class IntervalBar:
@@ -79,7 +76,8 @@ class Column:
     """Whether a terminal that is too narrow may show it below the table instead."""
 
     may_drop: bool = False
-    """Whether a terminal that is too narrow may leave it out: another column has it too."""
+    """Whether a terminal that is too narrow may leave it out: another column has it too, or nothing
+    is decided by it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,40 +28,53 @@ if TYPE_CHECKING:
 _TONES: Mapping[str, Tone] = {
     "open": "fail", "recurring": "fail", "resolved": "pass",
 }  # fmt: skip
-_WHOLE_RUN = "(whole run)"
+_WHOLE_RUN = "whole run"
 
 
 def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Finding]) -> Document:
     """The findings of a suite: all of them counted, some of them listed."""
+    hint = () if not shown else ("judgekit findings show FINDING has all of one finding",)
+    blocks = not_empty((findings_table(shown, among=every), Notes(hint)))
+    # The `case_id` of a finding about a whole run is null.
+    found = [{**one.to_json(), "case_id": one.case_id} for one in shown]
+    data = {"suite": suite, "findings": found}
+    return Document(f"findings of {suite}", _conclusion(every), blocks, lambda: data)
+
+
+def findings_table(
+    shown: Sequence[Finding], title: str = "", *, among: Sequence[Finding] = ()
+) -> Table:
+    """A row for each finding."""
+    # A name that all rows have says nothing.
+    by_variant, by_suite = (
+        len({getattr(one, name) for one in among or shown}) > 1 for name in ("variant", "suite")
+    )
     columns = (
         Column("finding", "id"),
         Column("severity", "text"),
         Column("status", "text"),
         Column("type", "text"),
         Column("case", "text", max_width=24),
-        Column("variant", "text", max_width=16, may_move=True),
+        *([Column("variant", "text", max_width=16)] if by_variant else []),
+        *([Column("suite", "text", max_width=16)] if by_suite else []),
         Column("runs"),
         Column("what", "ellipsis"),
     )
-    rows = tuple(
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             one.id,
             one.severity,
             Cell(one.status, tone=_TONES[one.status]),
             one.type,
             one.case_id or _WHOLE_RUN,
-            one.variant,
+            *([one.variant] if by_variant else []),
+            *([one.suite] if by_suite else []),
             str(one.n_runs),
             _what(one),
         )
         for one in shown
     )
-    hint = () if not shown else ("judgekit findings show FINDING has all of one finding",)
-    blocks = not_empty((Table(columns, rows), Notes(hint)))
-    # The `case_id` of a finding about a whole run is null.
-    found = [{**one.to_json(), "case_id": one.case_id} for one in shown]
-    data = {"suite": suite, "findings": found}
-    return Document(f"findings of {suite}", _conclusion(every), blocks, lambda: data)
+    return Table(columns, rows, title)
 
 
 def _conclusion(every: Sequence[Finding]) -> Conclusion:
@@ -86,7 +99,9 @@ def _conclusion(every: Sequence[Finding]) -> Conclusion:
 def _what(one: Finding) -> str:
     names = ", ".join(one.criteria)
     line = one.description.partition("\n")[0]
-    return line if not names or line.startswith(one.criteria) else f"{names}: {line}"
+    # A failed assertion is named in its message, and a rationale begins with its criterion.
+    is_named = any(line.startswith(name.partition(" ")[0]) for name in one.criteria)
+    return line if not names or is_named else f"{names}: {line}"
 
 
 def finding_document(one: Finding) -> Document:
@@ -101,6 +116,7 @@ def finding_document(one: Finding) -> Document:
         ("criteria", ", ".join(one.criteria)),
         ("first seen", since),
         ("last seen", f"{last}, in {runs}"),
+        ("runs", _runs(one)),
         ("resolved", _resolved(one)),
         ("passes", one.passes_since or ""),
         ("failing step", one.step or ""),
@@ -118,6 +134,17 @@ def finding_document(one: Finding) -> Document:
     tone = _TONES[one.status]
     title = f"finding {one.id}"
     return Document(title, Conclusion(f"{where}: {one.status}", tone), blocks, one.to_json)
+
+
+# A finding of a hundred runs would fill a terminal; the JSON has all of them.
+_MOST_RUNS = 5
+
+
+def _runs(one: Finding) -> str:
+    if one.n_runs < 3:  # noqa: PLR2004 - the first and the last are there
+        return ""
+    more = f" and {one.n_runs - _MOST_RUNS} before" if one.n_runs > _MOST_RUNS else ""
+    return ", ".join(one.runs[: -_MOST_RUNS - 1 : -1]) + more
 
 
 def _resolved(one: Finding) -> str:

@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
-from judgekit.report.document import (
-    Cell,
-    Column,
-    Conclusion,
-    Document,
-    Notes,
-    Section,
-    Table,
-    not_empty,
-)
+from judgekit.report.document import Column, Conclusion, Document, Notes, Section, Table, not_empty
 from judgekit.report.trend import figure_text
 
 if TYPE_CHECKING:
@@ -32,37 +23,37 @@ def history_document(
     suite: str, versions: Sequence[VersionFigures], imported: Sequence[ImportedRun] = ()
 ) -> Document:
     """The versions of a suite, oldest first, and the runs that came with its quality memory."""
+    paths = {one.path for one in versions}
+    # What is the same or unknown for all versions is no column.
+    optional: list[tuple[Column, list[str]]] = []
+    if len(paths) > 1:
+        column = Column("path", "text", max_width=28, may_drop=True)
+        optional.append((column, [one.path or "" for one in versions]))
+    if any(one.revision for one in versions):
+        column = Column("commit", "id", may_drop=True)
+        optional.append((column, [(one.revision or "")[:_SHORT] for one in versions]))
     columns = (
-        Column("variant", "text", max_width=20),
-        Column("version"),
+        Column("version", "text", max_width=24),
+        Column("runs"),
+        Column("cases"),
         Column("score"),
         Column("pass rate"),
-        Column("cases", may_move=True),
-        Column("runs", may_move=True),
-        Column("last run", "id"),
-        Column("path", "text", max_width=28, may_move=True),
-        Column("commit", "id", may_move=True),
+        *(column for column, _ in optional),
+        Column("last run", "id", may_drop=True),
     )
     rows = tuple(
         (
-            one.variant,
-            Cell(f"{one.number}{' *' if one.is_current else ''}"),
+            _version_text(one),
+            str(one.n_runs),
+            str(one.figures.n_cases),
             figure_text(one.figures.score),
             figure_text(one.figures.pass_rate, is_rate=True),
-            str(one.figures.n_cases),
-            str(one.n_runs),
-            f"{one.last_run}{' †' if one.changes else ''}",
-            one.path or "",
-            (one.revision or "")[:_SHORT],
+            *(texts[place] for _, texts in optional),
+            one.last_run,
         )
-        for one in versions
+        for place, one in enumerate(versions)
     )
     current = [one for one in versions if one.is_current]
-    notes = ["* in the latest run"] if current else []
-    if any(one.changes for one in versions):
-        notes.append(
-            "† measured differently than the latest run, so that figures are not comparable"
-        )
     text = numbers.format_count(len(versions), "version")
     if current:
         best = ", ".join(f"{one.variant} version {one.number}" for one in current)
@@ -75,9 +66,20 @@ def history_document(
     return Document(
         f"history of {suite}",
         Conclusion(text),
-        not_empty((Table(columns, rows), Notes(tuple(notes)), *_imported(imported))),
+        not_empty((Table(columns, rows), Notes(_notes(versions)), *_imported(imported))),
         lambda: data,
     )
+
+
+def _notes(versions: Sequence[VersionFigures]) -> tuple[str, ...]:
+    notes = ["* in the latest run"] if any(one.is_current for one in versions) else []
+    if any(one.changes for one in versions):
+        notes.append(
+            "† measured differently than the latest run, so that figures are not comparable"
+        )
+    if len({one.path for one in versions}) == 1 and versions[0].path is not None:
+        notes.append(f"path: {versions[0].path}")
+    return tuple(notes)
 
 
 def _imported(runs: Sequence[ImportedRun]) -> tuple[Block, ...]:
@@ -102,6 +104,11 @@ def _text(value: JsonValue) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return "" if value is None else str(value)
+
+
+def _version_text(one: VersionFigures) -> str:
+    marks = f"{' *' if one.is_current else ''}{' †' if one.changes else ''}"
+    return f"{one.variant} {one.number}{marks}"
 
 
 def _json(one: VersionFigures) -> dict[str, object]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from math import isfinite, isnan
+from math import ceil, floor, isfinite, isnan, log10
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +87,9 @@ _WIDTH, _HEIGHT = 360, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 12, 40
 # A large dot at the end of a scale must not cover the tick beside it.
 _INSET = 10
-_N_TICKS = 5
+_MOST_STEPS = 5
+_ROUND = (1, 2, 5, 10)
+_ROUNDING = 1e-6
 _DOT = 2.5
 
 
@@ -128,13 +130,27 @@ def draw_plot(figure: Plot) -> dict[str, object]:
 
 
 def _ticks(axis: Axis, first: int, last: int) -> list[tuple[float, str]]:
-    """The place of each number along an axis."""
-    # Both ends of an axis carry a tick: they are bounds of a scale, which readers look for.
-    shares = [step / (_N_TICKS - 1) for step in range(_N_TICKS)]
-    return [
-        (first + share * (last - first), f"{axis.low + share * (axis.high - axis.low):g}")
-        for share in shares
-    ]
+    """The place of each round number along an axis."""
+    span = axis.high - axis.low
+    unit = 10.0 ** floor(log10(span / _MOST_STEPS))
+    step = next(unit * k for k in _ROUND if unit * k >= span / _MOST_STEPS * (1 - _ROUNDING))
+    start = ceil(axis.low / step - _ROUNDING) * step
+    # Where whole steps lead from end to end, both carry a tick: they are bounds of a scale, which
+    # readers look for. A zero in between matters more.
+    if (
+        _is_multiple(span, step)
+        and _is_multiple(axis.low, step / 2)
+        and not axis.low < 0 < axis.high
+    ):
+        start = axis.low
+    values = [start + k * step for k in range(int((axis.high - start) / step + _ROUNDING) + 1)]
+    # A sum of steps may miss zero by a hair.
+    shown = [0.0 if abs(value) < step * _ROUNDING else value for value in values]
+    return [(first + (v - axis.low) / span * (last - first), f"{v:,.6g}") for v in shown]
+
+
+def _is_multiple(value: float, of: float) -> bool:
+    return abs(value / of - round(value / of)) < _ROUNDING
 
 
 def _place(point: Point, x: Axis, y: Axis) -> Point:

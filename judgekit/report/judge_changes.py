@@ -23,18 +23,21 @@ from judgekit.report.document import (
     failure_lines,
     mean_cell,
     not_empty,
+    rate_cell,
     sampling_line,
     text_columns,
 )
 from judgekit.report.numbers import format_decimal, format_p_value
 from judgekit.report.plan import judge_plan_document
+from judgekit.report.segments import segment_block
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from judgekit.calibration import LabelledShare
-    from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged
+    from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged, SegmentChange
     from judgekit.stats.agreement import Kappa
+    from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
     from judgekit.tuning import HeldOutContrast, HeldOutResult, TunePlan, Tuning, TuningDecision
 
@@ -66,6 +69,7 @@ def rejudgment_document(found: Rejudged) -> Document:
         blocks=not_empty([
             Lines(figures),
             _shift_table(found.criteria),
+            segment_block(found.strata, found.tags, _segment_table, n_cases=found.n_cases),
             Entries(flips[:_MOST_FLIPS], "Changed decisions", part),
             Details("Further changed decisions", not_empty([Entries(flips[_MOST_FLIPS:])])),
             Lines(tuple(rejudgment_notes(found))),
@@ -119,6 +123,27 @@ def _shift_table(criteria: Mapping[str, CriterionShift]) -> Table:
         for name, found in criteria.items()
     )
     return Table(text_columns("criterion", "now - before", "p", "weighted kappa"), rows)
+
+
+def _segment_table(segments: Mapping[str, SegmentChange], title: str) -> Table:
+    rows: list[tuple[str | Cell, ...]] = [
+        (
+            name,
+            f"{one.n_cases:,}",
+            rate_cell(one.churn),
+            *map(_short_rate, (one.old_pass_rate, one.new_pass_rate)),
+            _shift(one.value),
+        )
+        for name, one in segments.items()
+    ]
+    heads = ("cases", "changed", "before", "now", "now - before")
+    note = "changed: verdicts; before, now: pass rates; now - before: the value"
+    return Table(text_columns("", *heads), tuple(rows), title, (note,))
+
+
+def _short_rate(rate: Estimate) -> Cell:
+    """A pass rate, whose interval a narrow table leaves out: that of the change is beside it."""
+    return replace(rate_cell(rate), short=numbers.format_share(rate.value))
 
 
 def _flip(one: PairedVerdict) -> Entry:

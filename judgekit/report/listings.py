@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from judgekit.prompts import judged_text, pairwise_text, to_text
+from judgekit.records import ScoreComparisonInfo
 from judgekit.report import message, numbers
 from judgekit.report.answers import ANSWER_WORDS
 from judgekit.report.comparison import comparison_lines
@@ -159,21 +160,37 @@ _COMPARISON_STATUS_WORDS: dict[ComparisonStatus, str] = {
 }
 
 
-def comparisons_table(comparisons: Sequence[ComparisonInfo]) -> Table:
-    return listing_table(
-        {
-            "comparison": info.id,
-            "A": info.a.label,
-            "B": info.b.label,
-            "rubric": info.rubric.name,
-            # Without the template, whose fingerprint would take half of a narrow terminal.
-            "judge": info.judge.partition(" ")[0],
-            "started, UTC": f"{info.started_at:%Y-%m-%d %H:%M}",
-            "status": _COMPARISON_STATUS_WORDS[info.status],
-            "pairs": f"{info.n_pairs:,}",
-        }
-        for info in comparisons
-    )
+def comparisons_table(
+    comparisons: Sequence[ComparisonInfo | ScoreComparisonInfo], title: str = ""
+) -> Table:
+    return listing_table(map(_comparison_row, comparisons), title)
+
+
+def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo) -> dict[str, str]:
+    started = {"started, UTC": f"{info.started_at:%Y-%m-%d %H:%M}"}
+    if isinstance(info, ScoreComparisonInfo):
+        # Nobody was asked, and its figures follow from the runs. Their ids would leave no room.
+        names = {"comparison": info.id, "A": info.a.variant or "", "B": info.b.variant or ""}
+        none = numbers.DASH
+        asked = {"rubric": none, "judge": "stored scores"}
+        return {**names, **asked, **started, "status": none, "pairs": none}
+    return {
+        "comparison": info.id,
+        "A": info.a.label,
+        "B": info.b.label,
+        "rubric": info.rubric.name,
+        # Without the template, whose fingerprint would take half of a narrow terminal.
+        "judge": info.judge.partition(" ")[0],
+        **started,
+        "status": _COMPARISON_STATUS_WORDS[info.status],
+        "pairs": f"{info.n_pairs:,}",
+    }
+
+
+def comparison_json(info: ComparisonInfo | ScoreComparisonInfo) -> JsonObject:
+    """The settings of a comparison, and whether it is blind or of scores."""
+    kind = "scores" if isinstance(info, ScoreComparisonInfo) else "blind"
+    return {"kind": kind, **info.to_json()}
 
 
 def comparison_setup(info: ComparisonInfo) -> Lines:
@@ -188,6 +205,18 @@ def comparison_setup(info: ComparisonInfo) -> Lines:
         ("B", _side_text(info.b)),
         ("shown", f"in both orders; labels {labels}; model names {names}"),
     ))  # fmt: skip
+
+
+def score_comparison_setup(info: ScoreComparisonInfo) -> Lines:
+    """Which stored runs were compared by their scores, and when."""
+    tags = f"cases with the tag {' or '.join(info.tags)}" if info.tags else ""
+    rows = (
+        ("comparison", f"{info.id}, {info.started_at:%Y-%m-%d %H:%M} UTC, of stored scores"),
+        ("A", _side_text(info.a)),
+        ("B", _side_text(info.b)),
+        ("only", tags),
+    )
+    return Lines(tuple(row for row in rows if row[1]))
 
 
 def _side_text(side: ComparedSide) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import TARGET_DIFFERENCE, GradePlan
+from judgekit.evaluation import ASSUMED_DISTANCE, CLOSEST_DISTANCE, TARGET_DIFFERENCE, GradePlan
 from judgekit.report import numbers
 from judgekit.report.document import (
     Column,
@@ -22,6 +22,8 @@ from judgekit.report.document import (
 )
 from judgekit.report.message import compact_names
 from judgekit.report.numbers import compact_duration, compact_number, compact_usd
+from judgekit.report.segments import stratum_note
+from judgekit.scoring import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,6 +142,7 @@ def suite_plan_document(plan: SuitePlan) -> Document:
         *_judging_lines(plan),
         *_frozen_lines(plan),
         *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
+        *_stratum_lines(plan),
         *(("assumed", text) for text in _assumptions(plan)),
     ]
     # Whether the limit suffices; without one a price is neither good nor bad.
@@ -153,9 +156,14 @@ def suite_plan_document(plan: SuitePlan) -> Document:
         blocks=not_empty((
             Notes(tuple(_scope_lines(plan))),
             _models_table(plan),
+            _needs_table(plan),
             Lines(label_once(rows)),
         )),
-        data=lambda: {**asdict(plan), **fields_of(plan, *_DERIVED)},
+        data=lambda: {
+            **asdict(plan),
+            **fields_of(plan, *_DERIVED),
+            "needs": [{**asdict(one), "n_missing": one.n_missing} for one in plan.needs],
+        },
     )  # fmt: skip
 
 
@@ -183,6 +191,41 @@ def _models_table(plan: SuitePlan) -> Table:
     heads = ("cached", "calls", "sent", "received", "price", "time")
     columns = (Column("model", "text"), *map(Column, heads))
     return Table(columns, tuple(rows), rules_after=frozenset(ends))
+
+
+def _needs_table(plan: SuitePlan) -> Table | None:
+    """How many cases the gate's tier needs; None where there is none, or values alone decide."""
+    tier = plan.needs[0].tier if plan.needs else None
+    if tier is None:
+        return None
+    rows = tuple(
+        (
+            one.stratum or "all cases",
+            f"{one.n_cases:,}",
+            f"{one.n_needed:,}",
+            f"{one.n_missing:,}" if one.n_missing else numbers.DASH,
+            f"{numbers.format_decimal(one.value)} ({'observed' if one.is_observed else 'assumed'})",
+            numbers.format_decimal(one.sd),
+        )
+        for one in plan.needs
+    )
+    heads = ("cases", "needed", "missing", "true value", "sd")
+    note = (
+        f"needed: for a 95 % interval that excludes {TIERS[tier]:g} with 80 % power, if the true "
+        "value is as stated"
+    )
+    if any(one.is_observed for one in plan.needs):
+        note += f"; observed values within {CLOSEST_DISTANCE:g} of it are taken as so far away"
+    else:
+        note += f"; no comparable run has measured it: {ASSUMED_DISTANCE:g} above is assumed"
+    columns = (Column("stratum", "text"), *map(Column, heads))
+    return Table(columns, rows, f"Cases for the gate to decide about {tier}", (note,))
+
+
+def _stratum_lines(plan: SuitePlan) -> list[LabelledText]:
+    # With a tier the table says it.
+    words = stratum_note(one for one in plan.needs if one.tier is None)
+    return [("strata", words)] if words else []
 
 
 _KINDS = {

@@ -15,6 +15,7 @@ from judgekit.evaluation import (
     UNASKED_RUBRICS_KEY,
     calibration_of_run,
     has_model_judges,
+    small_strata,
 )
 from judgekit.judge import HEURISTIC
 from judgekit.records import config_rows
@@ -41,6 +42,7 @@ from judgekit.report.exports import verdict_json
 from judgekit.report.findings import changes_text
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
 from judgekit.report.numbers import format_p_value, nan_to_null
+from judgekit.report.segments import format_pass_count, stratum_note, variant_segments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -85,6 +87,7 @@ def run_document(
         blocks=not_empty([
             _variant_table(summary.variants),
             _differences(summary.differences),
+            variant_segments(summary.variants, stratum_note(small_strata(summary))),
             *answers,
             Lines((
                 *(() if gate is None else gate_lines(gate)),
@@ -182,12 +185,6 @@ def _differences(differences: Sequence[VariantDifference]) -> Table | Details:
     return Table(columns, tuple(rows), "Differences", (note,))
 
 
-def format_pass_count(variant: VariantFigures) -> str:
-    """How many passed of how many that were decided: `7/12`, or `7/11 +1?` with one undecided."""
-    undecided = f" +{variant.n_undecided}?" if variant.n_undecided else ""
-    return f"{variant.n_passed}/{variant.n_passed + variant.n_failed}{undecided}"
-
-
 def run_json(
     summary: RunSummary,
     gate: GateResult | None = None,
@@ -201,6 +198,9 @@ def run_json(
         "variants": [asdict(variant) for variant in summary.variants],
         "differences": [asdict(difference) for difference in summary.differences],
         "n_waiting": summary.n_waiting,
+        "small_strata": [
+            {**asdict(one), "n_missing": one.n_missing} for one in small_strata(summary)
+        ],
         "replaced_usd": summary.replaced_usd,
         "gate": gate_json(gate),
         "calibration": {

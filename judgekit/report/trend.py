@@ -61,7 +61,9 @@ def _sentence(trend: QualityTrend) -> str:
     known = [point.figure.value for point in own if point.figure.value is not None]
     n = trend.direction.n
     text = f"{trend.variant}: {name} {trend.direction.direction}"
-    if trend.direction.reason == "consistent":
+    if trend.direction.reason == "insufficient-data":
+        text = f"{trend.variant}: {_REASONS['insufficient-data']}, so there is no direction"
+    elif trend.direction.reason == "consistent":
         first, last = (
             _plain(value, is_rate=trend.measure == "pass_rate") for value in (known[-n], known[-1])
         )
@@ -80,20 +82,18 @@ def _table(trend: QualityTrend) -> Table:
     breaks = [place for place, point in enumerate(trend.points) if point.change is not None]
     columns = (
         Column("run", "id"),
-        Column("started", "text"),
         Column(name),
-        Column("cases", may_move=True),
         Column("direction", "text"),
-        *([Column("break", "text", max_width=44)] if breaks else []),
+        Column("cases", may_drop=True),
+        Column("started", "text", may_drop=True),
     )
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             point.run,
-            f"{point.at:%Y-%m-%d %H:%M}",
             figure_text(point.figure, is_rate=trend.measure == "pass_rate"),
-            str(point.n_cases),
             _direction_cell(point),
-            *([point.change or ""] if breaks else []),
+            str(point.n_cases),
+            f"{point.at:%Y-%m-%d %H:%M}",
         )
         for point in trend.points
     )
@@ -108,7 +108,10 @@ def _direction_cell(point: TrendPoint) -> Cell:
 
 
 def _statistics(trend: QualityTrend) -> Iterator[LabelledText]:
-    """What tests say beside the rule, which alone escalates."""
+    """The breaks, and what tests say beside the rule, which alone escalates."""
+    for point in trend.points:
+        if point.change is not None:
+            yield ("break", f"at {point.run}: {point.change}")
     own = trend.since_break
     test, shift, shortfall = trend.test, trend.shift, trend.shortfall
     runs = numbers.format_count(len(own), "comparable run")
@@ -130,7 +133,10 @@ def _statistics(trend: QualityTrend) -> Iterator[LabelledText]:
             f"most likely {fell} at {where.run}, p {numbers.format_p_value(shift.p_value)}",
         )
     if shortfall is not None and shortfall.alarm_at is not None:
-        yield "CUSUM", f"below the level of the first five runs since {own[shortfall.alarm_at].run}"
+        yield (
+            "CUSUM",
+            f"below the level of the first eight runs since {own[shortfall.alarm_at].run}",
+        )
     if trend.n_left_out:
         n = numbers.format_count(trend.n_left_out, "run")
         yield "left out", f"{n} of only some of the cases, or ended early"
@@ -199,11 +205,12 @@ def _plain(value: float | None, *, is_rate: bool, unit: str = " %") -> str:
 
 def _json(suite: str, trends: Sequence[QualityTrend]) -> dict[str, object]:
     """The first variant at the top, all of them in `trends`."""
-    every = [_trend_json(one) for one in trends]
+    every = [trend_json(one) for one in trends]
     return {"suite": suite, **every[0], "trends": every}
 
 
-def _trend_json(trend: QualityTrend) -> dict[str, object]:
+def trend_json(trend: QualityTrend) -> dict[str, object]:
+    """A trend as JSON, with its whole series."""
     series = [
         {
             "run": point.run,

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Result
-from judgekit.stats.quantiles import SLACK, normal_quantile, require, require_whole
+from judgekit.stats.quantiles import SLACK, normal_quantile, require, require_whole, t_quantile
 
 # The power of an exact test rises in saw-teeth: it has to hold for so many further sizes.
 _SAW_TEETH = 30
@@ -77,6 +77,55 @@ def sample_size_paired(
     delta, sd_diff = require(delta=delta, sd_diff=sd_diff)
     _positive(delta=abs(delta), sd_diff=sd_diff)
     return _size(((_z(alpha) + _z_power(power)) * sd_diff / delta) ** 2, "paired", alpha, power)
+
+
+def sample_size_threshold(
+    value: float, threshold: float, sd: float, *, alpha: float = 0.05, power: float = 0.8
+) -> SampleSize:
+    """Cases needed for the interval of a mean on [0, 1] to end before a threshold.
+
+    The smallest n with `|m - threshold| >= t se + z_b sd sqrt(n) / (n + 1)`, where m and se are the
+    centre and the standard error of `intervals.rating_mean` for n values with that mean and
+    standard deviation, and t is its quantile with n - 1 degrees of freedom.
+
+    Args:
+        value: The true mean, 0 to 1.
+        threshold: What it is compared with, 0 to 1; not `value`.
+        sd: Standard deviation of the cases' values, 0 or more.
+        alpha: One less the level of the interval, in (0, 1).
+        power: Chance that the interval ends on the side of the value, in (0, 1).
+
+    Returns:
+        The size, 2 or more. The normal law of the mean that it rests on promises too much for few
+        skewed values: pass rates of 0.9 end above 0.8 with a chance of 0.71, not 0.8.
+
+    Raises:
+        ValueError: When an argument is out of its range, or the value is so near the threshold that
+            more than a million cases are needed.
+    """
+    value, threshold, sd = require(value=value, threshold=threshold, sd=sd)
+    if not (0 <= value <= 1 and 0 <= threshold <= 1) or sd < 0:
+        raise ValueError(f"value {value}, threshold {threshold}, sd {sd}: out of range")
+    distance = abs(value - threshold)
+    _positive(distance=distance)
+    z_power, sign = _z_power(power), 1 if value > threshold else -1
+
+    def is_enough(n: int) -> bool:
+        # The pseudo-rating of the interval: spread evenly over the scale, so with mean 1/2.
+        centre = (n * value + 0.5) / (n + 1)
+        squares = n * (sd**2 + (value - centre) ** 2) + 1 / 12 + (0.5 - centre) ** 2
+        half = t_quantile(1 - alpha, n - 1) * sqrt(squares / (n * (n + 1)))
+        return sign * (centre - threshold) >= half + z_power * sd * sqrt(n) / (n + 1)
+
+    low, high = 1, 2
+    while not is_enough(high):
+        if high > _MOST_ITEMS:
+            raise ValueError(f"a value of {value} is too near the threshold of {threshold}")
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return SampleSize(value=high, alpha=alpha, power=power, method="interval and threshold")
 
 
 def mde_paired(

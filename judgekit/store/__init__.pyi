@@ -1,6 +1,7 @@
 from .catalog import (
     COMPARISON_OUTPUTS_SUFFIX as COMPARISON_OUTPUTS_SUFFIX,
     LATEST_RUN as LATEST_RUN,
+    CaseFilter as CaseFilter,
     StoredJudgment as StoredJudgment,
     StoredRuns as StoredRuns,
 )

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import TYPE_CHECKING, NamedTuple, cast
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, or_, select
 
@@ -59,7 +61,7 @@ from judgekit.store.schema import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sqlalchemy import Select
+    from sqlalchemy import Row, Select
     from sqlalchemy.engine import Connection
 
     from judgekit.records import CaseResult, HumanItem, JsonObject, Output
@@ -84,6 +86,48 @@ class StoredJudgment(NamedTuple):
     run_id: str
     key: ItemKey
     judgment: Judgment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFilter:
+    """Which stored cases are wanted; all conditions that are set must hold.
+
+    Attributes:
+        suite: A suite with a run that has the case.
+        rubric: The name or fingerprint of the rubric that judges the case.
+    """
+
+    case_id: str | None = None
+    agent: str | None = None
+    skill: str | None = None
+    prompt_version: str | None = None
+    tag: str | None = None
+    rubric: str | None = None
+    suite: str | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """The same of the table of cases."""
+        columns = (
+            (cases.c.case_id, self.case_id),
+            (cases.c.agent, self.agent),
+            (cases.c.skill, self.skill),
+            (cases.c.prompt_version, self.prompt_version),
+        )
+        found = [column == lookup_text(text) for column, text in columns if text is not None]
+        if self.tag is not None:
+            found.append(has_tag(cases.c.key, self.tag))
+        of_runs = select(answers.c.case_key).join(runs, runs.c.no == answers.c.run_no)
+        if self.rubric is not None:
+            judged = of_runs.where(runs.c.rubric_key.in_(_rubric_keys(self.rubric)))
+            found.append(_judged_by(self.rubric, cases.c.key.in_(judged)))
+        if self.suite is not None:
+            found.append(
+                cases.c.key.in_(of_runs.where(runs.c.suite == lookup_text(self.suite)).distinct())
+            )
+        return found
+
+
+CaseAttribute = Literal["agent", "skill", "prompt_version"]
 
 
 class StoredRuns(Database):
@@ -160,25 +204,43 @@ class StoredRuns(Database):
         tag: str | None = None,
         rubric: str | None = None,
     ) -> Iterator[Case]:
-        """Stored cases, each content once; all conditions must hold."""
-        columns = (
-            (cases.c.case_id, case_id),
-            (cases.c.agent, agent),
-            (cases.c.skill, skill),
-            (cases.c.prompt_version, prompt_version),
+        """Stored cases by their ids, each content once; all conditions must hold."""
+        wanted = CaseFilter(
+            case_id=case_id,
+            agent=agent,
+            skill=skill,
+            prompt_version=prompt_version,
+            tag=tag,
+            rubric=rubric,
         )
-        query = select(cases.c.key, cases.c.json).order_by(cases.c.key)
-        query = query.where(*(
-            column == lookup_text(text) for column, text in columns if text is not None
-        ))  # fmt: skip
-        if tag is not None:
-            query = query.where(has_tag(cases.c.key, tag))
-        if rubric is not None:
-            of_runs = select(answers.c.case_key).join(runs, runs.c.no == answers.c.run_no)
-            of_runs = of_runs.where(runs.c.rubric_key.in_(_rubric_keys(rubric)))
-            query = query.where(_judged_by(rubric, cases.c.key.in_(of_runs)))
-        for row in paged_rows(self.reading, query, [cases.c.key], size=_PAGE):
-            yield read_record(Case, row.json)
+        yield from self._cases(*wanted.conditions())
+
+    def cases_with_runs(self, wanted: CaseFilter) -> list[tuple[Case, list[RunInfo]]]:
+        """Stored cases by their ids, each content with the runs that had it, newest first."""
+        same = wanted.conditions()
+        query = select(answers.c.case_key, runs.c.no, runs.c.id).select_from(answers)
+        query = query.join(cases, cases.c.key == answers.c.case_key)
+        query = query.join(runs, runs.c.no == answers.c.run_no)
+        if wanted.suite is not None:
+            query = query.where(runs.c.suite == lookup_text(wanted.suite))
+        own: dict[str, set[str]] = defaultdict(set)
+        # One query for all: one for each case would read every run as often as it has cases.
+        with self.reading() as connection:
+            for row in connection.execute(query.where(*same).distinct()):
+                own[row.case_key].add(row.id)
+        ids = set().union(*own.values())
+        newest = [run for run in self.runs(suite=wanted.suite) if run.id in ids] if ids else []
+        return [
+            (read_record(Case, row.json), [run for run in newest if run.id in own[row.key]])
+            for row in self._case_rows(*same)
+        ]
+
+    def names_of_cases(self, attribute: CaseAttribute) -> list[str]:
+        """All agents, skills or prompt versions that a stored case names."""
+        column = cases.c[attribute]
+        query = select(column).where(column.is_not(None)).distinct().order_by(column)
+        with self.reading() as connection:
+            return list(connection.scalars(query))
 
     def runs_of_variant(self, variant: str) -> list[RunInfo]:
         """The runs that have a variant of this id, newest first."""
@@ -203,37 +265,39 @@ class StoredRuns(Database):
     def judgments_of_criterion(
         self, criterion: str, *, rubric: str | None = None
     ) -> Iterator[StoredJudgment]:
-        """The judgments of a criterion in every run, oldest first."""
+        """The judgments of a criterion in every run: newest run first, each in its own order."""
+        own = judgments.c
+        order = [own.place, own.variant_no, own.repeat, own.judge, own.judge_repeat, own.slot]
         query = (
-            select(
-                judgments.c.no,
-                judgments.c.json,
-                judgments.c.at,
-                runs.c.id,
-                answers.c.case_id,
-                variants.c.variant,
-                answers.c.repeat,
-            )
+            select(*order, own.json, own.at, runs.c.id, answers.c.case_id, variants.c.variant)
             .select_from(judgments)
             .join(answers, is_current_for_answer(judgments))
             .join(runs, runs.c.no == answers.c.run_no)
             .join(variants, HAS_VARIANT)
             .join(cases, cases.c.key == answers.c.case_key)
-            .where(judgments.c.criterion == lookup_text(criterion))
-            .order_by(judgments.c.no)
+            .where(own.criterion == lookup_text(criterion))
+            .order_by(*order)
         )
+        in_runs = select(own.run_no).where(own.criterion == lookup_text(criterion)).distinct()
         if rubric is not None:
             of_run = runs.c.rubric_key.in_(_rubric_keys(rubric))
             query = query.where(_judged_by(rubric, of_run))
-        for row in paged_rows(self.reading, query, [judgments.c.no], size=_PAGE):
-            key = ItemKey(row.case_id, row.variant, row.repeat)
-            yield StoredJudgment(row.id, key, dated_record(Judgment, row.json, row.at))
+        numbers = select(runs.c.no).where(runs.c.no.in_(in_runs)).order_by(*newest_first(runs))
+        with self.reading() as connection:
+            newest = connection.scalars(numbers).all()
+        # Run by run: sorting the judgments of all runs for each page would read all of them.
+        for number in newest:
+            of_one = query.where(own.run_no == number)
+            for row in paged_rows(self.reading, of_one, order, size=_PAGE):
+                key = ItemKey(row.case_id, row.variant, row.repeat)
+                yield StoredJudgment(row.id, key, dated_record(Judgment, row.json, row.at))
 
     def rubric(self, name: str) -> Rubric:
         """A stored rubric, by its fingerprint or name; by name, the newest one."""
         query = select(rubrics.c.json).where(rubrics.c.key.in_(_rubric_keys(name)))
         with self.reading() as connection:
-            text = connection.scalar(query.order_by(rubrics.c.first_seen_at.desc()).limit(1))
+            newest = (rubrics.c.first_seen_at.desc(), rubrics.c.key)
+            text = connection.scalar(query.order_by(*newest).limit(1))
             if text is None:
                 known = select(rubrics.c.name).distinct().limit(_MOST_SUGGESTED)
                 raise UnknownNameError("rubric", name, connection.scalars(known))
@@ -267,7 +331,7 @@ class StoredRuns(Database):
         """The last decision of a gate or a reviewer about each run of a suite, by run id."""
         query = select(gate_decisions.c.json).join(runs).where(runs.c.suite == lookup_text(suite))
         with self.reading() as connection:
-            texts = connection.scalars(query.order_by(gate_decisions.c.no))
+            texts = connection.scalars(query.order_by(gate_decisions.c.at, gate_decisions.c.no))
             decisions = [read_record(GateDecision, text) for text in texts]
         return {decision.run_id: decision for decision in decisions}
 
@@ -283,7 +347,7 @@ class StoredRuns(Database):
         """The notes on the findings of a suite, oldest first."""
         query = select(finding_notes.c.json).where(finding_notes.c.suite == lookup_text(suite))
         with self.reading() as connection:
-            texts = connection.scalars(query.order_by(finding_notes.c.no))
+            texts = connection.scalars(query.order_by(finding_notes.c.at, finding_notes.c.no))
             return [read_record(FindingNote, text) for text in texts]
 
     def notified(self, suite: str) -> set[str]:
@@ -316,11 +380,19 @@ class StoredRuns(Database):
             return sorted(connection.scalars(found.distinct()))
 
     def cases_of_run(self, run_id: str) -> Iterator[Case]:
-        """The cases of a run, each content once."""
+        """The cases of a run by their ids, each content once."""
         found = select(answers.c.case_key).where(answers.c.run_no == self._number(run_id))
-        query = select(cases.c.key, cases.c.json).where(cases.c.key.in_(found.distinct()))
-        for row in paged_rows(self.reading, query.order_by(cases.c.key), [cases.c.key], size=_PAGE):
+        yield from self._cases(cases.c.key.in_(found.distinct()))
+
+    def _cases(self, *conditions: ColumnElement[bool]) -> Iterator[Case]:
+        for row in self._case_rows(*conditions):
             yield read_record(Case, row.json)
+
+    def _case_rows(self, *conditions: ColumnElement[bool]) -> Iterator[Row[Any]]:
+        # The key only separates contents of one id: it is a hash.
+        order = [cases.c.case_id, cases.c.key]
+        query = select(*order, cases.c.json).where(*conditions).order_by(*order)
+        yield from paged_rows(self.reading, query, order, size=_PAGE)
 
     def _number(self, run_id: str) -> int:
         with self.reading() as connection:

@@ -1,4 +1,4 @@
-"""The store of blind comparisons, their analyses and approvals.
+"""The store of comparisons, their analyses and approvals.
 
 Preferences are stored as they arrive and are never lost.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from judgekit.errors import StoreError, UnknownNameError
+from judgekit.errors import InputError, StoreError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
     Approval,
@@ -23,6 +23,7 @@ from judgekit.records import (
     Output,
     Preference,
     PreferenceFailure,
+    ScoreComparisonInfo,
     content_key,
     lookup_text,
     name_text,
@@ -53,10 +54,11 @@ from judgekit.store.schema import (
     compared_pairs,
     comparison_sides,
     preferences,
+    score_comparisons,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -73,17 +75,17 @@ LATEST_COMPARISON = "latest"
 
 
 class StoredComparisons(Database):
-    """Blind comparisons, analyses and approvals in a database; see `Database`."""
+    """Comparisons, analyses and approvals in a database; see `Database`."""
 
     def comparison(self, name: str = LATEST_COMPARISON) -> ComparisonInfo:
-        """The settings of a comparison and how it ended."""
+        """The settings of a blind comparison and how it ended."""
         with self.reading() as connection:
             return _read_comparison(connection, _find_comparison(connection, name))
 
     def comparisons(
         self, *, variant: str | None = None, run_id: str | None = None, limit: int | None = None
     ) -> list[ComparisonInfo]:
-        """The comparisons, newest first."""
+        """The blind comparisons, newest first."""
         table = blind_comparisons
         query = select(table.c.no).order_by(*newest_first(table)).limit(limit)
         sides = select(comparison_sides.c.comparison_no)
@@ -97,6 +99,54 @@ class StoredComparisons(Database):
         with self.reading() as connection:
             numbers = connection.scalars(query).all()
             return [_read_comparison(connection, number) for number in numbers]
+
+    def comparisons_of_cases(self, case_ids: Collection[str]) -> list[ComparisonInfo]:
+        """The blind comparisons with a pair of one of these cases, newest first."""
+        wanted, table = {lookup_text(case) for case in case_ids}, blind_comparisons
+        pairs = select(compared_pairs.c.comparison_no, compared_pairs.c.case_id).distinct()
+        with self.reading() as connection:
+            # Compared here: databases limit the values of a statement.
+            of_cases = {row[0] for row in connection.execute(pairs) if row.case_id in wanted}
+            numbers = connection.scalars(select(table.c.no).order_by(*newest_first(table))).all()
+            return [_read_comparison(connection, no) for no in numbers if no in of_cases]
+
+    def any_comparison(self, name: str) -> ComparisonInfo | ScoreComparisonInfo:
+        """The blind comparison, or that of scores, of this id or of an id that begins like it."""
+        table = score_comparisons
+        with self.reading() as connection:
+            number = number_of(connection, table, name)
+            if number is None and number_of(connection, blind_comparisons, name) is None:
+                number = _score_comparison_with_prefix(connection, name)
+            if number is None:
+                return _read_comparison(connection, _find_comparison(connection, name))
+            text = connection.scalar(select(table.c.json).where(table.c.no == number))
+        return read_record(ScoreComparisonInfo, text or "")
+
+    def score_comparisons(
+        self, *, run_id: str | None = None, limit: int | None = None
+    ) -> list[ScoreComparisonInfo]:
+        """The comparisons of scores, newest first."""
+        table = score_comparisons
+        query = select(table.c.json).order_by(*newest_first(table)).limit(limit)
+        if run_id is not None:
+            run = lookup_text(run_id)
+            query = query.where((table.c.a_run == run) | (table.c.b_run == run))
+        with self.reading() as connection:
+            return [read_record(ScoreComparisonInfo, text) for text in connection.scalars(query)]
+
+    def add_score_comparison(self, info: ScoreComparisonInfo) -> None:
+        """Store which runs were compared by their scores."""
+        own: RowValues = {
+            "id": name_text("comparison id", info.id),
+            "started_at": time_text(info.started_at),
+        }
+        for side, about in (("a", info.a), ("b", info.b)):
+            own[f"{side}_run"] = lookup_text(about.run_id or "")
+            own[f"{side}_variant"] = lookup_text(about.variant or "")
+        with self.writing() as connection:
+            connection.execute(
+                insert(score_comparisons), record_row(score_comparisons, info, **own)
+            )
 
     def compared(self, comparison_id: str) -> Iterator[ComparedPair]:
         """The pairs of a comparison, with the preferences of both orders."""
@@ -131,7 +181,7 @@ class StoredComparisons(Database):
 
     def approvals(self, variant: str | None = None) -> list[Approval]:
         """The approvals, newest first."""
-        query = select(approvals.c.json).order_by(approvals.c.at.desc(), approvals.c.no.desc())
+        query = select(approvals.c.json).order_by(approvals.c.at.desc(), approvals.c.id.desc())
         if variant is not None:
             query = query.where(approvals.c.variant == lookup_text(variant))
         with self.reading() as connection:
@@ -236,8 +286,28 @@ def _find_comparison(connection: Connection, name: str) -> int:
     if number is None:
         number = number_with_prefix(connection, table, name, nouns="comparisons")
     if number is None:
-        known = select(table.c.id).order_by(*newest_first(table))
-        raise UnknownNameError("comparison", name, list(connection.scalars(known)))
+        known = [
+            id_
+            for each in (table, score_comparisons)
+            for id_ in connection.scalars(select(each.c.id).order_by(*newest_first(each)))
+        ]
+        if name in known:
+            raise InputError(
+                f"{name} compares stored scores: it has no pairs",
+                hint=f"show it: judgekit show {name}",
+            )
+        raise UnknownNameError("comparison", name, known)
+    return number
+
+
+def _score_comparison_with_prefix(connection: Connection, name: str) -> int | None:
+    """The comparison of scores that alone has this prefix, or None where none has."""
+    number, other = (
+        number_with_prefix(connection, table, name, nouns="comparisons")
+        for table in (score_comparisons, blind_comparisons)
+    )
+    if number is not None and other is not None:
+        raise InputError(f"several comparisons begin with {name!r}", hint="give more of the id")
     return number
 
 

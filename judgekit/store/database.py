@@ -278,6 +278,6 @@ MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     1: _from_1_to_2,
     2: partial(_add_tables, "to_3_comparisons.sql"),
     3: partial(_add_tables, "to_4_gates.sql"),
-    4: partial(_add_tables, "to_5_findings.sql"),
+    4: partial(_add_tables, "to_5_memory.sql"),
 }
 """The migration from each version to the next."""

@@ -166,8 +166,9 @@ def _superseding(table: Table, keys: tuple[str, ...], *, only_changed: bool) -> 
 
 
 def newest_first(table: Table) -> tuple[ColumnElement[object], ...]:
-    """The order in which runs and comparisons are listed."""
-    return table.c.started_at.desc(), table.c.no.desc()
+    """The order in which runs and comparisons are listed; of one time, by their ids."""
+    # Not by their numbers: those say in which order an import stored them.
+    return table.c.started_at.desc(), table.c.id.desc()
 
 
 def number_of(connection: Connection, table: Table, name: str) -> int | None:

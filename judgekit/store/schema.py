@@ -381,6 +381,25 @@ preferences = _observations(
 analyses = _observations("analyses", compared_pairs, _text("at"))
 """Analyses of pairs, asked for after the verdict."""
 
+# Its figures follow from the answers of the runs, which are stored already.
+score_comparisons = Table(
+    "score_comparisons",
+    metadata,
+    _number(),
+    Column("id", Text, nullable=False, unique=True),
+    _optional_text("suite"),
+    _text("started_at"),
+    _text("a_run"),
+    _text("a_variant"),
+    _text("b_run"),
+    _text("b_variant"),
+    _text("json"),
+    Index("score_comparisons_by_start", "started_at"),
+    Index("score_comparisons_by_a", "a_run"),
+    Index("score_comparisons_by_b", "b_run"),
+)
+"""Which stored runs were compared by their scores, and how."""
+
 approvals = Table(
     "approvals",
     metadata,

@@ -212,7 +212,11 @@ def test_scores_of_a_stored_run_are_evidence_too(judged: Bench) -> None:
     ran = judged.run("approve", "v2", "--baseline", "v1", *WHY, "--json")
     assert ran.code == 0
     assert ran.json["kind"] == "scores"
-    assert ran.json["evidence"] == [judged.run("show", "--json").json["runs"][0]["id"]]
+    comparison, run_id = ran.json["evidence"]
+    assert run_id == judged.run("show", "--json").json["runs"][0]["id"]
+    shown = judged.run("show", comparison, "--json").json
+    assert shown["summary"]["decision"]["reason"] == ran.json["shown"]
+    assert shown["approvals"] == [ran.json["id"]]
     assert ran.json["shown"].startswith("a difference of +0."), "in favour of what is approved"
     assert judged.run("approve", "v1", "--baseline", "v2", *WHY).code == 1
     judged.write("v2.jsonl", *({"case_id": c, "text": SHORT} for c in EIGHT))

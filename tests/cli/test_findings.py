@@ -29,7 +29,7 @@ def listed(run: Run, *options: str) -> list[dict[str, Any]]:
 
 def test_a_finding_is_opened_continued_resolved_and_recurs(run: Run, tmp_path: Path) -> None:
     failing(tmp_path, "c1", "c2")
-    assert "2 new: judgekit findings" in run("run").out
+    assert "2 new; see `judgekit findings`" in run("run").out
     failing(tmp_path, "c1")
     assert "1 continued, 1 resolved" in run("run").out
     (open_one,) = listed(run)
@@ -176,7 +176,7 @@ def test_somebody_is_notified_once_an_episode(run: Run, tmp_path: Path) -> None:
     sent = [json.loads(line) for line in alarms.read_text(encoding="utf-8").splitlines()]
     assert [one["kind"] for one in sent] == ["critical-finding", "escalation"]
     assert sent[0]["finding"]["type"] == "regression"
-    assert "degrading for 3 runs in a row" in sent[1]["message"]
+    assert "degrading for 3 runs in a row" in sent[1]["text"]
 
 
 def test_a_notification_that_fails_is_reported_and_tried_again(run: Run, tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_agents_skills_and_tags_lead_to_cases_and_their_runs(run: Run, wish: str
 def test_a_prompt_version_leads_to_cases_and_to_runs_of_its_variants(run: Run) -> None:
     assert "refunds" in run("show", "--prompt-version", "p7").out
     out = run("show", "--prompt-version", "p8").out
-    assert "runs with a variant of prompt version p8" in out
+    assert "runs with a variant of this prompt version" in out
     assert "run-1" in out
     shown = run("show", "--prompt-version", "p8", "--json").json
     assert ([r["id"] for r in shown["runs_with_variant"]], shown["cases"]) == (["run-1"], [])
@@ -215,5 +215,5 @@ def test_a_criterion_leads_to_rubrics_and_judgments(run: Run) -> None:
     assert [each["run"] for each in shown["judgments"]] == ["run-1"]
     assert shown["rubrics"][0]["name"] == "support"
     assert run("show", "--criterion", "charm").err == "no match in this store\n"
-    assert run("show", "--agent", "nobody").err == "no match in this store\n"
+    assert run("show", "--skill", "refunds", "--filter-tag", "x").err == "no match in this store\n"
     assert run("show", "--agent-run", "none").err == "no match in this store\n"

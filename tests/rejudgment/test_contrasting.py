@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import isnan
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -166,3 +167,24 @@ def test_criteria_of_a_cases_own_rubric_are_told_too() -> None:
     )
     assert list(found.criteria) == ["accuracy", "polite"]
     assert found.criteria["polite"].kappa is None
+
+
+def test_strata_and_tags_have_figures_of_their_own() -> None:
+    pairs = [
+        twice(1.0, 0.5, "c0", stratum="complex", tags=("policy",)),
+        twice(1.0, 1.0, "c1", stratum="complex"),
+        twice(0.0, 1.0, "c2", stratum="simple", tags=("policy", "edge")),
+        twice(0.5, None, "c3", stratum="simple"),
+    ]
+    fields: dict[str, Any] = {"measured": "the same", "calibration": "uncalibrated"}
+    found = compare_verdicts(pairs, make_rubric(), (("old",), ("new",)), **fields)
+    assert list(found.strata) == ["simple", "complex"]
+    hard = found.strata["complex"]
+    assert (hard.n_cases, hard.churn.value, hard.churn.n) == (2, 0.5, 2)
+    assert (hard.old_pass_rate.value, hard.new_pass_rate.value) == (1.0, 0.5)
+    assert hard.value is not None
+    assert hard.value.value == -0.25
+    # A case that one judge left open counts as a case, and in no verdict.
+    assert (found.strata["simple"].n_cases, found.strata["simple"].churn.n) == (2, 1)
+    assert {name: one.n_cases for name, one in found.tags.items()} == {"edge": 1, "policy": 2}
+    assert (contrasted([(1.0, 1.0)]).strata, contrasted([(1.0, 1.0)]).tags) == ({}, {})

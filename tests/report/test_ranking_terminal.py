@@ -12,8 +12,11 @@ from rich.console import Console
 from judgekit.evaluation import JudgeUsage, RankRules, rank_matches
 from judgekit.evaluation.pairing import LeftOut
 from judgekit.evaluation.ranking_result import RankingProvenance
+from judgekit.evaluation.ranking_summary import with_segments
 from judgekit.report import document_data, print_document, ranking_document
 from tests.evaluation.ranking.fields import judged, met, season
+from tests.factories import make_case
+from tests.report.drawing import drawn, plain_console
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,3 +115,18 @@ def test_json_has_null_where_nothing_is_defined() -> None:
     found = document_data(ranking_document(rank_matches(met("x", "y", *["a"] * 4))))
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["sides"][0]["strength"]["high"] is None
+
+
+def test_segments_are_shown_from_ten_cases_on_and_else_on_request() -> None:
+    def ranked(n: int, *, verbose: bool = False) -> str:
+        cases = {f"c{k}": make_case(id=f"c{k}", stratum="simple", tags=("t",)) for k in range(n)}
+        console = plain_console(80)
+        matches = met("x", "y", *"a" * n)
+        made = with_segments(rank_matches(matches), matches, cases)
+        print_document(console, ranking_document(made), verbose=verbose)
+        return re.sub(" +", " ", drawn(console))
+
+    assert " stratum simple 10 x 100 % [72, 100]\n y 0 % [0, 28]" in ranked(10)
+    assert " tag t 10 x 100 %" in ranked(10)
+    assert "stratum simple" not in ranked(9)
+    assert "stratum simple 9 x" in ranked(9, verbose=True)

@@ -5,9 +5,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from judgekit.rejudgment import compare_verdicts
 from judgekit.rejudgment.comparison import CriterionAnswer
 from judgekit.report import document_data, print_document, rejudgment_document
 from judgekit.report.judge_changes import rejudgment_conclusion, rejudgment_notes
+from tests.factories import make_rubric
 from tests.rejudgment.twice import contrasted, side, twice
 from tests.report.drawing import drawn, plain_console
 
@@ -101,3 +103,17 @@ def test_the_figures_as_json_have_null_for_what_is_undefined() -> None:
     assert found["kappa"] is None
     full: Any = json.loads(json.dumps(document_data(rejudgment_document(contrasted(MIXED)))))
     assert full["flips"][0]["new"]["criteria"]["accuracy"]["rationale"] == "Because of 0.0."
+
+
+def test_segments_are_shown_from_ten_cases_on_and_else_on_request() -> None:
+    def rejudged(n: int) -> Rejudged:
+        pairs = [twice(1.0, 0.5, f"c{k}", stratum="simple", tags=("policy",)) for k in range(n)]
+        fields: dict[str, Any] = {"measured": "the same", "calibration": "uncalibrated"}
+        return compare_verdicts(pairs, make_rubric(), (("old",), ("new",)), **fields)
+
+    many, few = text(rejudged(10)), text(rejudged(9))
+    (row,) = [line.split() for line in many.splitlines() if line.startswith(" stratum simple")]
+    assert row[2:10] == ["10", "100", "%", "[72,", "100]", "100", "%", "0"]
+    assert max(map(len, many.splitlines())) <= 80
+    assert "stratum simple" not in few
+    assert "stratum simple" in text(rejudged(9), verbose=True)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.intervals import rating_mean
 from judgekit.stats.paired import paired_difference
 from judgekit.stats.power import (
     labels_for_ppi,
@@ -16,6 +17,7 @@ from judgekit.stats.power import (
     sample_size_mcnemar,
     sample_size_paired,
     sample_size_sign,
+    sample_size_threshold,
     sample_size_two_proportions,
 )
 
@@ -101,3 +103,60 @@ def test_what_cannot_be_planned_is_refused() -> None:
         labels_for_ppi(-1, 0.1, 0.5, 0.5)
     with pytest.raises(ValueError, match="power is 1"):
         sample_size_paired(0.1, 1, power=1)
+
+
+def two_points(n: int, value: float, sd: float) -> list[float]:
+    """An even number of values with exactly this mean and this standard deviation."""
+    return [value - sd, value + sd] * (n // 2)
+
+
+@given(
+    st.floats(0.3, 0.7), st.sampled_from([-0.2, -0.1, -0.05, 0.05, 0.1, 0.2]), st.floats(0.05, 0.3)
+)
+def test_a_size_against_a_threshold_is_the_smallest_whose_interval_clears_it(
+    value: float, distance: float, sd: float
+) -> None:
+    """Against the interval that a gate looks at, on values with just this mean and spread."""
+    threshold = value - distance
+
+    def clears(n: int) -> bool:
+        found = rating_mean(two_points(n, value, sd), (0.0, 1.0), continuous=True)
+        # The power's share: z_0.8 standard deviations of the mean, beyond the interval's end.
+        margin = 0.8416212 * sd * math.sqrt(n) / (n + 1)
+        if distance > 0:
+            return found.low - margin >= threshold - 1e-9
+        return found.high + margin <= threshold + 1e-9
+
+    n = sample_size_threshold(value, threshold, sd).value
+    even = n + n % 2
+    assert clears(even)
+    assert even <= 4 or not clears(even - 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "threshold", "sd", "size"),
+    [(0.9, 0.8, 0.2, 43), (0.7, 0.8, 0.2, 31), (0.85, 0.8, 0.3, 299), (1.0, 0.8, 0.0, 9)],
+)
+def test_so_many_cases_decide_with_the_power_that_was_asked(
+    value: float, threshold: float, sd: float, size: int
+) -> None:
+    n = sample_size_threshold(value, threshold, sd).value
+    assert n == size
+    rng = np.random.default_rng(7)
+    n_decided, n_tries = 0, 400
+    for _ in range(n_tries):
+        # Beta variables have any mean and spread that values on [0, 1] can have.
+        k = value * (1 - value) / sd**2 - 1 if sd else 0.0
+        x = rng.beta(value * k, (1 - value) * k, n) if sd else np.full(n, value)
+        found = rating_mean(x.tolist(), (0.0, 1.0), continuous=True)
+        n_decided += found.low >= threshold if value > threshold else found.high < threshold
+    assert n_decided / n_tries > 0.72
+
+
+def test_a_value_at_its_threshold_is_never_decided() -> None:
+    with pytest.raises(ValueError, match="distance is 0"):
+        sample_size_threshold(0.8, 0.8, 0.2)
+    with pytest.raises(ValueError, match="too near the threshold"):
+        sample_size_threshold(0.8001, 0.8, 0.3)
+    with pytest.raises(ValueError, match="out of range"):
+        sample_size_threshold(1.2, 0.8, 0.3)

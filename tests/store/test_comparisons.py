@@ -16,6 +16,7 @@ from judgekit.records import (
     ComparisonInfo,
     Preference,
     PreferenceFailure,
+    ScoreComparisonInfo,
     VariantVersion,
 )
 from judgekit.store import RunStore
@@ -55,6 +56,16 @@ def preference(order: str = "ab", choice: str = "first", **fields: Any) -> Prefe
 def failure(order: str = "ba", **fields: Any) -> PreferenceFailure:
     known: dict[str, Any] = {"order": order, "kind": "timeout", "message": "late", "judge": "j"}
     return PreferenceFailure(**known | fields)
+
+
+def approval(name: str = "apr-1", **fields: Any) -> Approval:
+    known: dict[str, Any] = {
+        "id": name, "at": AT, "variant": "v2", "baseline": "v1",
+        "version": VariantVersion(fingerprint="f"), "by": "Ada", "because": "fewer errors",
+        "kind": "blind", "evidence": ("cmp-1",), "rubric": "r", "rubric_fingerprint": "rf",
+        "alpha": 0.05, "p": 0.01, "shown": "9 of 10 decided pairs",
+    }  # fmt: skip
+    return Approval(**known | fields)
 
 
 def pair(place: int = 0, **fields: Any) -> ComparedPair:
@@ -152,13 +163,40 @@ def test_an_analysis_is_kept_with_its_pair_and_the_last_one_counts(store: RunSto
 
 
 def test_approvals_are_listed_newest_first(store: RunStore) -> None:
-    first = Approval(
-        id="apr-1", at=AT, variant="v2", baseline="v1", version=VariantVersion(fingerprint="f"),
-        by="Ada", because="fewer errors", kind="blind", evidence=("cmp-1",), rubric="r",
-        rubric_fingerprint="rf", alpha=0.05, p=0.01, shown="9 of 10 decided pairs",
-    )  # fmt: skip
+    first = approval()
     second = first.model_copy(update={"id": "apr-2", "at": AT.replace(hour=13), "variant": "v3"})
     store.approve(first)
     store.approve(second)
     assert store.approvals() == [second, first]
     assert store.approvals("v2") == [first]
+
+
+def scores(name: str = "cmp-s1", **fields: Any) -> ScoreComparisonInfo:
+    known: dict[str, Any] = {
+        "id": name,
+        "a": ComparedSide(label="v1", variant="v1", run_id="run-7"),
+        "b": ComparedSide(label="v2", variant="v2", run_id="run-8"),
+        "started_at": AT,
+    }
+    return ScoreComparisonInfo(**known | fields)
+
+
+def test_a_comparison_of_scores_is_found_by_its_id_and_from_its_runs(store: RunStore) -> None:
+    one, other = scores(tags=("hard",), anytime=True), scores("cmp-s2", alpha=0.1)
+    for each in (one, other):
+        store.add_score_comparison(each)
+    store.begin_comparison(info())
+    assert store.any_comparison("cmp-s1") == one
+    assert store.any_comparison("cmp-1") == info()
+    assert store.score_comparisons() == [other, one]
+    assert store.score_comparisons(run_id="run-8", limit=1) == [other]
+    assert store.score_comparisons(run_id="run-9") == []
+    assert [each.id for each in store.comparisons()] == ["cmp-1"]
+    with pytest.raises(InputError, match=r"several comparisons begin with 'cmp-s': cmp-s2, cmp-s1"):
+        store.any_comparison("cmp-s")
+    with pytest.raises(InputError, match="several comparisons begin with 'cmp-'"):
+        store.any_comparison("cmp-")
+    with pytest.raises(InputError, match="cmp-s1 compares stored scores: it has no pairs"):
+        store.comparison("cmp-s1")
+    with pytest.raises(UnknownNameError, match=r"'cmp-s3'[\s\S]*cmp-s1"):
+        store.any_comparison("cmp-s3")

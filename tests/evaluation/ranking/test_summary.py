@@ -11,8 +11,10 @@ from hypothesis import given, settings, strategies as st
 from judgekit.errors import SettingsError
 from judgekit.evaluation import RankRules, rank_matches
 from judgekit.evaluation.ranking_result import MatchResult, RankingProvenance, canonical_match
+from judgekit.evaluation.ranking_summary import with_segments
 from judgekit.evaluation.strengths import keeps_lead
 from tests.evaluation.ranking.fields import judged, met, season
+from tests.factories import make_case
 from tests.stats.simulation import covers_at_its_level
 
 if TYPE_CHECKING:
@@ -307,3 +309,24 @@ def test_intervals_cover_and_wrong_orders_are_as_rare_as_they_say() -> None:
         assert covers_at_its_level([by_name(one)[name].strength for one in found], 0.0)
     n_wrong = sum(any(pair.stronger for pair in one.pairs) for one in found)
     assert n_wrong <= 150 * 0.05 + 3 * (150 * 0.05 * 0.95) ** 0.5
+
+
+def test_strata_and_tags_have_their_own_wins_with_a_width() -> None:
+    cases = {
+        f"c{k}": make_case(id=f"c{k}", stratum=("simple", "complex")[k % 2], tags=("policy",) * k)
+        for k in range(3)
+    }
+    matches = [*met("x", "y", "a", "b", "a", "b"), *met("x", "z", "a", "tie", None)]
+    found = with_segments(rank_matches(matches), matches, cases)
+    assert list(found.strata) == ["simple", "complex"]
+    # c0 and c2: x beats y twice and z once; the comparison with z on c2 is open.
+    simple = found.strata["simple"]
+    assert (simple.n_cases, simple.win_rates["x"].value, simple.win_rates["y"].value) == (2, 1, 0)
+    assert simple.win_rates["x"].low < 0.8
+    # c1: x loses to y and ties with z; c3 is a case that nobody described.
+    hard = found.strata["complex"]
+    assert (hard.n_cases, hard.win_rates["x"].value, hard.win_rates["z"].value) == (1, 0.25, 0.5)
+    assert found.tags["policy"].n_cases == 2
+    assert list(hard.win_rates) == [side.name for side in found.sides]
+    unknown = with_segments(rank_matches(matches), matches, {})
+    assert (unknown.strata, unknown.tags) == ({}, {})

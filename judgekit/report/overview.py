@@ -1,0 +1,197 @@
+"""Builds the document of all that is known of a skill or a suite, and what refers to a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, get_args
+
+from judgekit.records import CaseStratum, FindingSeverity
+from judgekit.report import numbers
+from judgekit.report.document import (
+    Cell,
+    Column,
+    Conclusion,
+    Document,
+    Lines,
+    Notes,
+    Table,
+    not_empty,
+)
+from judgekit.report.findings import changes_text, findings_table
+from judgekit.report.listings import cases_table, comparison_json, comparisons_table, runs_table
+from judgekit.report.trend import figure_text, trend_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from judgekit.evaluation import Overview, QualityTrend, RunRelations
+    from judgekit.records import Approval
+    from judgekit.report.document import LabelledText, Tone
+
+_UNSTRATIFIED = "none"
+
+
+def overview_document(title: str, known: Overview, *, limit: int | None = None) -> Document:
+    """All that is known of some cases; each table has at most `limit` rows, the JSON has all."""
+    data = overview_json(known)
+    version_runs = runs_table(
+        known.variant_runs[:limit], title="runs with a variant of this prompt version"
+    )
+    tables = (
+        cases_table(known.cases[:limit]),
+        runs_table(known.runs[:limit], title="runs"),
+        version_runs,
+        _trends_table(known.trends),
+        findings_table(known.findings[:limit], title="open findings"),
+        comparisons_table(known.comparisons[:limit], title="comparisons"),
+        _approvals_table(known.approvals[:limit]),
+    )
+    blocks = not_empty((Lines(tuple(_lines(known))), *tables, Notes(tuple(_commands(known)))))
+    is_empty = not (known.cases or known.variant_runs)
+    return Document(title, _conclusion(known), () if is_empty else blocks, lambda: data)
+
+
+def _conclusion(known: Overview) -> Conclusion:
+    counts = [
+        numbers.format_count(len(known.latest_cases), "case"),
+        numbers.format_count(len({one.id for one in (*known.runs, *known.variant_runs)}), "run"),
+        numbers.format_count(len(known.findings), "open finding") + _by_severity(known),
+    ]
+    text = ", ".join(counts)
+    escalated = [
+        f"{one.suite} {one.variant} has been degrading for {one.escalation.n_degrading} runs"
+        for one in known.trends
+        if one.escalation
+    ]
+    text = "; ".join((text, *escalated))
+    is_critical = any(one.severity == "critical" for one in known.findings)
+    tone: Tone = "fail" if escalated or is_critical else "neutral"
+    return Conclusion(f"{text}.", tone)
+
+
+def _by_severity(known: Overview) -> str:
+    found = Counter(one.severity for one in known.findings)
+    words = ", ".join(f"{found[name]} {name}" for name in get_args(FindingSeverity) if found[name])
+    return f" ({words})" if words else ""
+
+
+def _counts(known: Overview) -> tuple[dict[str, int], dict[str, int]]:
+    """The cases by their status, and by their stratum."""
+    cases = known.latest_cases
+    statuses = Counter(case.status for case in cases)
+    strata = Counter(case.stratum or _UNSTRATIFIED for case in cases)
+    order = (*get_args(CaseStratum), _UNSTRATIFIED)
+    return dict(sorted(statuses.items())), {name: strata[name] for name in order if strata[name]}
+
+
+def _lines(known: Overview) -> Iterator[LabelledText]:
+    for label, counts in zip(("status", "strata"), _counts(known), strict=True):
+        if counts.keys() - {_UNSTRATIFIED}:
+            yield label, ", ".join(f"{n:,} {name}" for name, n in counts.items())
+
+
+def _trends_table(trends: Sequence[QualityTrend]) -> Table:
+    columns = (
+        Column("suite", "text"),
+        Column("variant", "text"),
+        Column("measure", "text", may_move=True),
+        Column("last value"),
+        Column("direction", "text"),
+        Column("runs"),
+    )
+    rows = []
+    for one in trends:
+        name = one.direction.direction
+        tones: dict[str, Tone] = {"improving": "better", "degrading": "worse"}
+        direction = Cell(name, tones.get(name, "neutral"))
+        if one.direction.reason == "insufficient-data":
+            direction = Cell(numbers.DASH)
+        elif one.escalation:
+            n = one.escalation.n_degrading
+            direction = Cell(f"degrading for {n} runs in a row: escalated", "fail")
+        is_rate = one.measure == "pass_rate"
+        last = figure_text(one.points[-1].figure, is_rate=is_rate) if one.points else numbers.DASH
+        measure = "pass rate" if is_rate else one.measure
+        row = (one.suite, one.variant, measure, last, direction, str(len(one.since_break)))
+        rows.append(row)
+    # Without a run of all cases there is nothing to follow.
+    return Table(columns, tuple(rows), "trends")
+
+
+def _approvals_table(approvals: Iterable[Approval]) -> Table:
+    columns = (
+        Column("approval", "id"),
+        Column("variant", "text"),
+        Column("better than", "text"),
+        Column("approved, UTC", "text", may_move=True),
+        Column("by", "text"),
+        Column("evidence", "text", may_move=True),
+    )
+    rows = tuple(
+        (
+            one.id,
+            one.variant,
+            one.baseline,
+            f"{one.at:%Y-%m-%d %H:%M}",
+            one.by,
+            ", ".join(one.evidence),
+        )
+        for one in approvals
+    )
+    return Table(columns, rows, "approvals")
+
+
+def _commands(known: Overview) -> Iterator[str]:
+    if known.runs or known.variant_runs:
+        yield "judgekit show RUN has the results of one run, with what refers to it"
+    if known.trends:
+        yield "judgekit trend SUITE has the whole series and its breaks"
+    if known.findings:
+        yield "judgekit findings show FINDING --suite SUITE has all of one finding"
+    if known.comparisons:
+        yield "judgekit show CMP has the result of one comparison"
+    if known.approvals:
+        yield "judgekit approve --list has the reasons, and says which approvals are stale"
+
+
+def overview_json(known: Overview) -> dict[str, object]:
+    """All that is known of some cases, as JSON."""
+    by_status, by_stratum = _counts(known)
+    rows = [{**case.to_json(), "runs": [run.id for run in of]} for case, of in known.cases]
+    return {
+        "cases": rows,
+        "n_cases": len(known.latest_cases),
+        "by_status": by_status,
+        "by_stratum": by_stratum,
+        "runs": [run.id for run in known.runs],
+        "runs_with_variant": [run.to_json() for run in known.variant_runs],
+        "trends": [{"suite": one.suite, **trend_json(one)} for one in known.trends],
+        "findings": [{**one.to_json(), "case_id": one.case_id} for one in known.findings],
+        "comparisons": [comparison_json(one) for one in known.comparisons],
+        "approvals": [one.to_json() for one in known.approvals],
+    }
+
+
+def relation_lines(run: str, related: RunRelations) -> Lines:
+    """What refers to a run."""
+    changes = changes_text(related.changes)
+    rows = (
+        ("findings", f"{changes}: judgekit findings --run {run}" if changes else ""),
+        ("compared", ", ".join(one.id for one in related.comparisons)),
+        ("approvals", ", ".join(f"{one.id} ({one.variant})" for one in related.approvals)),
+    )
+    return Lines(tuple(row for row in rows if row[1]))
+
+
+def relations_json(related: RunRelations) -> dict[str, object]:
+    """The ids of what refers to a run."""
+    changes = related.changes
+    return {
+        "findings": {
+            "opened": list(changes.opened),
+            "continued": list(changes.continued),
+            "resolved": list(changes.resolved),
+        },
+        "comparisons": [one.id for one in related.comparisons],
+        "approvals": [one.id for one in related.approvals],
+    }

@@ -1,0 +1,125 @@
+"""Shows the figures of strata and tags, and names the strata that have too few cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from judgekit.report import numbers
+from judgekit.report.document import (
+    Cell,
+    Column,
+    Details,
+    Section,
+    Table,
+    mean_cell,
+    not_empty,
+    rate_cell,
+)
+from judgekit.scoring import TIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from judgekit.evaluation import GroupFigures, StratumNeed, VariantFigures
+    from judgekit.report.document import Block, T
+
+MIN_SEGMENT_CASES = 10
+"""With fewer cases, a terminal shows strata and tags only with -v: their intervals say nothing."""
+
+# A longer table would push the conclusion out of a terminal: tags are then shown with -v.
+_MOST_ROWS = 30
+_LONGEST_NAME = 26
+_TITLE = "By segment"
+
+
+def segment_block(
+    strata: Mapping[str, T],
+    tags: Mapping[str, T],
+    as_table: Callable[[Mapping[str, T], str], Table],
+    *,
+    n_cases: int,
+    note: str = "",
+) -> Block:
+    """The same figures for each stratum and tag, with a note about the strata."""
+    of_strata = {f"stratum {name}": figures for name, figures in strata.items()}
+    of_tags = {f"tag {name}": figures for name, figures in tags.items()}
+    table = as_table(of_strata | of_tags, _TITLE)
+    if note:
+        table = replace(table, notes=(*table.notes, note))
+    # Of a few cases a segment has one or two: its interval covers nearly everything.
+    if n_cases < MIN_SEGMENT_CASES:
+        return Details(_TITLE, not_empty([replace(table, title="")]))
+    if len(table.rows) <= _MOST_ROWS:
+        return table
+    first = replace(as_table(of_strata, ""), notes=table.notes)
+    return Section(_TITLE, not_empty([first, Details("By tag", (as_table(of_tags, ""),))]))
+
+
+def variant_segments(variants: Sequence[VariantFigures], note: str = "") -> Block:
+    """The pass rate and the value of each variant by stratum and tag."""
+    n_cases = max((one.n_cases for one in variants), default=0)
+    strata, tags = (
+        {
+            name: {one.variant: group[name] for one, group in groups if name in group}
+            for name in dict.fromkeys(name for _, group in groups for name in group)
+        }
+        for groups in (
+            [(one, one.strata) for one in variants],
+            [(one, one.tags) for one in variants],
+        )
+    )
+    return segment_block(strata, tags, _variant_table, n_cases=n_cases, note=note)
+
+
+def name_column(segments: Iterable[str]) -> Column:
+    """The column of the segments' names."""
+    # In a narrow terminal columns that may be left out go before a short name is wrapped.
+    is_short = all(len(name) <= _LONGEST_NAME for name in segments)
+    return Column("", "id" if is_short else "text", max_width=_LONGEST_NAME)
+
+
+def _variant_table(segments: Mapping[str, Mapping[str, GroupFigures]], title: str) -> Table:
+    has_many = len({variant for groups in segments.values() for variant in groups}) > 1
+    rows: list[tuple[str | Cell, ...]] = []
+    for name, groups in segments.items():
+        for number, (variant, one) in enumerate(groups.items()):
+            rows.append((
+                "" if number else name,
+                *((variant or numbers.DASH,) if has_many else ()),
+                f"{one.n_cases:,}",
+                format_pass_count(one),
+                rate_cell(one.pass_rate),
+                replace(mean_cell(one.value), short=None),
+            ))  # fmt: skip
+    columns = (
+        name_column(segments),
+        *((Column("variant", "text", max_width=_LONGEST_NAME),) if has_many else ()),
+        Column("cases"),
+        Column("passed", may_drop=True),
+        *map(Column, ("rate, 95 %", "value, 95 %")),
+    )
+    return Table(columns, tuple(rows), title)
+
+
+def format_pass_count(group: GroupFigures) -> str:
+    """How many passed of how many that were decided: `7/12`, or `7/11 +1?` with one undecided."""
+    undecided = f" +{group.n_undecided}?" if group.n_undecided else ""
+    return f"{group.n_passed}/{group.n_passed + group.n_failed}{undecided}"
+
+
+def stratum_note(needs: Iterable[StratumNeed]) -> str:
+    """Which strata have no case or too few; empty where all have enough."""
+    short = [one for one in needs if one.stratum is not None and one.n_missing]
+    few = [one for one in short if one.n_cases]
+    empty = [one.stratum for one in short if one.stratum is not None and not one.n_cases]
+    parts = []
+    if few and (tier := few[0].tier) is not None:
+        counts = (f"{one.stratum} {one.n_cases:,} of about {one.n_needed:,}" for one in few)
+        about = f"to decide about {tier} ({TIERS[tier]:g})"
+        parts.append(f"too few cases {about}: {', '.join(counts)}")
+    elif few:
+        counts = (f"{one.stratum} {one.n_cases:,}" for one in few)
+        parts.append(f"fewer than {few[0].n_needed} cases: {', '.join(counts)}")
+    parts += [f"no case: {', '.join(empty)}"] if empty else []
+    return "; ".join(parts)
