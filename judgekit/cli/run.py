@@ -97,10 +97,10 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
     paths = suite_paths(suite, options.config)
     if len(paths) == 1:
         sys.exit(_run_one(paths[0], options, files)[0])
-    given = {
+    one_each = {
         "--output": options.output, "--resume": options.resume, "--benchmark": options.benchmark
     }  # fmt: skip
-    if single := next((name for name, value in given.items() if value), None):
+    if single := next((name for name, value in one_each.items() if value), None):
         names = ", ".join(path.name for path in paths[:3])
         raise SettingsError(
             f"{single} is for one dataset, and there are {len(paths)}", hint=f"name one: {names}, …"
