@@ -10,7 +10,7 @@ import click
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.evaluation import answer_rows, explain_variance, size_curve, variants_side_by_side
+from judgekit.evaluation import answer_rows, explain_variance, size_curves, variants_side_by_side
 from judgekit.report import explain_document
 from judgekit.store import RunStore
 
@@ -37,8 +37,9 @@ def explain_command(options: _ExplainOptions, *, runs: tuple[str, ...]) -> None:
     The variance of the scores is divided among tokens, tool calls, duration, model, variant and
     stratum (Shapley shares, with intervals clustered by case). With --by, the score is shown over a
     size such as that of the context: where it falls off (the cliff), and up to which size its
-    interval stays above the threshold (the safe limit). Variants are shown side by side: quality,
-    tokens, tool calls, time and cost.
+    interval stays above the threshold (the safe limit). A run at several sizes of the context
+    (context: in the suite) has that curve without --by, one for each variant. Variants are shown
+    side by side: quality, tokens, tool calls, time and cost.
 
     It shows association, not cause.
 
@@ -54,7 +55,7 @@ def explain_command(options: _ExplainOptions, *, runs: tuple[str, ...]) -> None:
     threshold = options.threshold
     if threshold is None:
         threshold = known[-1] if known else _THRESHOLD
-    curve = None if options.by is None else size_curve(rows, options.by, threshold)
+    curves = size_curves(rows, options.by, threshold)
     title = ", ".join(run.id for run in chosen)
-    document = explain_document(title, explain_variance(rows), curve, variants_side_by_side(rows))
+    document = explain_document(title, explain_variance(rows), curves, variants_side_by_side(rows))
     show_document(document, options, files)

@@ -67,7 +67,10 @@ class _LabelCommandOptions(StoreOptions, OutputOptions):
 @command("label", _LabelCommandOptions)
 @click.argument("run", default="latest")
 def label_command(options: _LabelCommandOptions, *, run: str) -> None:
-    """Answer the questions of RUN that wait for a human (a suite with judge: human).
+    """Answer the questions of RUN that wait for a human.
+
+    They are those of a suite with judge: human, whose answers decide; and the reviews of automated
+    verdicts (--review), whose answers are labels for judgekit calibrate and change no verdict.
 
     RUN is the id of a run, the beginning of an id, latest (the default) or latest:SUITE. You see
     the input, the reference, the output and the question, but neither the variant nor what other
@@ -105,7 +108,8 @@ def label_command(options: _LabelCommandOptions, *, run: str) -> None:
         if next(iter(opened.queue(info.id, open_only=False)), None) is None:
             raise SettingsError(
                 f"run {info.id} has no questions for a human",
-                hint="give its suite `judge: human`, alone or among others, and a rubric",
+                hint="give its suite `judge: human`, alone or among others, and a rubric; or run "
+                "it with --review SHARE",
             )
         if options.labels is None:
             sys.exit(_run_dialogue(opened, info, options))

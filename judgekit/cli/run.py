@@ -22,17 +22,11 @@ from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH, resume_command
 from judgekit.cli.outputs import OutputFiles, export_outputs, show_document
 from judgekit.cli.progress import attend, run_until_stopped
-from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated, stop_words
-from judgekit.cli.suite_setup import (
-    RunOptions,
-    RunSetup,
-    find_unfinished_run,
-    read_recorded,
-    run_setup,
-    suite_paths,
-)
+from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated, stop_words, suite_paths
+from judgekit.cli.suite_setup import RunOptions, RunSetup, find_same_run, read_recorded, run_setup
 from judgekit.errors import InputError, RetiredSuiteError, SettingsError
 from judgekit.evaluation import (
+    REVIEWER,
     CaseTally,
     FindingChanges,
     Graded,
@@ -208,6 +202,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     summary = run.summary(watch=watch, results=results)
     gate = run.gate(summary)
     changes = record_run(setup, summary, gate, failures)
+    note_reviews(setup, ended)
 
     def data() -> dict[str, object]:
         unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
@@ -255,6 +250,17 @@ def record_run(
     return ended.changes
 
 
+def note_reviews(setup: RunSetup, run: RunInfo) -> int:
+    """Say how many answers wait for a review; their number."""
+    if not setup.opened.execution.review:
+        return 0
+    n = len({item.key for item in setup.store.queue(run.id) if item.judge == REVIEWER})
+    if n:
+        answers = numbers.format_count(n, "answer waits", "answers wait")
+        console.note(f"{answers} for a review: judgekit label {run.id}")
+    return n
+
+
 def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = None) -> RunInfo:
     """The run to carry out; `grade --resume` takes the last one of the same outputs."""
     now = setup.session.now()
@@ -267,7 +273,8 @@ def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = N
         triggered_by=triggered_by,
     )
     if setup.is_grading and resumes:
-        setup.resumed = find_unfinished_run(setup.store, info)
+        same = find_same_run(setup.store, info)
+        setup.resumed = None if same is None or same.status == "complete" else same
         info = setup.resumed or info
     setup.info = info
     return info

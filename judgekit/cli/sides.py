@@ -301,7 +301,7 @@ class SideArguments:
                 "helpfulness",
             )
         rubric, panel = load_rubric(source), self._open_judges()
-        every, tags = open_cases(suite), frozenset(options.filter_tag)
+        tags, every = frozenset(options.filter_tag), open_cases(suite)
         self.check_one_rubric((one for one in every if not tags or tags & set(one.tags)), rubric)
         resumed = None if run_id is None else self.store.run(run_id)
         run, spent_usd = _produce(suite, options, self.store, resumed)
@@ -334,6 +334,13 @@ class SideArguments:
                     hint="give --cases FILE, or a suite: --config FILE",
                 )
             base = Suite(name=" against ".join(ids), dataset=str(options.cases.resolve()))
+        if base.context is not None:
+            # A template that is named here is one side, not one for each size.
+            plain = {"added_context_tokens": 0}
+            variants = [
+                one.model_copy(update=plain if one.added_context_tokens is None else {})
+                for one in variants
+            ]
         changes: dict[str, object] = {
             # A name of its own, so that no trend and no baseline of the suite includes this run.
             "name": base.name if self.suite is None else f"{base.name}{COMPARISON_OUTPUTS_SUFFIX}",
@@ -348,6 +355,8 @@ class SideArguments:
         }
         if options.cases is not None:
             changes |= {"dataset": str(options.cases.resolve()), "cases": None, "columns": {}}
+        elif base.has_cases_in_outputs:  # its variant may be none of the sides
+            changes |= {"dataset": None, "cases": tuple(open_cases(base))}
         return base.model_copy(update=changes), tuple(ids)
 
     def _variant(self, name: str, options: ContestOptions) -> VariantSettings:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,7 +33,6 @@ from judgekit.cli.options import (
 from judgekit.cli.outputs import output_option
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
-    SUITE_FILE,
     cache_folder,
     chosen_refresh,
     configured_suite,
@@ -42,6 +40,7 @@ from judgekit.cli.setup import (
     grade_rubric,
     no_judge_error,
     refuse_refresh_of_frozen,
+    suite_paths,
 )
 from judgekit.datasets import (
     Gate,
@@ -49,10 +48,7 @@ from judgekit.datasets import (
     Suite,
     SuiteJudge,
     VariantSettings,
-    discover_datasets,
-    discover_suites,
     iter_output_rows,
-    load_suite,
     open_cases,
     refuse_retired,
     rubric_path,
@@ -61,7 +57,7 @@ from judgekit.datasets import (
     whole_memory_note,
     with_benchmark,
 )
-from judgekit.errors import DatasetError, InputError, SettingsError, StoreError
+from judgekit.errors import DatasetError, SettingsError, StoreError
 from judgekit.evaluation import (
     JUDGE_SCORER,
     VERSIONS_KEY,
@@ -119,6 +115,13 @@ class EngineOptions(JudgeOptions, StoreOptions, TalkOptions):
         has_variable=True,
     )
     retired: bool = flag("Run a suite or benchmark although it is retired.")
+    review: float = option(
+        "Share of the verdicts that a human reviews too (judgekit label); they stand meanwhile.",
+        0.0,
+        ge=0,
+        le=1,
+        metavar="SHARE",
+    )
     dry_run: bool = dry_run_option()
     calibration: Path | None = option(
         "Calibration maps from calibrate --write-map; calibrated values decide.", kind=EXISTING_PATH
@@ -269,14 +272,19 @@ def _session(options: EngineOptions) -> Session:
     )
 
 
-def grade_run_setup(options: GradeOptions, *, tags: tuple[str, ...] = ()) -> RunSetup:
+def grade_run_setup(
+    options: GradeOptions, *, tags: tuple[str, ...] = (), has_cases_in_rows: bool = False
+) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     refuse_refresh_of_frozen(options)
+    if options.review and options.no_store:
+        raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")
     named = configured_suite(options.config)
     if named is not None:
         named = with_benchmark(named)
         refuse_retired(named, allowed=options.retired)
-    inputs = grade_inputs(options, named, is_lenient=True)
+    cases_of = None if has_cases_in_rows else named
+    inputs = grade_inputs(options, cases_of, is_lenient=True)
     first = inputs.sources[0].path
     suite = named or Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
     if named is None or not (named.assertions or named.profile):
@@ -288,7 +296,9 @@ def grade_run_setup(options: GradeOptions, *, tags: tuple[str, ...] = ()) -> Run
     # Reading the outputs comes last: it takes longest, and everything above may be an error.
     suite = _with_command_line_gate(suite, options)
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
-    suite = suite.model_copy(update={"variants": variants, "tags": (*suite.tags, *tags)})
+    # Recorded outputs have the context that they were made with.
+    changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
+    suite = suite.model_copy(update=changes)
     opened = open_suite(
         suite, selected_cases(options), execution_options(options), recorded=recorded
     )
@@ -384,12 +394,12 @@ def _same_case(known: Case | None, case: Case, path: Path) -> Case:
     )
 
 
-def find_unfinished_run(store: RunStore, fresh: RunInfo) -> RunInfo | None:
-    """The last stored run of the same outputs, unless it is complete."""
+def find_same_run(store: RunStore, fresh: RunInfo) -> RunInfo | None:
+    """The last stored run of the same outputs."""
     runs = store.runs(suite=fresh.suite, config_fingerprint=fresh.config_fingerprint, limit=1)
     # The configuration names files; their versions show whether the outputs are still the same.
-    same = [run for run in runs if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY)]
-    return next((run for run in same if run.status != "complete"), None)
+    same = (run for run in runs if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY))
+    return next(same, None)
 
 
 def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
@@ -434,6 +444,7 @@ def execution_options(options: EngineOptions | ContestOptions) -> ExecutionOptio
         refresh=chosen_refresh(options),
         max_cost_usd=options.max_cost,
         allow_scripts=options.allow_scripts,
+        review=options.review if isinstance(options, EngineOptions) else 0.0,
     )
 
 
@@ -501,40 +512,6 @@ def selected_cases(options: SelectionOptions) -> Choice:
         seed=options.seed if options.sample is not None else 0,
         limit=options.limit,
     )
-
-
-_SKILL_MARKS = ("eval/tests.json", "SKILL.md")
-
-
-def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
-    """The files, folders and zips that are run, each as a suite of its own."""
-    # A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
-    # and every dataset that none of these suites is about.
-    named = path or config
-    if named is None and Path(SUITE_FILE).is_file():
-        named = Path(SUITE_FILE)
-    if named is None:
-        raise SettingsError(
-            f"no suite is named, and there is no {SUITE_FILE} here",
-            hint="name one: judgekit run suite.yaml; or create one: judgekit init my-suite",
-        )
-    if (named / SUITE_FILE).is_file():
-        return (named / SUITE_FILE,)
-    if not named.is_dir() or any((named / mark).is_file() for mark in _SKILL_MARKS):
-        return (named,)
-    suites = discover_suites(named)
-    theirs = set()
-    for suite in suites:
-        with suppress(InputError):  # reported when the suite itself is run
-            if (path := load_suite(suite).dataset_path) is not None:
-                theirs.add(path.resolve())
-    datasets = [path for path in discover_datasets(named) if path.resolve() not in theirs]
-    if not suites and not datasets:
-        raise SettingsError(
-            f"{named} holds neither a suite nor a dataset",
-            hint="name a suite, a file of cases, or a skill with eval/tests.json",
-        )
-    return (*suites, *datasets)
 
 
 def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:

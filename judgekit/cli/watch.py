@@ -6,9 +6,9 @@ import asyncio
 import json
 import sys
 import time
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -18,9 +18,9 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
-from judgekit.cli.run import prepared_run, record_run, run_with_progress
-from judgekit.cli.suite_setup import GradeOptions, grade_run_setup
-from judgekit.datasets import GrowingLog, LogPosition, is_sampled
+from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
+from judgekit.cli.suite_setup import GradeOptions, find_same_run, grade_run_setup
+from judgekit.datasets import GrowingLog, LogPosition, is_sampled, read_logged_row
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.evaluation import WATCH_TAG, CaseTally, Run, send_alarm, watch_alarm
 from judgekit.fingerprint import fingerprint
@@ -29,9 +29,8 @@ from judgekit.report import message, numbers
 from judgekit.stats.sequential import restarted_sequence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from judgekit.cli.suite_setup import RunSetup
+    from judgekit.datasets import LogLine
     from judgekit.evaluation import Outcome, RunSummary
 
 _POLL_S = 1.0
@@ -50,10 +49,19 @@ class _WatchOptions(GradeOptions):
     once: bool = flag("Grade what is there, then stop; rows of an unfinished window too.")
 
 
+class PendingWindow(Record):
+    """A window whose rows are in a file of their own, so that a kill loses and repeats none."""
+
+    position: LogPosition | None
+    n_seen: int
+    n_damaged: int = 0
+
+
 class WatchState(Record):
     """How far a file was graded, and the scores since the last change of the alert."""
 
     position: LogPosition | None = None
+    pending: PendingWindow | None = None
     n_windows: int = 0
     n_alerts: int = 0
     is_alerting: bool = False
@@ -66,10 +74,11 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
     """Follow FILE, a growing JSONL file of production outputs, and grade a share of its rows.
 
     Each row is an output with its input (and, where there are, context and reference), as grade
-    reads it. The file may be rotated or truncated, and a last line without its end is left for
-    later. Which rows are sampled depends on their content alone. Every window of sampled rows is
-    graded and stored as a run, so that trend and show have it; cached replies cost nothing, and
-    --max-cost limits each window.
+    reads it; of a suite the rubric, judge, assertions and notifications are used, not its cases.
+    The file may be rotated or truncated, and a last line without its end is left for later. Which
+    rows are sampled depends on their content alone. Every window of sampled rows is graded and
+    stored as a run, so that trend and show have it; cached replies cost nothing, and --max-cost
+    limits each window. Rows that cannot be read are reported, counted and left out.
 
     Stop it with Ctrl-C: the next watch of the same file resumes behind the last graded window.
 
@@ -101,67 +110,86 @@ class _Watching:
 
     def __init__(self, options: _WatchOptions, file: Path) -> None:
         self._options, self._file = options, file
-        name = f"{file.name}-{fingerprint([str(file.resolve())])[:8]}.json"
-        self._state_file = Path(options.store).parent / "watch" / name
+        folder = Path(options.store).parent / "watch"
         if "://" in options.store:
-            self._state_file = Path(".judgekit") / "watch" / name
+            folder = Path(".judgekit") / "watch"
+        name = f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
+        self._state_file = folder / f"{name}.json"
+        # Always the same path: a window that is taken up again is the same run.
+        self._window_file = folder / name / f"{file.stem}.jsonl"
         self._state = self._stored_state()
-        self.log = GrowingLog(file, self._state.position)
+        pending = self._state.pending
+        self.log = GrowingLog(file, self._state.position if pending is None else pending.position)
+        self._window = _Window(file, options)
+        self._has_failures = False
 
     def run(self) -> int:
         """Follow the file until it is interrupted, or with --once to its present end."""
         options = self._options
-        rows: list[bytes] = []
-        n_seen = 0
+        if self._state.pending is not None and (
+            code := self._grade(self._state.pending, is_resumed=True)
+        ):
+            return code
+        is_missed = False
         while True:
-            for row in self._sampled():
-                rows += [] if row is None else [row]
-                n_seen += 1
-                if len(rows) >= options.window:
-                    if code := self._grade(rows, n_seen):
-                        return code
-                    rows, n_seen = [], 0
-            for note in self.log.notes:
-                console.note(note)
-            self.log.notes.clear()
+            for line in self.log.read():
+                self._window.take(line)
+                if len(self._window.rows) >= options.window and (code := self._begin_window()):
+                    return code
+            self._note_all()
             if options.once:
-                code = self._grade(rows, n_seen) if rows else 0
-                return code or (Exit.QUALITY if self._state.is_alerting else 0)
+                return self._end_once()
+            if not is_missed and self.log.position is None:
+                is_missed = True
+                console.note(f"there is no file {self._file} yet: waiting for it")
             time.sleep(_POLL_S)
 
-    def _sampled(self) -> Iterator[bytes | None]:
-        """Each new line: its bytes where it is in the sample, else None."""
-        for line in self.log.read():
-            row = None
-            if line.raw.strip() and is_sampled(line.raw, self._options.rate, self._options.seed):
-                # One damaged line must not end the watch of all that come after it.
-                fault = _fault(line.raw)
-                row = line.raw if fault is None else None
-                if fault is not None:
-                    console.note(f"{self._file.name}: a sampled row is left out: {fault}")
-            yield row
+    def _end_once(self) -> int:
+        if self.log.position is None:
+            raise DatasetError("there is no such file", path=self._file)
+        if code := self._begin_window() if self._window.rows else 0:
+            return code
+        if self._window.n_seen:
+            rows = numbers.format_count(self._window.n_seen, "more row")
+            console.note(f"{rows} read, none of them in the sample")
+        if self._state.is_alerting:
+            return Exit.QUALITY
+        return Exit.INCOMPLETE if self._has_failures else 0
 
-    def _grade(self, rows: Sequence[bytes], n_seen: int) -> int:
-        """Grade a window and store it as a run; the exit code to stop at, if any."""
-        with TemporaryDirectory(prefix="judgekit-watch-") as folder:
-            outputs = Path(folder) / f"{self._file.stem}.jsonl"
-            outputs.write_bytes(b"".join(row + b"\n" for row in rows))
-            chosen = self._options.model_copy(update={"outputs": (outputs,)})
-            try:
-                setup = grade_run_setup(chosen, tags=(WATCH_TAG,))
-            except DatasetError as error:
-                # The line in the window's file is no place that anybody could look at.
-                raise DatasetError(
-                    f"a sampled row cannot be read: {error.message}",
-                    path=self._file,
-                    hint=error.hint,
-                ) from error
-            with closing(setup):
-                return self._graded(setup, n_seen)
+    def _note_all(self) -> None:
+        for note in (*self.log.notes, *self._window.notes):
+            console.note(note)
+        self.log.notes.clear()
+        self._window.notes.clear()
 
-    def _graded(self, setup: RunSetup, n_seen: int) -> int:
-        prepared_run(setup, resumes=False, triggered_by=self._options.triggered_by)
-        ended = asyncio.run(run_with_progress(setup, self._options))
+    def _begin_window(self) -> int:
+        """Keep the rows of a window and what is behind them, then grade it."""
+        self._note_all()
+        window, self._window = self._window, _Window(self._file, self._options)
+        self._window_file.parent.mkdir(parents=True, exist_ok=True)
+        write_text_atomically(self._window_file, "".join(f"{row}\n" for row in window.rows))
+        pending = PendingWindow(
+            position=self.log.position, n_seen=window.n_seen, n_damaged=window.n_damaged
+        )
+        self._state = self._state.model_copy(update={"pending": pending})
+        self._store_state()
+        return self._grade(pending, is_resumed=False)
+
+    def _grade(self, pending: PendingWindow, *, is_resumed: bool) -> int:
+        """Grade the rows of a window and store them as a run; the exit code to stop at, if any."""
+        chosen = self._options.model_copy(update={"outputs": (self._window_file,)})
+        with closing(grade_run_setup(chosen, tags=(WATCH_TAG,), has_cases_in_rows=True)) as setup:
+            return self._graded(setup, pending, is_resumed=is_resumed)
+
+    def _graded(self, setup: RunSetup, pending: PendingWindow, *, is_resumed: bool) -> int:
+        trigger = self._options.triggered_by
+        info = prepared_run(setup, resumes=is_resumed, triggered_by=trigger)
+        same = find_same_run(setup.store, info) if is_resumed else None
+        # Killed after its last answer, and before the state was stored.
+        if same is not None and same.status == "complete":
+            ended = same
+        else:
+            ended = asyncio.run(run_with_progress(setup, self._options))
         values: list[float] = []
         tally = CaseTally(ended)
 
@@ -174,17 +202,19 @@ class _Watching:
         record_run(setup, summary, None, tally)
         if setup.session.reason is not None:
             return STOP_CODES[setup.session.reason]
-        self._show(summary, n_seen)
+        self._show(summary, pending, n_review=note_reviews(setup, ended))
         state = self._state
         self._state = state.model_copy(
             update={
-                "position": self.log.position,
+                "position": pending.position,
+                "pending": None,
                 "n_windows": state.n_windows + 1,
                 "values": (*state.values, tuple(values)),
             }
         )
         self._look(setup, summary)
         self._store_state()
+        self._window_file.unlink(missing_ok=True)
         return 0
 
     def _look(self, setup: RunSetup, summary: RunSummary) -> None:
@@ -209,25 +239,35 @@ class _Watching:
         update = {"is_alerting": is_alerting, "n_alerts": n_alerts, "values": ()}
         self._state = self._state.model_copy(update=update)
 
-    def _show(self, summary: RunSummary, n_seen: int) -> None:
-        (variant, *_) = summary.variants
-        line = {
-            "window": self._state.n_windows + 1,
-            "run": summary.run.id,
-            "rows": n_seen,
-            "graded": variant.n_answers,
-            "score": variant.value.value,
-            "pass_rate": variant.pass_rate.value,
-        }
-        if self._options.as_json:
-            click.echo(json.dumps(numbers.nan_to_null(line)))
-            return
-        score = numbers.format_mean(variant.value)
-        rate = numbers.format_rate(variant.pass_rate)
-        click.echo(
-            f"{summary.run.id}  {variant.n_answers:,} of {n_seen:,} rows  score {score}  "
-            f"passed {rate}"
-        )
+    def _show(self, summary: RunSummary, pending: PendingWindow, *, n_review: int) -> None:
+        """A line for each variant: rows of a log may name several."""
+        for variant in summary.variants:
+            line = {
+                "window": self._state.n_windows + 1,
+                "run": summary.run.id,
+                "variant": variant.variant,
+                "rows": pending.n_seen,
+                "damaged": pending.n_damaged,
+                "graded": variant.n_answers,
+                "score": variant.value.value,
+                "pass_rate": variant.pass_rate.value,
+                "reviews": n_review,
+            }
+            if self._options.as_json:
+                click.echo(json.dumps(numbers.nan_to_null(line)))
+            else:
+                name = f"  {variant.variant}" if len(summary.variants) > 1 else ""
+                click.echo(
+                    f"{summary.run.id}{name}  {variant.n_answers:,} of {pending.n_seen:,} rows  "
+                    f"score {numbers.format_mean(variant.value)}  "
+                    f"passed {numbers.format_rate(variant.pass_rate)}"
+                )
+        if summary.run.status == "incomplete":
+            self._has_failures = True
+            console.note(
+                f"{summary.run.id}: some outputs have no verdict, because a judge failed: "
+                f"judgekit show {summary.run.id}"
+            )
 
     def _stored_state(self) -> WatchState:
         try:
@@ -245,9 +285,42 @@ class _Watching:
         write_text_atomically(self._state_file, self._state.model_dump_json())
 
 
-def _fault(raw: bytes) -> str | None:
-    """Why a line is no row; None if it is one."""
-    try:
-        return None if isinstance(json.loads(raw), dict) else "it is no JSON object"
-    except ValueError as error:
-        return f"it is no JSON: {message.one_line(str(error))}"
+class _Window:
+    """The rows of a window so far, each with an id of its own."""
+
+    def __init__(self, file: Path, options: _WatchOptions) -> None:
+        self._file, self._options = file, options
+        self.rows: list[str] = []
+        self.n_seen = self.n_damaged = 0
+        self.notes: list[str] = []
+        self._seen: set[bytes] = set()
+        self._ids: Counter[str] = Counter()
+
+    def take(self, line: LogLine) -> None:
+        """Look at a new line: whether it is in the sample, and what it holds."""
+        self.n_seen += 1
+        raw = line.raw.strip()
+        if not raw or not is_sampled(line.raw, self._options.rate, self._options.seed):
+            return
+        if raw in self._seen:
+            self.notes.append(f"{self._file.name}: a row that came twice is graded once")
+            return
+        self._seen.add(raw)
+        try:
+            fields, output = read_logged_row(line.raw, self._file, offset=line.offset)
+        except DatasetError as error:
+            # One damaged line must not end the watch of all that come after it.
+            self.n_damaged += 1
+            # A log is found by its bytes: nobody has counted its lines.
+            fault = message.one_line(error.message).removeprefix(f"{self._file}:1: ")
+            self.notes.append(
+                f"{self._file.name}: a sampled row is left out, at byte {line.offset:,}: {fault}"
+            )
+            return
+        # A conversation, or a request that was sent again, has several rows of one id.
+        case_id = output.case_id or ""
+        self._ids[case_id] += 1
+        if self._ids[case_id] > 1:
+            own = {name: value for name, value in fields.items() if name not in {"id", "caseId"}}
+            fields = {**own, "case_id": f"{case_id}#{self._ids[case_id]}"}
+        self.rows.append(json.dumps(fields))

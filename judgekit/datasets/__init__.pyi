@@ -39,6 +39,8 @@ from .outputs import (
     RecordedOutput as RecordedOutput,
     iter_case_outputs as iter_case_outputs,
     iter_output_rows as iter_output_rows,
+    read_answer_row as read_answer_row,
+    read_logged_row as read_logged_row,
     read_output as read_output,
     valid_output as valid_output,
 )
@@ -56,6 +58,7 @@ from .suite import (
     DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
     BaselineName as BaselineName,
+    ContextSettings as ContextSettings,
     Gate as Gate,
     HttpTarget as HttpTarget,
     NotifySettings as NotifySettings,
@@ -63,7 +66,6 @@ from .suite import (
     SuiteGroup as SuiteGroup,
     TargetKind as TargetKind,
     VariantSettings as VariantSettings,
-    expand_variants as expand_variants,
     names_a_file as names_a_file,
     scorer_name as scorer_name,
 )
@@ -72,3 +74,4 @@ from .validation import (
     validate_dataset as validate_dataset,
     validate_path as validate_path,
 )
+from .variants import expand_variants as expand_variants

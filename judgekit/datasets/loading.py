@@ -33,6 +33,7 @@ from judgekit.formats import (
     read_case,
     read_document,
     read_whole_document,
+    row_kind,
     suffix_of,
     suggest_name,
     validation_faults,
@@ -243,11 +244,20 @@ def _cases(
     for row in raise_damaged(map_columns(rows, columns, path)) if columns else rows:
         case = read_case(row.fields, is_table=row.is_table, is_repaired=row.is_repaired)
         if isinstance(case, list):
+            if row_kind(row.fields) == "outputs":
+                raise DatasetError(_OUTPUT_ROWS, path=path, line=row.line, hint=_OUTPUTS_HINT)
             raise _first_error(case, path, row.line)
         if unique and case.id in lines:
             raise _first_error([duplicate_id_fault(lines[case.id])], path, row.line, case.id)
         lines[case.id] = row.line
         yield case
+
+
+_OUTPUT_ROWS = "this row is a recorded output, not a case"
+_OUTPUTS_HINT = (
+    "to grade a file whose rows have outputs and their inputs: `judgekit grade FILE`; in a suite, "
+    "name the file both as `dataset` and as the `outputs` of a variant"
+)
 
 
 def _first_error(

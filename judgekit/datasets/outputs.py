@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from judgekit.errors import DatasetError
+from judgekit.fingerprint import fingerprint
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
     LINE_SUFFIXES,
@@ -18,10 +20,12 @@ from judgekit.formats import (
     FileRow,
     as_path,
     as_texts,
+    decode_utf8,
     document_rows,
     is_promptfoo_results,
     is_quality_record,
     is_read_whole,
+    json_row,
     objects_of,
     raise_damaged,
     read_cells,
@@ -36,7 +40,6 @@ from judgekit.records import Case, Dataset, Output, Usage, memory_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from pydantic import JsonValue
 
@@ -91,7 +94,7 @@ def iter_case_outputs(
     objects = () if cases is None else memory_objects(cases)
     others = {key for key, _ in objects_of(objects, "test-case")}
     for answer in _iter_wanted(path, variant):
-        case_id, fields = answer.output.case_id or "", answer.case_fields
+        case_id = answer.output.case_id or ""
         if by_id is not None:
             if case_id not in by_id:
                 if case_id in others:
@@ -104,16 +107,58 @@ def iter_case_outputs(
                 raise DatasetError(message, path=path, line=answer.line, hint=hint)
             yield by_id[case_id], answer.output
             continue
-        # A judge that is not shown the question would judge the text alone.
-        if needs_input and fields.get("input") is None:
+        yield _described_case(answer, path, needs_input=needs_input), answer.output
+
+
+def iter_described_cases(path: Path | str) -> Iterator[Case]:
+    """The cases that the rows of an outputs file describe, each once, in the order of the rows."""
+    path = as_path(path)
+    first: dict[str, tuple[int, str]] = {}
+    for row in iter_output_rows(path):
+        answer = valid_output(row, path, folder=path.parent)
+        case_id, fields = answer.output.case_id or "", answer.case_fields
+        content = fingerprint({**fields})
+        line, known = first.setdefault(case_id, (answer.line, content))
+        if line == answer.line:
+            yield _described_case(answer, path, needs_input=True)
+        # Another variant's output, or another try, need not say again what was asked.
+        elif fields and content != known:
             raise DatasetError(
-                "this row does not say what was asked",
+                f"this row describes its case differently from line {line}",
                 path=path,
                 line=answer.line,
                 case_id=case_id,
-                hint="name the file with the cases (--cases), or add an `input` column",
+                hint="give each case an id of its own",
             )
-        yield Case.model_validate({"id": case_id, "input": None, **fields}), answer.output
+
+
+def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[Fields, Output]:
+    """One line of a log: its fields, and the output they hold, with a case that can be judged."""
+    row = json_row(decode_utf8(raw, path=path, offset=offset).strip(), path, 1)
+    answer = valid_output(row, path)
+    _described_case(answer, path, needs_input=False)
+    return dict(row.fields), answer.output
+
+
+def read_answer_row(fields: Mapping[str, JsonValue], place: str) -> tuple[Case, Output]:
+    """The case and the output of one row, as an outputs file has them; `place` is for errors."""
+    answer = valid_output(FileRow(1, dict(fields)), Path(place))
+    return _described_case(answer, Path(place), needs_input=False), answer.output
+
+
+def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) -> Case:
+    case_id, fields = answer.output.case_id or "", answer.case_fields
+    # A judge that is not shown the question would judge the text alone.
+    if needs_input and fields.get("input") is None:
+        raise DatasetError(
+            "this row does not say what was asked",
+            path=path,
+            line=answer.line,
+            case_id=case_id,
+            hint="name the file with the cases (--cases, or `dataset:` in a suite), or add an "
+            "`input` column",
+        )
+    return Case.model_validate({"id": case_id, "input": None, **fields})
 
 
 def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:

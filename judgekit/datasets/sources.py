@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark, merge_benchmark
 from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite
+from judgekit.datasets.outputs import iter_described_cases
 from judgekit.datasets.suite import RunSettings, Suite
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import (
@@ -157,12 +158,12 @@ def open_cases(
     # Rows in JSONL, CSV, TSV and Parquet are read again each time, one in memory at a time. A JSON
     # or YAML document, another tool's file and the cases of a suite are read once.
     if isinstance(source, Suite):
-        if source.dataset_path is not None:
-            return open_cases(
-                source.dataset_path,
-                columns=columns or source.columns or None,
-                benchmark=source.benchmark,
-            )
+        named = source.dataset_path
+        if named is not None and source.has_cases_in_outputs:
+            return CaseSource(dataset_name(named), "1", lambda: iter_described_cases(named))
+        if named is not None:
+            mapped = columns or source.columns or None
+            return open_cases(named, columns=mapped, benchmark=source.benchmark)
         cases = source.cases
         if cases is None:
             hint = "name a `dataset`"

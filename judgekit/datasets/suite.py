@@ -1,11 +1,9 @@
-"""The suite, the content of a `judgekit.yaml`: its settings, and the variants it expands to."""
+"""The suite, the content of a `judgekit.yaml`; `variants` expands its variants."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from itertools import product
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
@@ -13,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from judgekit.datasets.judge_settings import SuiteJudge
-from judgekit.errors import SettingsError
 from judgekit.fingerprint import omit_at_default
 from judgekit.formats import as_path
 from judgekit.records import (
@@ -28,12 +25,11 @@ from judgekit.records import (
     ReconciliationRule,
     Record,
     Weight,
+    size_name,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from pydantic import JsonValue
 
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Names = Annotated[tuple[Name, ...], Field(min_length=1)]
@@ -98,6 +94,39 @@ class HttpTarget(Record):
     """Headers to send; `${NAME}` stands for an environment variable, so that no key stands here."""
 
 
+def _token_size(value: object) -> object:
+    """`8k` stands for 8000."""
+    if not isinstance(value, str):
+        return value
+    if (match := _SIZE.fullmatch(value)) is None:
+        raise ValueError(f"a size is a number of tokens such as 8k or 8000, not {value!r}")
+    return int(match[1]) * (1000 if match[2] else 1)
+
+
+_SIZE = re.compile(r"(\d{1,9})(k?)", re.IGNORECASE)
+TokenSize = Annotated[int, Field(ge=0, le=10_000_000, strict=True), BeforeValidator(_token_size)]
+
+
+class ContextSettings(Record):
+    """Other text that is added to the context of every case, in several sizes."""
+
+    sizes: Annotated[tuple[TokenSize, ...], Field(min_length=1)]
+    """Tokens that are added, as `8k` or 8000; 0 adds none. Each variant is run at each size."""
+
+    filler: Name | None = None
+    """Text files to take the added text from, a path or a pattern such as `texts/*.txt`; null
+    takes the contexts of other cases, and then invented records."""
+
+    place: Literal["start", "middle", "end"] = "middle"
+    """Where the case's own context stands in the longer one."""
+
+    @model_validator(mode="after")
+    def _names_each_size_once(self) -> Self:
+        if twice := _twice(map(size_name, self.sizes)):
+            raise ValueError(f"the size {twice} is named twice")
+        return self
+
+
 class VariantSettings(Record):
     """One version to be graded, and where its outputs come from."""
 
@@ -150,6 +179,12 @@ class VariantSettings(Record):
 
     provider_by_node: dict[str, str] = Field(default_factory=dict)
     """The provider each node uses."""
+
+    added_context_tokens: TokenSize | None = None
+    """Tokens of other text that are added to each case's context, as `8k` or 8000; the suite's
+    `context` sets it for each of its sizes."""
+
+    _without_defaults = omit_at_default("added_context_tokens")
 
     @property
     def kind(self) -> TargetKind:
@@ -331,6 +366,11 @@ def _short_items(field: str, *, may_be_one: bool = False) -> Callable[[object], 
     return whole
 
 
+def _listed_sizes(value: object) -> object:
+    """A list of sizes alone stands for the settings with these sizes."""
+    return {"sizes": value} if isinstance(value, list | tuple) else value
+
+
 class Suite(Record):
     """A suite file, as it stands; paths in it are relative to its folder."""
 
@@ -338,7 +378,8 @@ class Suite(Record):
     """Name of the suite."""
 
     dataset: Name | None = None
-    """A file of cases; or give them inline as `cases`."""
+    """A file of cases; or give them inline as `cases`. Where a variant names the same file as its
+    `outputs`, each row has an output and its input, as in a log of production."""
 
     cases: Annotated[tuple[Case, ...], Field(min_length=1)] | None = None
     """The cases themselves."""
@@ -369,6 +410,10 @@ class Suite(Record):
 
     variants: tuple[VariantSettings, ...] = ()
     """The versions to grade."""
+
+    context: Annotated[ContextSettings, BeforeValidator(_listed_sizes)] | None = None
+    """Sizes of the context at which every variant is run, as `[0, 8k, 32k]`: so many tokens of
+    other text are added to each case's own. Only what is called gets them; judges do not."""
 
     assertions: tuple[JsonObject, ...] = ()
     """Deterministic checks of every output, each with a `type`."""
@@ -426,6 +471,20 @@ class Suite(Record):
     def dataset_path(self) -> Path | None:
         """The file of cases; None where they are inline."""
         return None if self.dataset is None else self.resolve(self.dataset)
+
+    @property
+    def has_cases_in_outputs(self) -> bool:
+        """Whether its dataset is a file of recorded outputs, with their inputs in the same rows."""
+        path = self.dataset_path
+        return (
+            path is not None
+            and not self.columns
+            and any(
+                variant.outputs is not None
+                and self.resolve(variant.outputs).resolve() == path.resolve()
+                for variant in self.variants
+            )
+        )
 
     @property
     def rubric_source(self) -> Path | str | None:
@@ -523,62 +582,3 @@ def names_a_file(name: str) -> bool:
     """Whether a rubric is given as a file rather than by the name of a shipped one."""
     is_path = "/" in name or "\\" in name
     return is_path or _RUBRIC_FILE.search(name.lower()) is not None
-
-
-# Parameters that are never lists, so that a list in their place means several variants.
-_ONE_VALUE = frozenset({
-    "temperature", "top_p", "top_k", "min_p", "seed", "n", "max_tokens", "max_completion_tokens",
-    "frequency_penalty", "presence_penalty", "repetition_penalty", "reasoning_effort",
-    "verbosity", "service_tier",
-})  # fmt: skip
-
-
-def expand_variants(suite: Suite) -> tuple[VariantSettings, ...]:
-    """The variants of a suite, each with one prompt, one model and one value of each parameter."""
-    # The order is the file's: the last of prompt, model and parameters changes first. The id of a
-    # variant has its differences from its siblings: `v2[model=openai/a,temperature=0.7]`.
-    expanded = tuple(one for variant in suite.variants for one in _expanded(variant))
-    ids = [variant.id for variant in expanded]
-    if twice := sorted({name for name in ids if ids.count(name) > 1}):
-        raise SettingsError(
-            f"two variants would have the id {twice[0]!r}",
-            hint="a list may name each thing once; an id may not be that of a combination",
-        )
-    return expanded
-
-
-def _expanded(variant: VariantSettings) -> list[VariantSettings]:
-    prompts = variant.prompt if isinstance(variant.prompt, tuple) else (variant.prompt,)
-    models = variant.model if isinstance(variant.model, tuple) else (variant.model,)
-    # Every set of parameters, with one value where a list stands for several.
-    sets: list[JsonObject] = []
-    listed = variant.parameters
-    for one in listed if isinstance(listed, tuple) else (listed,):
-        values = [
-            value if name in _ONE_VALUE and isinstance(value, list) else [value]
-            for name, value in one.items()
-        ]
-        sets += [dict(zip(one, chosen, strict=True)) for chosen in product(*values)]
-    if not sets:
-        raise SettingsError(f"variant {variant.id!r} has an empty list among its parameters")
-    names = dict.fromkeys(name for one in sets for name in one)
-    shown = [name for name in names if any(one.get(name) != sets[0].get(name) for one in sets)]
-    found = []
-    for prompt, model, parameters in product(prompts, models, sets):
-        differs: dict[str, JsonValue] = {}
-        if len(prompts) > 1:
-            differs["prompt"] = prompt
-        if len(models) > 1:
-            differs["model"] = model
-        differs |= {name: parameters.get(name) for name in shown}
-        parts = ",".join(f"{name}={_shown(value)}" for name, value in differs.items())
-        update = {"prompt": prompt, "model": model, "parameters": parameters}
-        name = f"{variant.id}[{parts}]" if parts else variant.id
-        found.append(variant.model_copy(update={**update, "id": name}))
-    return found
-
-
-def _shown(value: JsonValue) -> str:
-    if value is None:
-        return "default"
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))

@@ -19,6 +19,8 @@ from judgekit.datasets.loading import (
     rubric_path,
 )
 from judgekit.datasets.outputs import read_output, scan_output_rows
+from judgekit.datasets.sources import open_cases
+from judgekit.datasets.variants import expand_variants
 from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DUPLICATE_ID,
@@ -253,6 +255,8 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
     if suite.cases is not None:
         case_ids = {case.id for case in suite.cases}
         yield from _weak_cases(suite.cases, document.path, lambda _: document.line_of("cases"))
+    elif suite.has_cases_in_outputs:
+        yield from _described_case_problems(suite)
     elif (path := suite.dataset_path) is not None:
         # Rows that a suite names as its dataset are cases, even if they look like something else.
         is_rows = is_row_file(path) and not is_read_whole(path)
@@ -261,9 +265,30 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
         yield from _file_problems(check) if mapped is None else mapped
         case_ids = {case.id for case in check.cases} or None
     yield from _suite_rubric_problems(suite.rubric_source, document)
+    yield from _variant_problems(suite, document, case_ids)
+
+
+def _described_case_problems(suite: Suite) -> Iterator[Problem]:
+    """What is wrong with the inputs of rows that are valid outputs; others are reported as such."""
+    check = RowCheck(suite.resolve(suite.dataset or ""), "outputs")
+    if not any(problem.severity == "error" for problem in _row_problems(check)):
+        try:
+            open_cases(suite).count()
+        except DatasetError as error:
+            yield problem_from_error(error)
+
+
+def _variant_problems(
+    suite: Suite, document: ParsedDocument, case_ids: Collection[str] | None
+) -> Iterator[Problem]:
     for variant in suite.variants:
         if variant.outputs is not None:
             yield from _row_problems(RowCheck(suite.resolve(variant.outputs), "outputs", case_ids))
+    try:
+        expand_variants(suite)
+    except SettingsError as error:
+        place = {"path": str(document.path), "line": document.line_of("variants")}
+        yield problem_from_error(error).model_copy(update=place)
     if not suite.variants:
         yield Problem(
             severity="warning",

@@ -51,7 +51,7 @@ from .explain import (
     SizeCurve as SizeCurve,
     answer_rows as answer_rows,
     explain_variance as explain_variance,
-    size_curve as size_curve,
+    size_curves as size_curves,
     variants_side_by_side as variants_side_by_side,
 )
 from .findings import (
@@ -72,7 +72,6 @@ from .gate import (
     TierGateResult as TierGateResult,
     check_baseline as check_baseline,
     check_gate as check_gate,
-    decide_gate as decide_gate,
     gate_of_run as gate_of_run,
     required_value as required_value,
 )
@@ -93,6 +92,7 @@ from .human_labels import (
 from .judges import (
     CALIBRATION_KEY as CALIBRATION_KEY,
     JUDGING_KEY as JUDGING_KEY,
+    REVIEWER as REVIEWER,
     ExecutionOptions as ExecutionOptions,
     JudgeUsage as JudgeUsage,
     calibration_of_run as calibration_of_run,
@@ -175,11 +175,7 @@ from .run import (
     summarize as summarize,
     summarize_verdicts as summarize_verdicts,
 )
-from .run_figures import (
-    RunFigures as RunFigures,
-    StoredFigure as StoredFigure,
-    store_figures as store_figures,
-)
+from .run_figures import RunFigures as RunFigures, StoredFigure as StoredFigure
 from .runner import (
     choice_of_run as choice_of_run,
     find_resumed_run as find_resumed_run,

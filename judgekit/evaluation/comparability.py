@@ -14,6 +14,7 @@ from judgekit.evaluation.judges import judging_of_run, on_common_scale, recorded
 from judgekit.evaluation.outcome import last_tries
 from judgekit.evaluation.run_figures import FigureReader
 from judgekit.evaluation.score_comparison import SideScores, case_content
+from judgekit.evaluation.session import OUTPUTS_TAG
 from judgekit.fingerprint import canonical_json
 from judgekit.records import FINISHED_STATUSES, config_part
 from judgekit.scoring import criterion_edits, judge_changes
@@ -143,11 +144,14 @@ def describe_break(then: RunInfo, now: RunInfo, changes: Sequence[str]) -> str:
 WATCH_TAG = "watch"
 """The tag of runs that are windows of a growing file: each has other cases, drawn by one rule."""
 
+# Runs of such a tag have other cases each time, by the same rule.
+_DRAWN = frozenset({WATCH_TAG, OUTPUTS_TAG})
+
 
 def has_other_cases(reader: FigureReader, then: RunInfo, now: RunInfo) -> bool:
     """Whether figures of two runs are of different cases, so that they are not comparable."""
-    is_window = WATCH_TAG in then.tags and WATCH_TAG in now.tags
-    return not (is_window or reader.has_same_cases(then, now))
+    are_drawn = bool(_DRAWN & {*then.tags} & {*now.tags})
+    return not (are_drawn or reader.has_same_cases(then, now))
 
 
 def _judging_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:

@@ -7,7 +7,8 @@ It shows association, never cause: whatever was not varied on purpose may stand 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from math import isnan, log1p
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,14 +19,14 @@ from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.stats.attribution import shapley_r2
 from judgekit.stats.estimate import Estimate, cluster_means
 from judgekit.stats.intervals import rating_mean
-from judgekit.stats.paired import paired_difference
+from judgekit.stats.paired import VALUE_STEP, amount_difference, paired_difference, within_one
 from judgekit.stats.trend import changepoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.evaluation.outcome import Outcome
-    from judgekit.records import CaseResult, RunInfo
+    from judgekit.records import CaseResult, Output, RunInfo
     from judgekit.stats.attribution import ShapleyR2
     from judgekit.stats.trend import Changepoint
     from judgekit.store import RunStore
@@ -38,9 +39,12 @@ _FEWEST_ANSWERS = 12
 # A predictor that more answers lack is left out; else the answers that lack it are.
 _MOST_UNKNOWN = 0.2
 
-NUMBERS = ("input_tokens", "output_tokens", "tool_calls", "duration_ms")
+ADDED_CONTEXT = "added_context_tokens"
+NUMBERS = (ADDED_CONTEXT, "input_tokens", "output_tokens", "tool_calls", "duration_ms")
 NAMES = ("model", "variant", "stratum", "run")
 """The predictors: numbers of an answer, and names that it has."""
+
+_SCORE = "score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +53,9 @@ class ExplainedVariance:
 
     Attributes:
         names: The predictors that vary.
-        shares: Their shares of the variance, in the order of `names`; None where none varies.
-        left_out: Predictors that do not vary or are unknown, with the reason.
+        shares: Their shares of the variance, in the order of `names`; None where none varies, or
+            the score does not.
+        left_out: Predictors that do not vary or are unknown, with the reason; the score too.
     """
 
     names: tuple[str, ...]
@@ -80,6 +85,7 @@ class SizeCurve:
             the threshold; None where not even the first does.
         cliff: Where the scores, sorted by size, most likely change their level.
         cliff_at: The size there; None without a likely change to lower scores.
+        variant: The only variant that it is of; None for all of them together.
     """
 
     by: str
@@ -89,11 +95,12 @@ class SizeCurve:
     cliff: Changepoint | None
     cliff_at: float | None
     n_unknown: int
+    variant: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideDifference:
-    """A variant less the first one in one measure, over the cases that both have."""
+    """A variant less another one in one measure, over the cases that both have."""
 
     variant: str
     against: str
@@ -130,24 +137,34 @@ def answer_rows(
 
 def _row(answer: Outcome, run: RunInfo, by: str | None) -> AnswerRow:
     result = answer.result
-    output, usage = result.output, result.output.usage
-    numbers: dict[str, float] = {}
-    if usage is not None:
-        numbers |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-        numbers |= {} if usage.cost_usd is None else {"cost_usd": usage.cost_usd}
-    if output.trace:
-        numbers["tool_calls"] = sum(event.type == "tool_call" for event in output.trace)
-    if output.duration_ms is not None:
-        numbers["duration_ms"] = output.duration_ms
+    numbers = _amounts(result.output)
     if by is not None and by not in numbers and (found := _at(result, by)) is not None:
         numbers[by] = found
-    names = {"variant": result.variant, "run": run.id}
-    models = next((v.model_by_node for v in run.variants if v.id == result.variant), {})
-    if models:
-        names["model"] = ", ".join(sorted(set(models.values())))
+    names = {"variant": result.variant, "base": result.variant, "run": run.id}
+    variant = next((v for v in run.variants if v.id == result.variant), None)
+    if variant is not None:
+        names["base"] = variant.base_id
+        if variant.added_context_tokens is not None:
+            numbers[ADDED_CONTEXT] = variant.added_context_tokens
+        if variant.model_by_node:
+            names["model"] = ", ".join(sorted(set(variant.model_by_node.values())))
     if result.case.stratum is not None:
         names["stratum"] = result.case.stratum
     return AnswerRow(run.id, result.case.id, answer.value or 0.0, numbers, names)
+
+
+def _amounts(output: Output) -> dict[str, float]:
+    """What an output took, as far as it is known."""
+    usage = output.usage
+    known: dict[str, float | None] = {"duration_ms": output.duration_ms}
+    if usage is not None:
+        known["cost_usd"] = usage.cost_usd
+        # A system that reports its cost alone says nothing of tokens.
+        if usage.input_tokens or usage.output_tokens:
+            known |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    if output.trace:
+        known["tool_calls"] = sum(event.type == "tool_call" for event in output.trace)
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def _at(result: CaseResult, path: str) -> float | None:
@@ -171,7 +188,11 @@ def explain_variance(rows: Sequence[AnswerRow]) -> ExplainedVariance:
     names: list[str] = []
     left_out: dict[str, str] = {}
     for name in (*NUMBERS, *NAMES):
-        made = _number_column(rows, name) if name in NUMBERS else _name_columns(rows, name)
+        if name == ADDED_CONTEXT and all(name not in row.numbers for row in rows):
+            continue  # few suites have it
+        # One variant at several sizes: the size is a predictor of its own.
+        column = "base" if name == "variant" else name
+        made = _number_column(rows, name) if name in NUMBERS else _name_columns(rows, column)
         if isinstance(made, str):
             left_out[name] = made
             continue
@@ -179,7 +200,10 @@ def explain_variance(rows: Sequence[AnswerRow]) -> ExplainedVariance:
         columns += made
         names.append(name)
     shares = None
-    if names:
+    # Equal scores leave nothing to explain, and yet the variants may differ in what they take.
+    if len({row.value for row in rows}) == 1:
+        left_out[_SCORE] = "the same for all answers"
+    elif names:
         shares = shapley_r2(
             list(map(list, zip(*columns, strict=True))),
             [row.value for row in rows],
@@ -252,6 +276,25 @@ def size_curve(rows: Sequence[AnswerRow], by: str, threshold: float) -> SizeCurv
     )
 
 
+def size_curves(
+    rows: Sequence[AnswerRow], by: str | None, threshold: float
+) -> tuple[SizeCurve, ...]:
+    """The curve over a size; without one, of each variant over the tokens added to its context.
+
+    Raises:
+        NotEnoughDataError: When there are too few answers for a curve that was asked for.
+    """
+    if by is not None:
+        return (size_curve(rows, by, threshold),)
+    curves = []
+    sized = [row for row in rows if ADDED_CONTEXT in row.numbers]
+    for base in dict.fromkeys(row.names["base"] for row in sized):
+        own = [row for row in sized if row.names["base"] == base]
+        with suppress(NotEnoughDataError):
+            curves.append(replace(size_curve(own, ADDED_CONTEXT, threshold), variant=base))
+    return tuple(curves)
+
+
 def _bins(known: Sequence[tuple[float, str, float]]) -> Iterable[SizeBin]:
     """Each size for itself where there are few, else ranges of about equally many answers."""
     sizes = sorted({size for size, _, _ in known})
@@ -284,23 +327,56 @@ _SIDE_MEASURES = ("value", "input_tokens", "output_tokens", "tool_calls", "durat
 
 
 def variants_side_by_side(rows: Sequence[AnswerRow]) -> list[SideDifference]:
-    """Each variant less the first one, paired by case: quality, tokens, tool calls, time, cost."""
+    """Each variant less the first one, paired by case: quality, tokens, tool calls, time, cost.
+
+    Of variants at several sizes of the context each is compared at the same size.
+    """
     by_variant: dict[str, list[AnswerRow]] = defaultdict(list)
     for row in rows:
         by_variant[row.names["variant"]].append(row)
     first, *others = by_variant
-    found = []
-    for other in others:
-        for measure in _SIDE_MEASURES:
-            sides = [_case_means(by_variant[name], measure) for name in (first, other)]
-            cases = sorted(sides[0].keys() & sides[1].keys())
-            if len(cases) > 1:
-                a, b = ([side[case] for case in cases] for side in sides)
-                estimate = paired_difference(a, b)
-                found.append(
-                    SideDifference(variant=other, against=first, measure=measure, estimate=estimate)
-                )
-    return found
+    return [
+        found
+        for other in others
+        for measure in _SIDE_MEASURES
+        if (
+            found := _side_difference(
+                by_variant, _opposite(by_variant, first, other), other, measure
+            )
+        )
+    ]
+
+
+def _opposite(by_variant: Mapping[str, Sequence[AnswerRow]], first: str, other: str) -> str:
+    """What a variant is compared with: itself at the first size, or another one at its own size."""
+    (row, *_), (base, *_) = by_variant[other], by_variant[first]
+    if row.names["base"] == base.names["base"]:
+        return first
+    size = row.numbers.get(ADDED_CONTEXT)
+    same = (
+        name
+        for name, (one, *_) in by_variant.items()
+        if one.names["base"] == base.names["base"] and one.numbers.get(ADDED_CONTEXT) == size
+    )
+    return next(same, first)
+
+
+def _side_difference(
+    by_variant: Mapping[str, Sequence[AnswerRow]], first: str, other: str, measure: str
+) -> SideDifference | None:
+    """The difference in one measure; None where fewer than two cases have it on both sides."""
+    sides = [_case_means(by_variant[name], measure) for name in (first, other)]
+    cases = sorted(sides[0].keys() & sides[1].keys())
+    if len(cases) <= 1:
+        return None
+    a, b = ([side[case] for case in cases] for side in sides)
+    # Scores as in the table of a run; amounts have no scale.
+    estimate: Estimate = (
+        within_one(paired_difference(a, b, step=VALUE_STEP))
+        if measure == "value"
+        else amount_difference(a, b)
+    )
+    return SideDifference(variant=other, against=first, measure=measure, estimate=estimate)
 
 
 def _case_means(rows: Iterable[AnswerRow], measure: str) -> dict[str, float]:

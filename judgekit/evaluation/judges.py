@@ -152,6 +152,10 @@ if TYPE_CHECKING:
     JudgeAnswer = Judgment | JudgeFailure
 
 HUMAN_JUDGE = "human"
+# Whom questions wait for that only review automated verdicts; the verdicts stand meanwhile.
+REVIEWER = "review"
+# The key of a run's `config` that says which share of the answers is reviewed.
+REVIEW_KEY = "review"
 
 
 class SuiteJudges(JudgePanel):
@@ -254,6 +258,15 @@ class SuiteJudges(JudgePanel):
             if criterion.name not in judged and self._needs_human(criterion, judge_answers)
         ]
 
+    def review_questions(
+        self, run_id: str, key: ItemKey, rubric: Rubric, *, at: datetime
+    ) -> list[HumanItem]:
+        """The criteria of an answer that a reviewer is shown, whatever was decided."""
+        return [
+            HumanItem(run_id=run_id, key=key, criterion=one.name, judge=REVIEWER, asked_at=at)
+            for one in rubric.criteria
+        ]
+
     def unanswered(
         self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
     ) -> list[tuple[str, str, int]]:
@@ -351,6 +364,8 @@ class ExecutionOptions:
     max_cost_usd: float | None = None
     # Whether programs that the suite names may be run beside its variants
     allow_scripts: bool = False
+    # The share of the automated verdicts that a reviewer is asked about too
+    review: float = 0.0
 
 
 def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:

@@ -13,7 +13,7 @@ from judgekit.assertions import SIMILARITY, combine_outcomes, evaluate_assertion
 from judgekit.datasets import scorer_name
 from judgekit.errors import InputError, JudgekitError, UnknownNameError
 from judgekit.evaluation.case_plans import JUDGE_SCORER, OVERALL_SCORE, evaluation_plan_of
-from judgekit.evaluation.judges import judging_of_run
+from judgekit.evaluation.judges import HUMAN_JUDGE, judging_of_run
 from judgekit.judge import with_repeat_confidence
 from judgekit.records import AssertionResult, Output, Rubric, Score, config_rows
 from judgekit.scoring import (
@@ -148,7 +148,7 @@ def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
         return None
     verdict = conclude(
         rubric,
-        _with_confidence(result.judgments),
+        _with_confidence(_votes(result.judgments, run)),
         result.failures,
         case_id=result.case.id,
         variant=result.variant,
@@ -157,6 +157,14 @@ def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
     )
     use = run.calibration
     return verdict if use is None else apply_calibration(verdict, rubric, use, panel=run.panel)
+
+
+def _votes(judgments: Sequence[Judgment], run: RunInfo) -> Sequence[Judgment]:
+    """Without the judgments of reviewers, which are labels: automated verdicts stand."""
+    # A share of human votes among automated ones would change the measure from answer to answer.
+    if HUMAN_JUDGE in run.panel.judges:
+        return judgments
+    return [one for one in judgments if one.source != "human" or one.judge in run.panel.judges]
 
 
 def _suite_scores(

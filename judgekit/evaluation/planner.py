@@ -157,7 +157,7 @@ class _SuitePlanner:
         self._is_graded |= any(len(c.scale.points or ()) != _TWO_POINTS for c in criteria)
 
     async def take(self, place: int, case: Case) -> None:
-        self._opened.refuse_retries_of_repeats(case)
+        self._opened.check_case(case)
         rubric = self._opened.plans.rubric_of(case)
         n_again = self._opened.retries_of(case)
         for item in chain.from_iterable(self._work.chains([case])):

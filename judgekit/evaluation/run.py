@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,13 +13,16 @@ from typing import TYPE_CHECKING, Self, overload
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE,
+    VariantSettings,
+    open_cases,
+    read_answer_row,
     refuse_retired,
     suite_from_path,
     with_benchmark,
 )
-from judgekit.errors import InputError, SettingsError
+from judgekit.errors import InputError, SettingsError, UnknownNameError
 from judgekit.evaluation.completion import complete_run
-from judgekit.evaluation.findings import CaseTally
+from judgekit.evaluation.findings import CaseTally, ObservedRuns
 from judgekit.evaluation.gate import check_gate
 from judgekit.evaluation.judges import (
     ExecutionOptions,
@@ -28,22 +32,30 @@ from judgekit.evaluation.judges import (
     without_calibration,
 )
 from judgekit.evaluation.outcome import Outcome, conclude_result
-from judgekit.evaluation.runner import choice_of_run, find_resumed_run, prepare_run, run_suite
-from judgekit.evaluation.session import Session, open_suite
+from judgekit.evaluation.runner import (
+    choice_of_run,
+    find_resumed_run,
+    n_waiting,
+    prepare_run,
+    run_suite,
+)
+from judgekit.evaluation.session import OUTPUTS_TAG, RecordedAnswers, Session, open_suite
 from judgekit.evaluation.summary import RunTally
 from judgekit.judge import synchronous
-from judgekit.records import Case, CaseResult, Output, RunInfo, RunPanel
+from judgekit.records import Case, CaseResult, CaseSource, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pydantic import JsonValue
 
     from judgekit.datasets import Gate, Suite
     from judgekit.evaluation.gate import GateResult
     from judgekit.evaluation.session import Choice
     from judgekit.evaluation.summary import RunSummary
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import JudgeFailure, Judgment, Rubric, RunStatus, Verdict
+    from judgekit.records import JudgeFailure, Judgment, Occurrence, Rubric, RunStatus, Verdict
 
 
 async def evaluate(
@@ -63,8 +75,13 @@ async def evaluate(
     triggered_by: str | None = None,
     benchmark: str | None = None,
     retired: bool = False,
+    review: float = 0.0,
+    outputs: Iterable[GivenOutput] | None = None,
 ) -> Run:
-    """Run a suite from cases to a stored run.
+    """Run a suite from cases to a stored run, or judge outputs that are at hand by it.
+
+    What the gate decides, and what fails, is stored with the run, for `judgekit gate`, `trend` and
+    `findings`; alarms are sent where the suite has `notify`.
 
     Args:
         suite: The suite, or its file.
@@ -88,6 +105,14 @@ async def evaluate(
         benchmark: The benchmark to run, by its id or name, where the file is a quality memory with
             several, or a suite with one as its dataset; None runs all its cases.
         retired: Whether a suite or benchmark that is retired is run nevertheless.
+        review: Share of the answers, in [0, 1], whose automated verdicts a human reviews as well;
+            the verdicts stand, and `judgekit label RUN` asks.
+        outputs: Outputs to judge in the place of what the suite's variants answer, such as that of
+            an agent run that has just ended: pairs of a case and its output, outputs whose
+            `case_id` is a case of the suite, or rows as `judgekit grade FILE` reads them. The run
+            is tagged `outputs`; the variant of an output that names none is that of the suite if
+            it has only one, else `outputs`. With one output that has a `run_id`, this agent run is
+            the trigger. None runs the variants.
 
     Returns:
         The run; read it, sum it up with `summarize`, close it after use.
@@ -103,6 +128,13 @@ async def evaluate(
         >>> async def passed() -> float:
         ...     with await jk.evaluate("judgekit.yaml", max_cost_usd=2.0) as run:
         ...         return jk.summarize(run).variants[0].pass_rate.value
+
+        After each run of an agent, from the agent's own event loop:
+
+        >>> async def judged(task: jk.Case, answer: jk.Output) -> bool | None:
+        ...     with await jk.evaluate("judgekit.yaml", outputs=[(task, answer)]) as run:
+        ...         (outcome,) = run.concluded()
+        ...         return outcome.passed
     """
     current = session or Session()
     execution = ExecutionOptions(
@@ -112,35 +144,36 @@ async def evaluate(
         refresh=refresh_mode(refresh=refresh, retry_errors=current.retry_errors, frozen=frozen),
         max_cost_usd=max_cost_usd,
         allow_scripts=allow_scripts,
+        review=review,
     )
-    loaded = _loaded(suite, benchmark, retired=retired)
+    loaded, recorded = _with_outputs(_loaded(suite, benchmark, retired), outputs, choice)
     # A store that was passed in stays open: its owner may use it for other runs.
     opened_store = store if isinstance(store, RunStore) else RunStore(store)
-    owns = opened_store is not store
+    trigger = triggered_by or _agent_run(recorded)
     try:
         begun = find_resumed_run(opened_store, resume, loaded)
-        opened = open_suite(loaded, choice or choice_of_run(begun), execution)
+        opened = open_suite(loaded, choice or choice_of_run(begun), execution, recorded=recorded)
         async with aclosing(opened):
-            now = current.now()
-            run = prepare_run(
-                opened, opened_store, begun, now=now, notes=notes, triggered_by=triggered_by
+            info = prepare_run(
+                opened, opened_store, begun, now=current.now(), notes=notes, triggered_by=trigger
             )
-            _check_calibrated(opened.suite.gate, run)
-            ended = await run_suite(opened, opened_store, run, current, resumed=begun is not None)
+            _check_calibrated(opened.suite.gate, info)
+            ended = await run_suite(opened, opened_store, info, current, resumed=begun is not None)
+        run = Run(ended, opened_store, owns_store=opened_store is not store)
+        for problem in await _complete(run, loaded, current.now()):
+            # Without a session nothing else would show it.
+            warnings.warn(problem, stacklevel=2) if session is None else session.note(problem)
     except BaseException:
-        if owns:
+        if opened_store is not store:
             opened_store.close()
         raise
-    finished = Run(ended, opened_store, owns_store=owns)
-    for problem in await _complete(finished, opened.suite, current.now()):
-        warnings.warn(problem, stacklevel=2)
-    return finished
+    return run
 
 
 evaluate_sync = synchronous(evaluate)
 
 
-def _loaded(suite: Suite | Path | str, benchmark: str | None, *, retired: bool) -> Suite:
+def _loaded(suite: Suite | Path | str, benchmark: str | None, retired: bool) -> Suite:  # noqa: FBT001 - called once
     if isinstance(suite, Path | str):
         loaded = suite_from_path(suite, benchmark=benchmark)
     else:
@@ -150,16 +183,81 @@ def _loaded(suite: Suite | Path | str, benchmark: str | None, *, retired: bool) 
     return loaded
 
 
-async def _complete(run: Run, suite: Suite, at: datetime) -> Sequence[str]:
-    """Store what follows from a run; what could not be notified."""
-    try:
-        failures = CaseTally(run.info)
-        summary = run.summary(watch=failures.take)
-        gate = run.gate(summary)
-        return (await complete_run(suite, run.store, summary, gate, failures, at=at)).problems
-    except BaseException:
-        run.close()
-        raise
+GivenOutput = Output | tuple[Case, Output] | Mapping[str, "JsonValue"]
+"""An output at hand: of a case of the suite, with its case, or as a row that describes both."""
+
+
+def _with_outputs(
+    suite: Suite, outputs: Iterable[GivenOutput] | None, choice: Choice | None
+) -> tuple[Suite, RecordedAnswers | None]:
+    """A suite of recorded outputs, as `grade` makes one of files; without any the suite itself."""
+    if outputs is None:
+        return suite, None
+    if choice is not None:
+        raise SettingsError(
+            "`outputs` and `choice` exclude each other", hint="pass the outputs that are wanted"
+        )
+    (only,) = suite.variants if len(suite.variants) == 1 else (None,)
+    default = OUTPUTS_TAG if only is None else only.id
+    cases: dict[str, Case] = {}
+    by_variant: dict[str, dict[str, Output]] = {}
+    for place, handed in enumerate(outputs):
+        case, output = _case_and_output(handed, suite, f"outputs[{place}]")
+        variant = output.variant or default
+        own = by_variant.setdefault(variant, {})
+        if case.id in own or cases.setdefault(case.id, case) != case:
+            raise InputError(
+                f"outputs[{place}]: the case {case.id!r} comes twice",
+                hint="give each output of a variant a case of its own id",
+            )
+        own[case.id] = output.model_copy(update={"case_id": case.id, "variant": variant})
+    if not cases:
+        raise InputError("there are no outputs to judge")
+    chosen = tuple(cases.values())
+    recorded = RecordedAnswers(
+        CaseSource("outputs", "1", lambda: iter(chosen)),
+        by_variant,
+        has_gaps=True,
+        is_from_memory=True,
+    )
+    variants = tuple(VariantSettings(id=name, outputs="(in memory)") for name in by_variant)
+    tags = tuple(dict.fromkeys([*suite.tags, OUTPUTS_TAG]))
+    changes = {"variants": variants, "tags": tags, "context": None}
+    return suite.model_copy(update=changes), recorded
+
+
+def _case_and_output(handed: GivenOutput, suite: Suite, place: str) -> tuple[Case, Output]:
+    if isinstance(handed, tuple):
+        return handed
+    if not isinstance(handed, Output):
+        return read_answer_row(handed, place)
+    known: list[str] = []
+    for case in open_cases(suite):
+        if case.id == handed.case_id:
+            return case, handed
+        known.append(case.id)
+    if handed.case_id is None:
+        raise InputError(
+            f"{place}: the output names no case",
+            hint="pass (case, output), or set its `case_id` to the id of a case of the suite",
+        )
+    raise UnknownNameError("case", handed.case_id, known)
+
+
+def _agent_run(recorded: RecordedAnswers | None) -> str | None:
+    """The agent run that an only output came from."""
+    if recorded is None:
+        return None
+    every = [output for of_variant in recorded.outputs.values() for output in of_variant.values()]
+    return f"agent run {every[0].run_id}" if len(every) == 1 and every[0].run_id else None
+
+
+async def _complete(run: Run, suite: Suite, at: datetime) -> tuple[str, ...]:
+    """Store what follows from a run, and send alarms; what could not be sent."""
+    failures = CaseTally(run.info)
+    summary = run.summary(watch=failures.take)
+    gate = run.gate(summary)
+    return (await complete_run(suite, run.store, summary, gate, failures, at=at)).problems
 
 
 def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:
@@ -251,9 +349,9 @@ class Run:
             tally.take(concluded)
             if watch is not None:
                 watch(concluded)
-        n_waiting = sum(1 for _ in self.store.queue(self.id))
         replaced = self.store.spent_usd(self.id, is_owned=tally.is_free, only_replaced=True)
-        return tally.summary(n_waiting=n_waiting, replaced_usd=replaced, level=level)
+        waiting = n_waiting(self.store, self.id)
+        return tally.summary(n_waiting=waiting, replaced_usd=replaced, level=level)
 
     def gate(self, summary: RunSummary | None = None) -> GateResult | None:
         """What the suite's gate says of the run: of each variant's value, and of its pass rate.
@@ -269,6 +367,14 @@ class Run:
             StoreError: When this run, or one before it, cannot be read.
         """
         return check_gate(summary or self.summary(), self.store)
+
+    def findings(self) -> tuple[Occurrence, ...]:
+        """What failed in the run, as `judgekit findings` follows it over runs.
+
+        Returns:
+            One for each case that failed, with its type, severity, criteria and description.
+        """
+        return ObservedRuns(self.store, self.info.suite).failures(self.info).failures
 
     def close(self) -> None:
         """Close the store, where the run opened it."""

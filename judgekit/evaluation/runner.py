@@ -19,7 +19,14 @@ from judgekit.evaluation.case_plans import (
     UNASKED_RUBRICS_KEY,
     default_rubric_records,
 )
-from judgekit.evaluation.judges import CALIBRATION_KEY, HUMAN_JUDGE, JUDGING_KEY, judging_of_suite
+from judgekit.evaluation.judges import (
+    CALIBRATION_KEY,
+    HUMAN_JUDGE,
+    JUDGING_KEY,
+    REVIEW_KEY,
+    REVIEWER,
+    judging_of_suite,
+)
 from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.revision import git_revision
 from judgekit.evaluation.schedule import (
@@ -149,6 +156,8 @@ def _run_config(opened: OpenSuite, parts: dict[str, str]) -> JsonObject:
         config[DEFAULT_RUBRICS_KEY] = [*default_rubric_records(plans.by_default)]
     if plans.n_unasked:
         config[UNASKED_RUBRICS_KEY] = plans.n_unasked
+    if opened.execution.review:
+        config[REVIEW_KEY] = opened.execution.review
     # How similarity is measured may depend on what is installed.
     if plans.measures_similarity:
         config[SIMILARITY_KEY] = plans.similarity_measure
@@ -440,7 +449,12 @@ def run_status(store: RunStore, run_id: str) -> RunStatus:
             return "incomplete"
         if progress.n_failures and not _is_recovered(store.result(run_id, progress.key), run.panel):
             return "incomplete"
-    return "waiting" if next(iter(store.queue(run_id)), None) is not None else "complete"
+    return "waiting" if n_waiting(store, run_id) else "complete"
+
+
+def n_waiting(store: RunStore, run_id: str) -> int:
+    """How many questions have to be answered by a human before the run is complete."""
+    return sum(item.judge != REVIEWER for item in store.queue(run_id))
 
 
 def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:

@@ -194,7 +194,7 @@ def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
         n_cases += 1
         for ids in unmatched.values():
             ids.pop(case.id, None)
-        opened.refuse_retries_of_repeats(case)
+        opened.check_case(case)
         name_text("case id", case.id)
         as_run = opened.plans.as_run(case)
         checks.take(as_run)

@@ -35,7 +35,13 @@ from judgekit.judge import resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
 from judgekit.models.cache import DiskCache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
-from judgekit.targets import GivenTarget, TargetPrompt, open_target
+from judgekit.targets import (
+    ContextFiller,
+    GivenTarget,
+    LongerContextTarget,
+    TargetPrompt,
+    open_target,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -90,6 +96,10 @@ def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
 
 
+OUTPUTS_TAG = "outputs"
+"""The tag of runs of outputs that a program handed over, such as those of one agent run."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedAnswers:
     """Outputs that were read already and are graded as they are, with the cases they answer."""
@@ -104,6 +114,8 @@ class RecordedAnswers:
     unmatched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # The rubric of each output by case and variant; None judges all of them by the same
     rubrics: Mapping[tuple[str, str], Rubric] | None = None
+    # Whether they came from a program, so that no file has their version
+    is_from_memory: bool = False
 
 
 # How long an answer may take where neither the variant nor the suite says.
@@ -161,8 +173,15 @@ class OpenSuite:
         own = 0 if case.evaluation is None else case.evaluation.retries
         return max(self.suite.settings.retry_failed, own)
 
-    def refuse_retries_of_repeats(self, case: Case) -> None:
-        """Refuse a case that would be both repeated and tried again."""
+    def check_case(self, case: Case) -> None:
+        """Refuse a case that cannot be run as the suite wants it."""
+        for target in self.targets.values():
+            if isinstance(target, LongerContextTarget):
+                target.check(case)
+        self._refuse_retries_of_repeats(case)
+
+    def _refuse_retries_of_repeats(self, case: Case) -> None:
+        # Both repeated and tried again
         if self.suite.settings.repeats > 1 and self.retries_of(case):
             raise SettingsError(
                 f"the case {case.id!r} is to be retried if it fails, and every case is to be "
@@ -216,20 +235,20 @@ def open_suite(
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else with_benchmark(suite)
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = _chosen(expand_variants(loaded), choice.variants)
-    _check_settings(loaded)
+    _check_settings(loaded, execution)
     cases = _chosen_cases(loaded, choice) if recorded is None else CaseSelection(recorded.cases)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
     # One budget and one price table for targets, judges and embeddings: the limit is for the
     # run.
     prices = price_table(loaded)
     budget = None if execution.max_cost_usd is None else Budget(execution.max_cost_usd, prices)
-    owns_cache = isinstance(execution.cache, Path)
     cache = DiskCache(execution.cache) if isinstance(execution.cache, Path) else execution.cache
     try:
         judges = open_suite_judges(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget
         )
-        means = _Means(loaded, execution, cache, prices, budget, judges.connections)
+        filler = _context_filler(loaded, variants)
+        means = _Means(loaded, execution, cache, prices, budget, judges.connections, filler)
         whole = rubric if rubric is not None else judges.implied_rubric
         plans = CasePlans(
             loaded,
@@ -251,12 +270,12 @@ def open_suite(
             plans=plans,
             budget=budget,
             cache=cache,
-            owns_cache=owns_cache,
+            owns_cache=cache is not execution.cache,
             prompts={v.id: means.prompt(v) for v in variants if isinstance(v.prompt, str)},
             recorded=recorded,
         )
     except BaseException:
-        if owns_cache and cache is not None:
+        if cache is not None and cache is not execution.cache:
             cache.close()
         raise
 
@@ -316,6 +335,11 @@ def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
     )
 
 
+def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:
+    largest = max((one.added_context_tokens or 0 for one in variants), default=0)
+    return ContextFiller(suite, largest) if largest else None
+
+
 def price_table(suite: Suite) -> PriceTable:
     """What models charge, the suite's own prices first."""
     return PriceTable(
@@ -334,6 +358,7 @@ class _Means:
     budget: Budget | None
     # Of judges, targets and embeddings
     connections: list[Connection]
+    filler: ContextFiller | None = None
 
     def target(self, variant: VariantSettings, recorded: RecordedAnswers | None) -> Target:
         if recorded is not None:
@@ -345,6 +370,7 @@ class _Means:
             template_folders=self._template_folders,
             environment=os.environ,
             default_timeout_s=self._timeout_s(variant),
+            filler=self.filler,
         )
 
     def prompt(self, variant: VariantSettings) -> str:
@@ -410,7 +436,14 @@ def _chosen(
     return tuple(variant for variant in variants if not wanted or variant.id in wanted)
 
 
-def _check_settings(suite: Suite) -> None:
+def _check_settings(suite: Suite, execution: ExecutionOptions) -> None:
+    if not 0 <= execution.review <= 1:
+        raise SettingsError(f"a share of {execution.review:g} cannot be reviewed: 0 to 1 can")
+    if execution.review and any(judge.kind == "human" for judge in suite.judge):
+        raise SettingsError(
+            "the suite asks a human already (judge: human), and a review is of automated verdicts",
+            hint="omit the review, or the human judge",
+        )
     if suite.settings.repeats > 1 and suite.settings.retry_failed:
         raise SettingsError(
             "`repeats` and `retry_failed` contradict each other: repeats show how much answers "
@@ -423,6 +456,13 @@ _NOT_PART_OF_VERSION = {"id", "tags", "timeout_s"}
 
 
 def variant_versions(opened: OpenSuite) -> JsonObject:
+    if opened.recorded is not None and opened.recorded.is_from_memory:
+        return {
+            name: VariantVersion(
+                fingerprint=fingerprint([one.to_json() for one in outputs.values()])
+            ).to_json()
+            for name, outputs in opened.recorded.outputs.items()
+        }
     folders = (*opened.execution.template_folders, *suite_template_folders(opened.suite))
     return {v.id: version_mark(v, opened.suite, folders).to_json() for v in opened.variants}
 

@@ -236,7 +236,7 @@ class RunTally:
         own = _of_kinds(run, "command", "python", "http")
         # Every variant of the run has a row, also one without an answer yet.
         self._tallies = {
-            v.id: _VariantTally(is_recorded=v.id in self._recorded, spends_itself=v.id in own)
+            v.id: _VariantTally(is_recorded=v.id in self._recorded, spends_itself=v.base_id in own)
             for v in run.variants
         }
 

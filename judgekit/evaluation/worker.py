@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, cast
 
+from judgekit.datasets import is_sampled
 from judgekit.errors import BudgetExceededError, FrozenCacheError, ModelError, StoreError
 from judgekit.evaluation.check_runner import (
     CheckResults,
@@ -16,6 +17,7 @@ from judgekit.evaluation.check_runner import (
     FetchedVectors,
     is_pending_score,
 )
+from judgekit.fingerprint import fingerprint
 from judgekit.records import CaseResult, JudgeFailure, Judgment, Observation, Output
 from judgekit.targets import GivenTarget, RecordedTarget
 
@@ -147,7 +149,24 @@ class AnswerWorker:
         finally:  # an interrupted answer is stored as far as it came
             if progressed.output is not None and not progressed.is_stored:
                 await self._keep_all(progressed)
+        if self._opened.execution.review and progressed.is_done and progressed.judge_answers:
+            await self._queue_review(progressed)
         return progressed.result(self._run_id)
+
+    async def _queue_review(self, progressed: PartialAnswer) -> None:
+        """Have a reviewer asked about an answer as well, where it is drawn."""
+        item, output = progressed.item, cast("Output", progressed.output)
+        rubric = self._rubric_of(item, output)
+        content = fingerprint([*item.key, item.case.input, output.text, output.data])
+        # By the content, so that it is the same in every run; and by another hash than that of the
+        # rows that `watch` draws, or only the lowest of its sample would be reviewed.
+        share = self._opened.execution.review
+        if rubric is None or not is_sampled(f"review:{content}".encode(), share):
+            return
+        key, at = item.key, self._now()
+        await self._keeper.queue_human_items(
+            self._opened.judges.review_questions(self._run_id, key, rubric, at=at)
+        )
 
     async def _progress(self, progressed: PartialAnswer) -> None:
         """Have the output, then its judgments, as far as they are missing."""

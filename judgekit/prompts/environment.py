@@ -80,6 +80,11 @@ class CompiledTemplate:
         self._blocks = self._template.blocks
         self.blocks = tuple(self._blocks)
 
+    def variables(self) -> frozenset[str]:
+        """The variables that it may read in any of its parts."""
+        trees = {file: _parse(file, source) for file, source in self.sources.items()}
+        return frozenset(_block_variables(trees[self.name], trees))
+
     def render(self, block: str | None, data: Mapping[str, JsonValue]) -> str:
         """One block rendered over plain data; surrounding white space removed."""
         try:

@@ -94,6 +94,7 @@ from .output import (
     TraceEvent as TraceEvent,
     Usage as Usage,
     Variant as Variant,
+    size_name as size_name,
     total_cost as total_cost,
 )
 from .record import (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
+from judgekit.fingerprint import omit_at_default
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
 
 if TYPE_CHECKING:
@@ -142,3 +143,19 @@ class Variant(Record):
     provider_by_node: dict[str, str] = Field(default_factory=dict)
     tags: tuple[str, ...] = ()
     prompt_version: str | None = None
+    added_context_tokens: Count | None = None
+    """Tokens of other text that it got in each case's context; None where none was added."""
+
+    _without_defaults = omit_at_default("added_context_tokens")
+
+    @property
+    def base_id(self) -> str:
+        """The variant of the suite that it is at one size of the context: `v1` of `v1@8k`."""
+        if self.added_context_tokens is None:
+            return self.id
+        return self.id.removesuffix(f"@{size_name(self.added_context_tokens)}")
+
+
+def size_name(n_tokens: int) -> str:
+    """A number of tokens as suites write it: `8k` for 8,000."""
+    return f"{n_tokens // 1000}k" if n_tokens and n_tokens % 1000 == 0 else str(n_tokens)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from judgekit.report.document import Block
 
 _WORDS = {
+    "added_context_tokens": "added context tokens",
     "input_tokens": "input tokens", "output_tokens": "output tokens", "tool_calls": "tool calls",
     "duration_ms": "duration (ms)", "cost_usd": "cost (US dollars)",
 }  # fmt: skip
@@ -39,7 +41,7 @@ _CAUTION = (
 def explain_document(
     title: str,
     variance: ExplainedVariance,
-    curve: SizeCurve | None,
+    curves: Sequence[SizeCurve],
     sides: Sequence[SideDifference],
 ) -> Document:
     """What goes with the scores of some runs."""
@@ -47,8 +49,7 @@ def explain_document(
     blocks += [
         Notes(tuple(f"{_word(n)}: {why}" for n, why in variance.left_out.items()), "left out")
     ]
-    if curve is not None:
-        blocks.append(_curve(curve))
+    blocks += map(_curve, curves)
     if sides:
         blocks.append(_sides(sides))
     blocks.append(Notes((_CAUTION,)))
@@ -57,13 +58,14 @@ def explain_document(
         "n_cases": variance.n_cases,
         "variance": _variance_json(variance),
         "left_out": variance.left_out,
-        "curve": None if curve is None else asdict(curve),
+        "curve": asdict(curves[0]) if len(curves) == 1 else None,
+        "curves": [asdict(curve) for curve in curves],
         "variants": [asdict(one) for one in sides],
         "caution": _CAUTION,
     }
     return Document(
         f"what goes with the scores of {title}",
-        Conclusion(_conclusion(variance, curve)),
+        Conclusion(_conclusion(variance, curves)),
         not_empty(blocks),
         lambda: numbers.nan_to_null(data),
     )
@@ -73,9 +75,11 @@ def _word(name: str) -> str:
     return _WORDS.get(name, name)
 
 
-def _conclusion(variance: ExplainedVariance, curve: SizeCurve | None) -> str:
+def _conclusion(variance: ExplainedVariance, curves: Sequence[SizeCurve]) -> str:
     answers = numbers.format_count(variance.n_answers, "answer")
     text = f"nothing that is known varies between the {answers}"
+    if "score" in variance.left_out:
+        text = f"the score is the same for all {answers}"
     if variance.shares is not None:
         text = f"{variance.shares.r2:.0%} of the variance of {answers} goes with what is known"
         above = [
@@ -94,15 +98,17 @@ def _conclusion(variance: ExplainedVariance, curve: SizeCurve | None) -> str:
             text += f", most of it with {_word(name)} ({share:.0%})"
         else:
             text += ", none of it more than chance would give"
-    if curve is not None:
-        what = _word(curve.by)
-        if curve.cliff_at is not None:
-            text += f"; the score falls at about {curve.cliff_at:,.0f} {what}"
-        limit = (
-            "at no size" if curve.safe_limit is None else f"up to {curve.safe_limit:,.0f} {what}"
-        )
-        text += f"; it stays above {curve.threshold:g} {limit}"
-    return text
+    return "; ".join([text, *map(_curve_words, curves)])
+
+
+def _curve_words(curve: SizeCurve) -> str:
+    what = _word(curve.by)
+    score = "the score" if curve.variant is None else f"the score of {curve.variant}"
+    limit = "at no size" if curve.safe_limit is None else f"up to {curve.safe_limit:,.0f} {what}"
+    stays = f"stays above {curve.threshold:g} {limit}"
+    if curve.cliff_at is None:
+        return f"{score} {stays}"
+    return f"{score} falls at about {curve.cliff_at:,.0f} {what}; it {stays}"
 
 
 def _shares(variance: ExplainedVariance) -> Table:
@@ -162,7 +168,8 @@ def _curve(curve: SizeCurve) -> Section:
     if curve.n_unknown:
         notes.append(f"{numbers.format_count(curve.n_unknown, 'answer')} without {what} left out")
     table = Table(columns, rows, notes=tuple(notes))
-    return Section(f"over {what}", (table, _plot(curve)))
+    title = f"over {what}" if curve.variant is None else f"{curve.variant} over {what}"
+    return Section(title, (table, _plot(curve)))
 
 
 def _plot(curve: SizeCurve) -> Plot:
@@ -203,5 +210,7 @@ def _difference(one: SideDifference) -> str:
         return numbers.format_difference(one.estimate)
     digits = 6 if one.measure == "cost_usd" else 1
     found = one.estimate
+    if isnan(found.low):
+        return f"{found.value:+,.{digits}f} (the same for every case)"
     ends = ", ".join(f"{end:+,.{digits}f}" for end in (found.low, found.high))
     return f"{found.value:+,.{digits}f} [{ends}]"

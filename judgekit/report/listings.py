@@ -120,8 +120,8 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
     return listing_table(rows)
 
 
-def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]]) -> Table:
-    return listing_table(
+def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]], title: str = "") -> Table:
+    rows = (
         {
             "case": case.id,
             "agent": case.agent or numbers.DASH,
@@ -133,6 +133,7 @@ def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]]) -> Table:
         }
         for case, runs in cases
     )
+    return listing_table(rows, title)
 
 
 def judgments_table(judgments: Iterable[StoredJudgment]) -> Table:

@@ -34,17 +34,21 @@ _UNSTRATIFIED = "none"
 def overview_document(title: str, known: Overview, *, limit: int | None = None) -> Document:
     """All that is known of some cases; each table has at most `limit` rows, the JSON has all."""
     data = overview_json(known)
-    version_runs = runs_table(
-        known.variant_runs[:limit], title="runs with a variant of this prompt version"
-    )
+
+    def title_of(name: str, items: Sequence[object]) -> str:
+        # Nobody would notice that a table is cut: its title has how many rows there are.
+        is_cut = limit is not None and len(items) > limit
+        return f"{name}, {limit:,} of {len(items):,}" if is_cut else name
+
+    of_version = title_of("runs with a variant of this prompt version", known.variant_runs)
     tables = (
-        cases_table(known.cases[:limit]),
-        runs_table(known.runs[:limit], title="runs"),
-        version_runs,
+        cases_table(known.cases[:limit], title_of("cases", known.cases)),
+        runs_table(known.runs[:limit], title=title_of("runs", known.runs)),
+        runs_table(known.variant_runs[:limit], title=of_version),
         _trends_table(known.trends),
-        findings_table(known.findings[:limit], title="open findings"),
-        comparisons_table(known.comparisons[:limit], title="comparisons"),
-        _approvals_table(known.approvals[:limit]),
+        findings_table(known.findings[:limit], title_of("open findings", known.findings)),
+        comparisons_table(known.comparisons[:limit], title_of("comparisons", known.comparisons)),
+        _approvals_table(known.approvals[:limit], title_of("approvals", known.approvals)),
     )
     blocks = not_empty((Lines(tuple(_lines(known))), *tables, Notes(tuple(_commands(known)))))
     is_empty = not (known.cases or known.variant_runs)
@@ -118,7 +122,7 @@ def _trends_table(trends: Sequence[QualityTrend]) -> Table:
     return Table(columns, tuple(rows), "trends")
 
 
-def _approvals_table(approvals: Iterable[Approval]) -> Table:
+def _approvals_table(approvals: Iterable[Approval], title: str) -> Table:
     columns = (
         Column("approval", "id"),
         Column("variant", "text"),
@@ -138,7 +142,7 @@ def _approvals_table(approvals: Iterable[Approval]) -> Table:
         )
         for one in approvals
     )
-    return Table(columns, rows, "approvals")
+    return Table(columns, rows, title)
 
 
 def _commands(known: Overview) -> Iterator[str]:

@@ -17,7 +17,7 @@ from judgekit.stats.estimate import (
     known_observations,
     standard_deviation,
 )
-from judgekit.stats.intervals import share_interval, wilson
+from judgekit.stats.intervals import mean, share_interval, wilson
 from judgekit.stats.quantiles import (
     SLACK,
     check_choice,
@@ -153,6 +153,34 @@ def paired_difference(
         reason="one item only" if n == 1 else None,
         note=None if any(d) else "no item differs: p is undefined",
     )
+
+
+def amount_difference(a: Sequence[float], b: Sequence[float], *, level: float = 0.95) -> Estimate:
+    """The mean of B - A over the same items, for amounts without a scale: tokens, seconds, money.
+
+    The interval is the wider one of `paired_difference`, taken around the mean: its pseudo-items
+    stand one standard deviation above and below it, because amounts have no step, and a mean of
+    24,000 tokens is not to be drawn to 0.
+
+    Args:
+        a: Amounts of the first variant.
+        b: Those of the second, in the order of `a`.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The difference; its interval is nan, with the reason, for one item and where all items
+        differ by the same amount.
+    """
+    d = [y - x for x, y in zip(a, b, strict=True)]
+    plain = mean(d, level=level)
+    if plain.reason is not None:
+        return plain
+    value = plain.value
+    around = paired_difference(
+        [value] * len(d), d, step=standard_deviation(d), ci="skewed", level=level
+    )
+    low, high = value + around.low, value + around.high
+    return replace(plain, low=low, high=high, se=around.se, method=around.method)
 
 
 def _difference_ends(

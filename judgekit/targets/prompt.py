@@ -53,6 +53,11 @@ class TargetPrompt:
                 hint="a prompt under test has a block user and may have system, or has no blocks",
             )
 
+    @property
+    def shows_context(self) -> bool:
+        """Whether the context of a case can be in the prompt."""
+        return not self._compiled.variables().isdisjoint({"context", "case"})
+
     def messages(self, case: Case) -> tuple[dict[str, str], ...]:
         data = case_data(case)
         if not self._compiled.blocks:
@@ -82,6 +87,11 @@ class PromptTarget:
         self._prompt = prompt
         self._connection = connection
         self._parameters = parameters or {}
+
+    @property
+    def shows_context(self) -> bool:
+        """Whether the context of a case can be in what is sent."""
+        return self._prompt.shows_context
 
     def request(self, case: Case, *, repeat: int = 0) -> ModelRequest:
         return ModelRequest(

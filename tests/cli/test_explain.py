@@ -102,6 +102,51 @@ def test_variants_are_shown_side_by_side(run: Run) -> None:
     assert sides["value"]["low"] <= 0 <= sides["value"]["high"]
 
 
+def test_tokens_tool_calls_and_cost_are_compared_in_their_own_unit(
+    run: Run, tmp_path: Path
+) -> None:
+    draw = random.Random(5)
+    names = {"short": 1, "long": 3}
+    variants = [{"id": name, "outputs": f"{name}.jsonl"} for name in names]
+    lay_suite(tmp_path, 40, variants=variants)
+    for name, times in names.items():
+        answers = []
+        for k in range(40):
+            n_tokens = times * 1000 + draw.randint(0, 50)
+            trace = [{"type": "tool_call", "name": "search"}] * (times + draw.randint(0, 1))
+            usage = {"input_tokens": n_tokens, "output_tokens": 9, "cost_usd": n_tokens * 1e-6}
+            answers.append({"case_id": f"c{k}", "text": "right", "usage": usage, "trace": trace})
+        (tmp_path / f"{name}.jsonl").write_text(rows(*answers), encoding="utf-8")
+    run("run", "-q")
+    found = {one["measure"]: one["estimate"] for one in explained(run)["variants"]}
+    # The costs differ by 0.002 dollars: an interval in steps of a score would hide it.
+    assert 0.0019 < found["cost_usd"]["low"] <= 0.002 <= found["cost_usd"]["high"] < 0.0021
+    assert 1980 < found["input_tokens"]["low"] < found["input_tokens"]["high"] < 2020
+    assert 1.5 < found["tool_calls"]["low"] < 2 < found["tool_calls"]["high"] < 2.5
+    assert found["output_tokens"]["value"] == 0
+    assert "+0.0 (the same for every case)" in run("explain").out
+    # The same interval as in the table of the run.
+    (difference,) = (
+        one["estimate"]
+        for one in run("show", "latest", "--json").json["differences"]
+        if one["measure"] == "value"
+    )
+    assert (found["value"]["low"], found["value"]["high"]) == (
+        difference["low"],
+        difference["high"],
+    )
+
+
+def test_a_cost_without_tokens_says_nothing_of_tokens(run: Run, tmp_path: Path) -> None:
+    lay_suite(tmp_path, 20)
+    answers = [
+        {"case_id": f"c{k}", "text": "right", "usage": {"cost_usd": k / 100}} for k in range(20)
+    ]
+    (tmp_path / "v1.jsonl").write_text(rows(*answers), encoding="utf-8")
+    run("run", "-q")
+    assert explained(run)["left_out"]["input_tokens"] == "unknown for 20 of 20 answers"
+
+
 def test_a_page_and_errors(run: Run, sized: Path) -> None:
     page = sized / "explained.html"
     assert run("explain", "--by", "input_tokens", "-o", page).code == 0

@@ -156,6 +156,9 @@ def test_all_that_is_known_of_a_skill_in_every_form(
     ran = run("show", "--skill", "refunds", "-o", "known.html", "-o", "known.md", "-n", 2)
     assert ran.code == 0
     assert "6 cases, 2 runs, 3 open findings (3 major)." in ran.out
+    assert "cases, 2 of 6" in ran.out
+    assert "open findings, 2 of 3" in ran.out
+    assert "runs, 2 of" not in ran.out
     for text in (ran.out, *((tmp_path / f"known.{end}").read_text() for end in ("html", "md"))):
         assert "c1" in text
         assert "judgekit findings show FINDING" in text

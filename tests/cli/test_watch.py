@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.store import RunStore
-from tests.evaluation.suites import RUBRIC
+from tests.evaluation.suites import RUBRIC, lay_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from judgekit.records import RunInfo
     from tests.cli.commanding import Ran, Run
 
 ONCE = ("--rubric", "rubric.yaml", "--judge", "recorded:replies.jsonl", "--once")
@@ -116,3 +117,117 @@ def test_a_damaged_row_is_left_out_and_reported(run: Run, log: Log) -> None:
     assert found.code == 0
     assert [(one["rows"], one["graded"]) for one in windows(found)] == [(7, 5)]
     assert found.err.count("a sampled row is left out") == 2
+
+
+def stored(folder: Path) -> list[RunInfo]:
+    store = RunStore(folder / ".judgekit" / "judgekit.db")
+    try:
+        return store.runs()
+    finally:
+        store.close()
+
+
+def state_file(folder: Path) -> Path:
+    (found,) = (folder / ".judgekit" / "watch").glob("*.json")
+    return found
+
+
+def test_a_suite_in_the_folder_lends_its_judge_and_not_its_cases(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    lay_suite(tmp_path, rubric="rubric.yaml", judge={"model": "recorded:replies.jsonl"})
+    log.grow(5, 4)
+    found = run("watch", log.path, "--once", "--rate", "1", "--json")
+    assert (found.code, [one["graded"] for one in windows(found)]) == (0, [5])
+    assert stored(tmp_path)[0].suite == "small"
+
+
+def test_a_file_that_is_not_there_is_an_error_of_once(run: Run, log: Log, tmp_path: Path) -> None:
+    refused = run("watch", tmp_path / "lgo.jsonl", *ONCE)
+    assert (refused.code, "lgo.jsonl: there is no such file" in refused.err) == (2, True)
+    log.grow(5, 4)
+    none = run("watch", log.path, *ONCE, "--rate", "0.000001", "-q")
+    assert none.code == 0
+    assert "5 more rows read, none of them in the sample" in none.err
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('{"input": "?", "output": "x"}', "the field `case_id` is missing"),
+        ('{"id": "a", "input": "?"}', "an output needs a text"),
+        ('{"id": "a", "input": "?", "text": {"no": "text"}}', "`text` must be a text"),
+        ("\xff", "the byte 0xff, which is not UTF-8"),
+    ],
+)
+def test_a_row_that_is_no_output_ends_no_watch(run: Run, log: Log, row: str, told: str) -> None:
+    log.grow(2, 4)
+    with log.path.open("ab") as file:
+        file.write(row.encode("latin-1") + b"\n")
+    log.grow(2, 4)
+    found = run("watch", log.path, *ONCE, "--rate", "1", "--json")
+    assert found.code == 0
+    assert [(one["rows"], one["damaged"], one["graded"]) for one in windows(found)] == [(5, 1, 4)]
+    words = " ".join(found.err.split())
+    offset = log.path.read_bytes().index(row.encode("latin-1"))
+    assert f"a sampled row is left out, at byte {offset}: {told}" in words
+
+
+def test_rows_of_one_id_are_graded_each_and_a_row_that_came_twice_once(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    log.grow(2, 4)
+    row = {"id": "r0", "input": "And then?", "output": "another turn"}
+    with log.path.open("a", encoding="utf-8") as file:
+        file.write((json.dumps(row) + "\n") * 2)
+    text = json.dumps({"score": 2, "rationale": "It is so."})
+    with (tmp_path / "replies.jsonl").open("a", encoding="utf-8") as replies:
+        for name in ("good", "short"):
+            reply = {"case_id": "r0#2", "criterion": name, "text": text}
+            replies.write(json.dumps(reply) + "\n")
+    found = run("watch", log.path, *ONCE, "--rate", "1", "--json")
+    assert [(one["rows"], one["graded"]) for one in windows(found)] == [(4, 3)]
+    assert "a row that came twice is graded once" in found.err
+
+
+def test_each_variant_of_a_log_has_its_line(run: Run, log: Log) -> None:
+    log.grow(2, 4)
+    row = {"id": "r1", "variant": "canary", "input": "?", "output": "answer 1"}
+    with log.path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+    found = windows(run("watch", log.path, *ONCE, "--rate", "1", "--json"))
+    assert {(one["variant"], one["graded"]) for one in found} >= {("log", 2)}
+    assert len({one["variant"] for one in found}) == 2
+
+
+def test_a_watch_that_was_killed_repeats_and_loses_no_row(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    """Killed after the last answer of a window, before its state was stored."""
+    log.grow(5, 4)
+    options = (*ONCE, "--rate", "1", "--json")
+    assert [one["graded"] for one in windows(run("watch", log.path, *options))] == [5]
+    (graded,) = stored(tmp_path)
+    rows_of_window = log.path.read_text(encoding="utf-8")
+    # The state as it was then: the window's rows are kept, and what is behind them.
+    state = json.loads(state_file(tmp_path).read_text(encoding="utf-8"))
+    pending = {"position": state["position"], "n_seen": 5}
+    before = state | {"position": None, "pending": pending, "n_windows": 0, "values": []}
+    state_file(tmp_path).write_text(json.dumps(before), encoding="utf-8")
+    folder = state_file(tmp_path).with_suffix("")
+    kept = "".join(json.dumps(json.loads(line)) + "\n" for line in rows_of_window.splitlines())
+    (folder / "log.jsonl").write_text(kept, encoding="utf-8")
+    log.grow(3, 4)
+    again = windows(run("watch", log.path, *options))
+    assert [(one["window"], one["graded"]) for one in again] == [(1, 5), (2, 3)]
+    assert again[0]["run"] == graded.id
+    assert len(stored(tmp_path)) == 2
+
+
+def test_a_judge_that_fails_is_reported(run: Run, log: Log, tmp_path: Path) -> None:
+    log.grow(4, 4)
+    reply = {"case_id": "r0", "text": "no score at all"}
+    (tmp_path / "replies.jsonl").write_text(json.dumps(reply) + "\n", encoding="utf-8")
+    found = run("watch", log.path, *ONCE, "--rate", "1", "-q")
+    assert found.code == 3
+    assert "a judge failed" in found.err

@@ -9,7 +9,7 @@ import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from judgekit.datasets import Gate, HttpTarget, Suite, SuiteGroup, VariantSettings
+from judgekit.datasets import ContextSettings, Gate, HttpTarget, Suite, SuiteGroup, VariantSettings
 from judgekit.datasets.suite import CompareSettings, PanelSettings, PriceSettings, RunSettings
 from judgekit.records import Case, Criterion, Rubric
 from judgekit.resources import shipped_file
@@ -25,7 +25,7 @@ def suite_schema() -> JsonObject:
     schema: dict[str, Any] = {"$schema": _DIALECT, **Suite.model_json_schema()}
     records = (
         PanelSettings, HttpTarget, VariantSettings, Gate, RunSettings,
-        CompareSettings, SuiteGroup, PriceSettings, Case, Criterion, Rubric,
+        CompareSettings, ContextSettings, SuiteGroup, PriceSettings, Case, Criterion, Rubric,
     )  # fmt: skip
     definitions = schema["$defs"]
     for record in records:
@@ -46,6 +46,12 @@ def _allow_short_forms(schema: dict[str, Any]) -> None:
     judge["anyOf"] = [*one["anyOf"], many]
     variant = schema["$defs"]["VariantSettings"]["properties"]["http"]
     variant["anyOf"].insert(0, {"type": "string"})
+    size = {"type": "string", "pattern": "^[0-9]+[kK]?$"}
+    sizes = schema["$defs"]["ContextSettings"]["properties"]["sizes"]
+    sizes["items"] = {"anyOf": [size, sizes["items"]]}
+    schema["properties"]["context"]["anyOf"].insert(0, {k: sizes[k] for k in ("items", "type")})
+    added = schema["$defs"]["VariantSettings"]["properties"]["added_context_tokens"]
+    added["anyOf"].insert(0, size)
     needs = schema["$defs"]["Criterion"]["properties"]["needs"]
     needs["anyOf"] = [needs["items"], {"type": "array", "items": needs["items"]}]
     del needs["items"], needs["type"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.datasets import GrowingLog, LogPosition, is_sampled
+from judgekit.errors import DatasetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +22,8 @@ def open_log() -> Iterator[OpenLog]:
     """Opens logs, which are closed in the end."""
     logs: list[GrowingLog] = []
 
-    def opened(path: Path, position: LogPosition | None = None) -> GrowingLog:
-        logs.append(GrowingLog(path, position))
+    def opened(path: Path, position: LogPosition | None = None, **options: int) -> GrowingLog:
+        logs.append(GrowingLog(path, position, **options))
         return logs[-1]
 
     yield opened
@@ -125,6 +126,105 @@ def test_a_truncated_file_is_read_from_its_beginning(tmp_path: Path, open_log: O
     path.write_text("new\n", encoding="utf-8")
     assert look(log) == ["new"]
     assert log.notes == ["log.jsonl was truncated: it is read from its beginning"]
+
+
+def test_a_file_that_was_copied_and_truncated_loses_nothing(
+    tmp_path: Path, open_log: OpenLog
+) -> None:
+    path = tmp_path / "log.jsonl"
+    append(path, "a\nb\n")
+    log = open_log(path)
+    lines = log.read()
+    assert next(lines).raw == b"a"
+    (tmp_path / "log.jsonl.1").write_text("a\nb\nc\n", encoding="utf-8")
+    path.write_text("", encoding="utf-8")
+    again = open_log(path, log.position)
+    assert look(again) == []  # the truncated file is another one than the position's
+    assert look(log) == ["b", "c"]
+    stored = log.position
+    append(path, "d\n")
+    assert look(log) == ["d"]
+    assert log.notes == []
+    assert look(open_log(path, stored)) == ["d"]
+
+
+def test_a_file_that_was_truncated_and_has_grown_again_is_noticed(
+    tmp_path: Path, open_log: OpenLog
+) -> None:
+    path = tmp_path / "log.jsonl"
+    append(path, "a\nb\n")
+    log = open_log(path)
+    assert look(log) == ["a", "b"]
+    path.write_text("one\ntwo\nthree\n", encoding="utf-8")
+    assert look(log) == ["one", "two", "three"]
+    assert log.notes == ["log.jsonl was truncated: it is read from its beginning"]
+
+
+def test_a_program_may_write_into_the_rotated_file_until_it_opens_the_new_one(
+    tmp_path: Path, open_log: OpenLog
+) -> None:
+    path = tmp_path / "log.jsonl"
+    append(path, "a\n")
+    log = open_log(path)
+    assert look(log) == ["a"]
+    path.rename(tmp_path / "log.jsonl.1")
+    append(path, "")
+    assert look(log) == []
+    append(tmp_path / "log.jsonl.1", "b\nc without an end")
+    assert look(log) == ["b"]
+    append(path, "d\n")
+    # A finished file has no line that could still be completed.
+    assert look(log) == ["c without an end", "d"]
+
+
+def test_a_file_with_a_similar_name_is_no_part_of_the_log(
+    tmp_path: Path, open_log: OpenLog
+) -> None:
+    path = tmp_path / "log.jsonl"
+    append(path, "a\n")
+    log = open_log(path)
+    assert look(log) == ["a"]
+    path.rename(tmp_path / "log.jsonl-20261123")
+    append(path, "b\n")
+    for name in ("log.jsonl.idx", "log.jsonl.1.gz", "log.jsonl-errors.jsonl"):
+        append(tmp_path / name, "no row\n")
+    assert look(log) == ["b"]
+
+
+def test_a_line_that_is_too_long_is_left_out_and_reported_once(
+    tmp_path: Path, open_log: OpenLog
+) -> None:
+    path = tmp_path / "log.jsonl"
+    append(path, "a\n" + "x" * 35 + "\nb\n" + "y" * 35)
+    log = open_log(path, max_line_bytes=10)
+    assert look(log) == ["a", "b"]
+    append(path, "\n")
+    assert look(log) == []
+    assert look(log) == []
+    assert [note.split(" is ")[0] for note in log.notes] == [
+        "log.jsonl: the line at byte 2",
+        "log.jsonl: the line at byte 40",
+    ]
+    append(path, "c\n")
+    assert look(log) == ["c"]
+
+
+def test_a_deleted_file_is_not_followed_by_an_older_one(tmp_path: Path, open_log: OpenLog) -> None:
+    path = tmp_path / "log.jsonl"
+    append(tmp_path / "log.jsonl.2", "old\n")
+    append(path, "a\n")
+    log = open_log(path)
+    assert look(log) == ["a"]
+    path.unlink()
+    assert look(log) == []
+    append(path, "b\n")
+    assert look(log) == ["b"]
+
+
+def test_what_cannot_be_read_is_an_error_of_the_file(tmp_path: Path, open_log: OpenLog) -> None:
+    (tmp_path / "log.jsonl").mkdir()
+    with pytest.raises(DatasetError, match="cannot be read: Is a directory"):
+        look(open_log(tmp_path / "log.jsonl"))
 
 
 def test_a_file_that_is_gone_is_reported(tmp_path: Path, open_log: OpenLog) -> None:

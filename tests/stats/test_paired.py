@@ -11,6 +11,7 @@ from scipy import stats as oracle
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.paired import (
     PairedDifference,
+    amount_difference,
     clustered_win_rate,
     paired_difference,
     paired_proportions,
@@ -117,6 +118,42 @@ def test_what_is_not_paired_is_refused() -> None:
         paired_difference([1], [1], step=0)
     with pytest.raises(NotEnoughDataError, match="both variants"):
         paired_difference([1, math.nan], [None, 2])
+
+
+def test_a_difference_of_amounts_is_not_drawn_to_zero() -> None:
+    found = amount_difference([100, 200, 300, 400], [5101, 5200, 5299, 5400])
+    assert found.value == 5000
+    assert found.low == pytest.approx(10_000 - found.high)
+    # By hand: d - 5000 is 1, 0, -1, 0 with sd sqrt(2/3); pseudo-items at half of it squared twice:
+    # s^2 = (2 + 2/3) / 4, and t(0.975, 3) = 3.182 over sqrt(5).
+    assert found.high - 5000 == pytest.approx(3.18245 * math.sqrt((2 + 2 / 3) / 4 / 5), rel=1e-5)
+
+
+def test_a_difference_of_amounts_without_variation_has_no_interval() -> None:
+    found = amount_difference([1, 2, 3], [11, 12, 13])
+    assert (found.value, math.isnan(found.low), found.reason) == (10, True, "no variation")
+    alone = amount_difference([1], [4])
+    assert (alone.value, alone.reason) == (3, "one observation only")
+
+
+@given(PAIRS, st.floats(0.001, 1000), st.integers(-5000, 5000))
+def test_amounts_in_another_unit_have_the_same_interval(
+    pairs: list[tuple[int, int]], unit: float, shift: int
+) -> None:
+    """Seconds or milliseconds: the interval scales, and moves with the amounts."""
+    a, b = zip(*pairs, strict=True)
+    plain = amount_difference(a, b)
+    other = amount_difference([x * unit for x in a], [(y + shift) * unit for y in b])
+    for end in ("value", "low", "high"):
+        expected = (getattr(plain, end) + shift) * unit
+        assert getattr(other, end) == pytest.approx(expected, rel=1e-6, abs=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize("n", [12, 40])
+def test_the_interval_of_amounts_covers_far_from_zero(n: int) -> None:
+    rng = np.random.default_rng(8)
+    draws = rng.normal(5000, 300, (400, n)).tolist()
+    assert covers_at_its_level([amount_difference([0] * n, d) for d in draws], 5000)
 
 
 @pytest.mark.parametrize("n", [20, 50])
