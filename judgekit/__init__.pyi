@@ -26,6 +26,7 @@ from .errors import (
     NotEnoughDataError as NotEnoughDataError,
     RefusalError as RefusalError,
     ReplyFormatError as ReplyFormatError,
+    RetiredSuiteError as RetiredSuiteError,
     RubricError as RubricError,
     SettingsError as SettingsError,
     StoreError as StoreError,

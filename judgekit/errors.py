@@ -8,6 +8,7 @@ JudgekitError
     TemplateError        a prompt template is invalid or cannot be rendered
     UnknownNameError     no such name; suggests similar ones
     SettingsError        an option, a suite file or the environment is invalid
+      RetiredSuiteError  the suite or benchmark is retired, and nobody asked to run it all the same
   JudgeError             a judge gave no usable answer; becomes a JudgeFailure in a run
     ModelError           the provider answered with an error (kind, status, retryable, …)
     ReplyFormatError     no verdict can be read safely from the reply
@@ -94,6 +95,10 @@ class TemplateError(InputError):
 
 class SettingsError(InputError):
     """An option, a suite file or an environment variable is invalid."""
+
+
+class RetiredSuiteError(SettingsError):
+    """A suite or a benchmark is retired, so that it is run only on request."""
 
 
 def known_names(names: Sequence[str]) -> str:

@@ -204,7 +204,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     if options.write_map:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
-    located = read_labels(labels)  # invalid labels are reported before any call
+    located = read_labels(labels, note=console.note)  # invalid labels are reported before any call
     data, code, note = _collect_judgments(options, located)
     report = calibrated(
         data,

@@ -166,7 +166,7 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
     _check_options(options)
     # Invalid labels are reported before any call.
-    labels = None if options.labels is None else read_labels(options.labels)
+    labels = None if options.labels is None else read_labels(options.labels, note=console.note)
     with ExitStack() as stack:
         if options.scores:
             # Two files have no stored scores; that error needs no store.

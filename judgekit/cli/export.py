@@ -16,17 +16,18 @@ from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
     OutcomeFilter,
-    SuiteFindings,
     counted_pairs,
     select_outcomes,
     with_rule,
 )
 from judgekit.exports import (
     RUN_FORMATS,
+    blind_comparison_object,
     check_comparison_place,
     run_format_for,
     write_analyses,
     write_comparisons,
+    write_json_list,
 )
 from judgekit.records import ReconciliationRule
 from judgekit.report import (
@@ -52,6 +53,7 @@ COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
 """The formats in which a comparison can be written, by name."""
 
 _RESULTS = "results"
+_QUALITY = "quality"  # runs and comparisons alike have this one
 _SUMMARIES = {
     _RESULTS: "whole answers (.jsonl, .json), or a row for each judgment (.csv, .parquet)",
     **{name: form.summary for name, form in RUN_FORMATS.items()},
@@ -115,29 +117,14 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
         if form is None:
             n = write_results(output, (answer.result for answer in answers))
         else:
-            findings = None
-            # They are those of all runs of the suite, so that they are read only where shown.
-            if form.writer_with_findings is not None:
-                findings = SuiteFindings(stored, info.suite).findings
-            n = form.write(output, info, answers, findings)
+            n = form.write(output, info, answers, store=stored)
     line = f"wrote {numbers.format_count(n, 'answer')} of {info.id} to {output}"
     data = {"run": info.id, "n_answers": n, "file": str(output)}
     show_line(line, data, options, is_note=True)
 
 
 def _export_comparison(name: str, options: _ExportOptions) -> None:
-    output = options.output
-    # The file names are those of the skill format, whose readers look for exactly these.
-    form = options.form or ("analysis" if output.name.endswith("analysis.json") else "comparison")
-    if form not in COMPARISON_FORMATS:
-        raise SettingsError(
-            f"a comparison cannot be written as {form}",
-            hint=f"use --format {' or '.join(COMPARISON_FORMATS)}",
-        )
-    if form == "preferences":
-        check_comparison_file(output, ())
-    # The formats of skills may be a folder, with a file for each comparison.
-    check_comparison_place(output)
+    output, form = options.output, _comparison_form(options)
     with closing(RunStore(options.store, create=False)) as stored:
         # The rule only reconciles stored preferences, so another one needs no call.
         info = with_rule(stored.comparison(name), options.rule)
@@ -147,6 +134,10 @@ def _export_comparison(name: str, options: _ExportOptions) -> None:
                 for _, found in counted_pairs(stored, info):
                     write(found)
                     n += 1
+        elif form == _QUALITY:
+            approvals = [one for one in stored.approvals() if info.id in one.evidence]
+            item = blind_comparison_object(stored, info, approvals=approvals)
+            n = write_json_list(output, [item])
         elif form == "comparison":
             n = write_comparisons(output, info, counted_pairs(stored, info))
         else:
@@ -162,3 +153,22 @@ def _export_comparison(name: str, options: _ExportOptions) -> None:
     line = f"wrote {numbers.format_count(n, *words)} of {info.id} to {output}"
     data = {"comparison": info.id, "n": n, "file": str(output)}
     show_line(line, data, options, is_note=True)
+
+
+def _comparison_form(options: _ExportOptions) -> str:
+    """The format of a comparison's file; a path that cannot be written is an error."""
+    output = options.output
+    # The file names are those of the skill format, whose readers look for exactly these.
+    form = options.form or ("analysis" if output.name.endswith("analysis.json") else "comparison")
+    known = (*COMPARISON_FORMATS, _QUALITY)
+    if form not in known:
+        raise SettingsError(
+            f"a comparison cannot be written as {form}", hint=f"use --format {' or '.join(known)}"
+        )
+    if form == "preferences":
+        check_comparison_file(output, ())
+    elif form == _QUALITY:
+        RUN_FORMATS[_QUALITY].check(output)
+    else:  # the formats of skills may be a folder, with a file for each comparison
+        check_comparison_place(output)
+    return form

@@ -109,6 +109,8 @@ def _gate(info: RunInfo, options: _GateOptions) -> Gate:
     changes = {name: value for name in names if (value := getattr(options, name)) is not None}
     if options.gate_rule is not None:
         changes["rule"] = options.gate_rule
+    if options.tier is not None:  # in place of the suite's threshold
+        changes["threshold"] = None
     return gate_of_run(info).model_copy(update=changes)
 
 

@@ -11,7 +11,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.trend import suite_name
-from judgekit.evaluation import version_history
+from judgekit.evaluation import imported_runs, version_history
 from judgekit.report import history_document
 from judgekit.store import RunStore
 
@@ -27,7 +27,8 @@ def history_command(options: _HistoryOptions, *, suite: str | None) -> None:
 
     A version is a prompt with all it includes, a program, or recorded outputs, as they were when
     they ran. Only complete runs of all cases count. SUITE is the name of a suite with stored runs,
-    or its file (default: the suite of this folder, else that of the last run).
+    or its file (default: the suite of this folder, else that of the last run). Benchmark runs that
+    came with a quality memory are listed below, as the memory has them.
 
     Examples:
         judgekit history
@@ -36,4 +37,5 @@ def history_command(options: _HistoryOptions, *, suite: str | None) -> None:
     files = sort_outputs(options.output, what="a history")
     with closing(RunStore(options.store, create=False)) as store:
         name = suite_name(suite, store)
-        show_document(history_document(name, version_history(store, name)), options, files)
+        document = history_document(name, version_history(store, name), imported_runs(store, name))
+        show_document(document, options, files)

@@ -114,7 +114,9 @@ def label_command(options: _LabelCommandOptions, *, run: str) -> None:
         if options.labels is None:
             sys.exit(_run_dialogue(opened, info, options))
         now, annotator = datetime.now(UTC), options.annotator
-        imported = import_labels(opened, info, options.labels, annotator=annotator, at=now)
+        imported = import_labels(
+            opened, info, options.labels, annotator=annotator, at=now, note=streams.note
+        )
         names = ("n_labels", "n_answered", "n_answered_before", "n_not_asked")
         _report(opened, info, {name: getattr(imported, name) for name in names}, options)
 

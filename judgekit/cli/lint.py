@@ -16,7 +16,14 @@ from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, flag, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
-from judgekit.datasets import load_rubric, load_suite, rubric_path, shipped_rubrics, validate_path
+from judgekit.datasets import (
+    load_rubric,
+    load_suite,
+    memory_rubric,
+    rubric_path,
+    shipped_rubrics,
+    validate_path,
+)
 from judgekit.errors import DatasetError, SettingsError, TemplateError, UnknownNameError
 from judgekit.formats import DOCUMENT_SUFFIXES, document_kind, read_document, suffix_of
 from judgekit.prompts import (
@@ -101,6 +108,9 @@ class LintTarget:
 def _lint(target: LintTarget) -> list[Diagnostic]:
     if target.kind == "rubric":
         path = rubric_path(target.name)
+        if (own := memory_rubric(path)) is not None:  # it has no line of its own in the memory
+            flaws = lint_rubric(own)
+            return [diagnostic_from_flaw(flaw, path=str(path), line=None) for flaw in flaws]
         # The wording of a rubric that cannot be loaded cannot be checked.
         problems = [problem for problem in validate_path(path) if problem.severity == "error"]
         if problems:
@@ -133,6 +143,8 @@ def _targets(name: str, folders: tuple[Path, ...]) -> Iterator[LintTarget]:
         yield LintTarget("template", name, folders)
     elif (rubric := name.strip().lower().replace("-", "_").replace(" ", "_")) in shipped_rubrics():
         yield LintTarget("rubric", rubric)
+    elif "#" in name and memory_rubric(path) is not None:
+        yield LintTarget("rubric", name)
     else:
         known = [*shipped_rubrics(), *_all_templates(folders)]
         raise UnknownNameError("file, rubric or template", name, known)

@@ -416,6 +416,9 @@ class SuiteOptions(SelectionOptions):
     """Which part of a suite is run, and on what where the suite has no variants."""
 
     config: Path | None = config_option("Suite file, if not given as the argument.", EXISTING_PATH)
+    benchmark: str | None = option(
+        "Of a quality memory: the cases of this benchmark only, by its id or name.", metavar="NAME"
+    )
     variant: tuple[str, ...] = option("Only this variant; may be repeated.", ())
     filter_case: tuple[str, ...] = option("Only this case; may be repeated.", (), metavar="ID")
     filter_name: str | None = option("Only cases whose name matches REGEX.", metavar="REGEX")

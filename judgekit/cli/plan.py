@@ -95,7 +95,8 @@ def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
     if _is_run(paths, options):
         _refuse(options, ("cases",), "a grading of outputs, and this is a suite")
-        setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=()))
+        # A retired suite is only refused where something is run.
+        setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=(), retired=True))
         sys.exit(show_suite_plan(setup, options, files))
     _refuse(options, _SUITE_ONLY, "a suite, and these are outputs")
     if len(options.variant) > 1:

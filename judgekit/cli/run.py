@@ -22,16 +22,9 @@ from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH, resume_command
 from judgekit.cli.outputs import OutputFiles, export_outputs, show_document
 from judgekit.cli.progress import attend, run_until_stopped
-from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated, stop_words
-from judgekit.cli.suite_setup import (
-    RunOptions,
-    RunSetup,
-    find_same_run,
-    read_recorded,
-    run_setup,
-    suite_paths,
-)
-from judgekit.errors import InputError, SettingsError
+from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated, stop_words, suite_paths
+from judgekit.cli.suite_setup import RunOptions, RunSetup, find_same_run, read_recorded, run_setup
+from judgekit.errors import InputError, RetiredSuiteError, SettingsError
 from judgekit.evaluation import (
     REVIEWER,
     CaseTally,
@@ -98,7 +91,10 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
     paths = suite_paths(suite, options.config)
     if len(paths) == 1:
         sys.exit(_run_one(paths[0], options, files)[0])
-    if single := "--output" if options.output else "--resume" if options.resume else None:
+    one_each = {
+        "--output": options.output, "--resume": options.resume, "--benchmark": options.benchmark
+    }  # fmt: skip
+    if single := next((name for name, value in one_each.items() if value), None):
         names = ", ".join(path.name for path in paths[:3])
         raise SettingsError(
             f"{single} is for one dataset, and there are {len(paths)}", hint=f"name one: {names}, …"
@@ -135,6 +131,9 @@ def _run_datasets(paths: Sequence[Path], options: RunOptions) -> int:
         click.get_current_context().params["suite"] = path
         try:
             code, setup = _run_one(path, options, OutputFiles())
+        except RetiredSuiteError as error:
+            console.note(f"skipped: {error.message}; to run it too: --retired")
+            continue
         except InputError as error:
             console.note(f"error: {error}")
             codes.append(Exit.INPUT)
@@ -153,7 +152,8 @@ def _run_datasets(paths: Sequence[Path], options: RunOptions) -> int:
                 console.note(f"not started: {', '.join(map(str, paths[number:]))}")
                 codes.append(code or Exit.LIMIT)
             break
-    return min(codes, key=_WORST_FIRST.index)
+    # With all of them retired nothing was run, which is no success.
+    return min(codes or [Exit.INPUT], key=_WORST_FIRST.index)
 
 
 def _rest(limit: float | None, used: float) -> float | None:

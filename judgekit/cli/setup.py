@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,8 @@ from judgekit.cli.exit_codes import Exit
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     JudgeSettings,
+    discover_datasets,
+    discover_suites,
     draw_sample,
     iter_case_outputs,
     load_dataset,
@@ -24,7 +26,7 @@ from judgekit.datasets import (
     load_suite,
     shipped_rubrics,
 )
-from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
+from judgekit.errors import DatasetError, InputError, SettingsError, StoreError, UnknownNameError
 from judgekit.evaluation import Session, refresh_mode
 from judgekit.formats import suggest_name
 from judgekit.judge import (
@@ -193,7 +195,10 @@ def grade_inputs(
     elif suite is not None and suite.has_cases_in_outputs:
         cases = None  # each row has its own
     elif suite is not None and suite.dataset_path is not None:
-        cases = load_dataset(suite.dataset_path, columns=suite.columns or None, unique=True)
+        columns = suite.columns or None
+        cases = load_dataset(
+            suite.dataset_path, columns=columns, unique=True, benchmark=suite.benchmark
+        )
     elif suite is not None and suite.cases is not None:
         cases = Dataset(name=suite.name, cases=suite.cases)
     return GradeInputs(sources=sources, options=options, cases=cases, is_lenient=is_lenient)
@@ -333,6 +338,40 @@ def chosen_refresh(options: CallOptions) -> Refresh:
         retry_errors=options.retry_errors,
         frozen=options.judge_settings.frozen,
     )
+
+
+_SKILL_MARKS = ("eval/tests.json", "SKILL.md")
+
+
+def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
+    """The files, folders and zips that are run, each as a suite of its own."""
+    # A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
+    # and every dataset that none of these suites is about.
+    named = path or config
+    if named is None and Path(SUITE_FILE).is_file():
+        named = Path(SUITE_FILE)
+    if named is None:
+        raise SettingsError(
+            f"no suite is named, and there is no {SUITE_FILE} here",
+            hint="name one: judgekit run suite.yaml; or create one: judgekit init my-suite",
+        )
+    if (named / SUITE_FILE).is_file():
+        return (named / SUITE_FILE,)
+    if not named.is_dir() or any((named / mark).is_file() for mark in _SKILL_MARKS):
+        return (named,)
+    suites = discover_suites(named)
+    theirs = set()
+    for suite in suites:
+        with suppress(InputError):  # reported when the suite itself is run
+            if (path := load_suite(suite).dataset_path) is not None:
+                theirs.add(path.resolve())
+    datasets = [path for path in discover_datasets(named) if path.resolve() not in theirs]
+    if not suites and not datasets:
+        raise SettingsError(
+            f"{named} holds neither a suite nor a dataset",
+            hint="name a suite, a file of cases, or a skill with eval/tests.json",
+        )
+    return (*suites, *datasets)
 
 
 def configured_suite(config: Path | None) -> Suite | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,7 +33,6 @@ from judgekit.cli.options import (
 from judgekit.cli.outputs import output_option
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
-    SUITE_FILE,
     cache_folder,
     chosen_refresh,
     configured_suite,
@@ -42,6 +40,7 @@ from judgekit.cli.setup import (
     grade_rubric,
     no_judge_error,
     refuse_refresh_of_frozen,
+    suite_paths,
 )
 from judgekit.datasets import (
     Gate,
@@ -49,16 +48,16 @@ from judgekit.datasets import (
     Suite,
     SuiteJudge,
     VariantSettings,
-    discover_datasets,
-    discover_suites,
     iter_output_rows,
-    load_suite,
     open_cases,
+    refuse_retired,
     rubric_path,
     scorer_name,
     suite_from_path,
+    whole_memory_note,
+    with_benchmark,
 )
-from judgekit.errors import DatasetError, InputError, SettingsError, StoreError
+from judgekit.errors import DatasetError, SettingsError, StoreError
 from judgekit.evaluation import (
     JUDGE_SCORER,
     VERSIONS_KEY,
@@ -73,7 +72,7 @@ from judgekit.evaluation import (
     needs_judge,
     open_suite,
 )
-from judgekit.records import CaseSource
+from judgekit.records import CaseSource, memory_objects
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
 from judgekit.store import RunStore
@@ -115,6 +114,7 @@ class EngineOptions(JudgeOptions, StoreOptions, TalkOptions):
         "Store who or what started the run (default: the CI job, if there is one).",
         has_variable=True,
     )
+    retired: bool = flag("Run a suite or benchmark although it is retired.")
     review: float = option(
         "Share of the verdicts that a human reviews too (judgekit label); they stand meanwhile.",
         0.0,
@@ -236,7 +236,9 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
             f"{path} holds {1 + len(others)} datasets, among them {named.name}",
             hint="name one of them",
         )
-    suite = with_command_line_rubric(suite_from_path(named), options.rubric)
+    suite = suite_from_path(named, benchmark=options.benchmark)
+    refuse_retired(suite, allowed=options.retired)
+    suite = with_command_line_rubric(suite, options.rubric)
     suite = with_command_line_variant(_judged(suite, options), options)
     suite = _with_command_line_gate(suite, options)
     store = RunStore(options.store)
@@ -256,6 +258,8 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     if resumed is not None and chosen == Choice():
         chosen = choice_of_run(resumed)
     opened = open_suite(suite, chosen, execution_options(options))
+    for words in whole_memory_note(suite, opened.cases.source.objects):
+        console.note(words)
     return RunSetup(opened, store, _session(options), resumed, options.notes)
 
 
@@ -276,6 +280,9 @@ def grade_run_setup(
     if options.review and options.no_store:
         raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")
     named = configured_suite(options.config)
+    if named is not None:
+        named = with_benchmark(named)
+        refuse_retired(named, allowed=options.retired)
     cases_of = None if has_cases_in_rows else named
     inputs = grade_inputs(options, cases_of, is_lenient=True)
     first = inputs.sources[0].path
@@ -355,11 +362,14 @@ def read_recorded(
     if is_complete and inputs.cases is not None:
         cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}
     chosen = tuple(cases.values())
-    name, version = (
-        ("outputs", "1") if inputs.cases is None else (inputs.cases.name, inputs.cases.version)
+    whole = inputs.cases
+    name, version, objects = (
+        ("outputs", "1", ())
+        if whole is None
+        else (whole.name, whole.version, memory_objects(whole))
     )
     recorded = RecordedAnswers(
-        CaseSource(name, version, lambda: iter(chosen)),
+        CaseSource(name, version, lambda: iter(chosen), objects=objects),
         outputs,
         has_gaps=not is_complete,
         unnamed=frozenset(unnamed),
@@ -502,40 +512,6 @@ def selected_cases(options: SelectionOptions) -> Choice:
         seed=options.seed if options.sample is not None else 0,
         limit=options.limit,
     )
-
-
-_SKILL_MARKS = ("eval/tests.json", "SKILL.md")
-
-
-def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
-    """The files, folders and zips that are run, each as a suite of its own."""
-    # A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
-    # and every dataset that none of these suites is about.
-    named = path or config
-    if named is None and Path(SUITE_FILE).is_file():
-        named = Path(SUITE_FILE)
-    if named is None:
-        raise SettingsError(
-            f"no suite is named, and there is no {SUITE_FILE} here",
-            hint="name one: judgekit run suite.yaml; or create one: judgekit init my-suite",
-        )
-    if (named / SUITE_FILE).is_file():
-        return (named / SUITE_FILE,)
-    if not named.is_dir() or any((named / mark).is_file() for mark in _SKILL_MARKS):
-        return (named,)
-    suites = discover_suites(named)
-    theirs = set()
-    for suite in suites:
-        with suppress(InputError):  # reported when the suite itself is run
-            if (path := load_suite(suite).dataset_path) is not None:
-                theirs.add(path.resolve())
-    datasets = [path for path in discover_datasets(named) if path.resolve() not in theirs]
-    if not suites and not datasets:
-        raise SettingsError(
-            f"{named} holds neither a suite nor a dataset",
-            hint="name a suite, a file of cases, or a skill with eval/tests.json",
-        )
-    return (*suites, *datasets)
 
 
 def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:

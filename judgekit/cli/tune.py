@@ -156,6 +156,7 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
         options=options.fill(
             TuneOptions, few_shot=tuple(int(part) for part in parts), annotators=options.annotator
         ),
+        note=console.note,
     )
 
 

@@ -1,3 +1,4 @@
+from .benchmarks import refuse_retired as refuse_retired, whole_memory_note as whole_memory_note
 from .growing_log import (
     GrowingLog as GrowingLog,
     LogLine as LogLine,
@@ -30,6 +31,7 @@ from .loading import (
     load_dataset as load_dataset,
     load_rubric as load_rubric,
     load_suite as load_suite,
+    memory_rubric as memory_rubric,
     rubric_path as rubric_path,
     shipped_rubrics as shipped_rubrics,
 )
@@ -50,6 +52,7 @@ from .sources import (
     draw_sample as draw_sample,
     open_cases as open_cases,
     suite_from_path as suite_from_path,
+    with_benchmark as with_benchmark,
 )
 from .suite import (
     DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -14,7 +15,11 @@ from judgekit.formats import (
     FieldFault,
     FileRow,
     as_texts,
+    foreign_shape,
+    human_judgments,
+    is_read_whole,
     read_cells,
+    read_whole_document,
     rename_fields,
     scan_rows,
     validation_faults,
@@ -22,7 +27,7 @@ from judgekit.formats import (
 from judgekit.records import Label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -64,14 +69,33 @@ class LocatedLabel:
         )
 
 
-def read_labels(path: Path | str) -> list[LocatedLabel]:
+def read_labels(
+    path: Path | str, *, note: Callable[[str], None] = warnings.warn
+) -> list[LocatedLabel]:
+    """The labels of a file; of a quality memory its human judgments, and a note of all others."""
     path = Path(path)
+    rows, left_out = _label_rows(path)
     labels = _valid_labels(
-        row if isinstance(row, DatasetError) else _read_label(row, path) for row in scan_rows(path)
+        row if isinstance(row, DatasetError) else _read_label(row, path) for row in rows
     )
     if not labels:
-        raise DatasetError("the file holds no labels", path=path)
+        what = f"human judgments, only {left_out}" if left_out else "labels"
+        raise DatasetError(f"the file holds no {what}", path=path)
+    if left_out:
+        note(f"{path.name}: human judgments are the labels; left out: {left_out}")
     return labels
+
+
+def _label_rows(path: Path) -> tuple[Iterable[FileRow | DatasetError], str]:
+    """The rows of a file of labels, and in words what else it holds."""
+    document = read_whole_document(path) if is_read_whole(path) else None
+    shape = None if document is None else foreign_shape(document.value)
+    if document is None or shape is None or shape.name != "quality":
+        return scan_rows(path), ""
+    rows, others = human_judgments(document)
+    counts = sorted(others.items())
+    words = (f"{n:,} {who} judgment{'' if n == 1 else 's'}" for who, n in counts)
+    return [FileRow(*row) for row in rows], " and ".join(words)
 
 
 def locate_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[LocatedLabel]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, ValidationError
 
+from judgekit.datasets.benchmarks import benchmark_dataset
 from judgekit.datasets.suite import Suite, names_a_file
-from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError
+from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError, known_names
 from judgekit.formats import (
     CASE_ALIASES,
     FieldFault,
@@ -27,6 +28,7 @@ from judgekit.formats import (
     foreign_shape,
     iter_rows,
     json_kind,
+    quality_rubrics,
     raise_damaged,
     read_case,
     read_document,
@@ -49,6 +51,7 @@ def load_dataset(
     allow_empty: bool = False,
     columns: Mapping[str, str] | None = None,
     unique: bool = False,
+    benchmark: str | None = None,
 ) -> Dataset:
     """The cases of a file.
 
@@ -64,6 +67,7 @@ def load_dataset(
         columns: The file's names of columns with the fields of a case they are
             (`{"question": "input"}`); all other columns go into the metadata.
         unique: Whether an id given twice is an error.
+        benchmark: Only the cases of this benchmark of a quality memory, by its id or name.
 
     Returns:
         The dataset; without a name of its own it is called as the file.
@@ -71,6 +75,8 @@ def load_dataset(
     Raises:
         DatasetError: At the first invalid case, for a file without cases, and for another tool's
             file that cannot be read, which is named; with `unique` at an id given twice.
+        UnknownNameError: When the file has no such benchmark.
+        SettingsError: When it has no benchmarks, or several of that name.
     """
     path = as_path(path)
     # Documents and foreign files are read whole: their records refer to each other.
@@ -82,9 +88,11 @@ def load_dataset(
         if suite.dataset_path is None:
             return Dataset(name=suite.name, version=str(suite.version), cases=suite.cases or ())
         path, columns = suite.dataset_path, columns or suite.columns
+        benchmark = benchmark or suite.benchmark
         # A suite names a dataset, never another suite, which could name the first.
         document = read_whole_document(path)
     dataset = _read_dataset(path, document, columns, unique=unique)
+    dataset = dataset if benchmark is None else benchmark_dataset(dataset, benchmark, path)
     if not dataset.cases and not allow_empty:
         raise _no_cases(path)
     return dataset
@@ -115,7 +123,8 @@ def load_rubric(source: Path | str) -> Rubric:
     """A rubric from its file, or a shipped one.
 
     Args:
-        source: A YAML or JSON file, or the name of a shipped rubric (`helpfulness`).
+        source: A YAML or JSON file, the name of a shipped rubric (`helpfulness`), or a rubric of a
+            quality memory by its id (`memory.json#rub-7`).
 
     Returns:
         The rubric.
@@ -125,11 +134,54 @@ def load_rubric(source: Path | str) -> Rubric:
             with file, line, field and remedy.
         UnknownNameError: When no shipped rubric is called so; lists the near ones.
     """
-    document = _own_document(rubric_path(source), RubricError)
+    path = rubric_path(source)
+    if (found := memory_rubric(path)) is not None:
+        return found
+    document = _own_document(path, RubricError)
     rubric = check_rubric(document)
     if isinstance(rubric, list):
         raise RubricError(_all(rubric, document))
     return rubric
+
+
+def memory_rubric(path: Path) -> Rubric | None:
+    """The rubric `memory.json#ID` of a quality memory; None for a rubric's own file."""
+    path, key = _split_rubric_id(path)
+    if key is None and suffix_of(path) not in _MEMORY_SUFFIXES:
+        return None
+    try:
+        document = read_whole_document(path)
+        shape = None if document is None else foreign_shape(document.value)
+        if document is None or shape is None or shape.name != "quality":
+            if key is None:
+                return None
+            raise RubricError(
+                f"{path} is no quality memory, so none of its rubrics is called {key!r}",
+                hint=f"name the rubric's own file: {path}",
+            )
+        rubrics = quality_rubrics(document)
+    except DatasetError as error:
+        raise RubricError(str(error), hint=error.hint) from error
+    if key is None and len(rubrics) == 1:
+        (key,) = rubrics
+    if key is None:
+        listed = ", ".join(f"{path}#{one}" for one in rubrics) or "export its `rubric` objects"
+        raise RubricError(f"{path} holds {len(rubrics)} rubrics", hint=f"name one: {listed}")
+    if key not in rubrics:
+        raise RubricError(f"no rubric of {path} has the id {key!r}", hint=known_names([*rubrics]))
+    return Rubric.model_validate(rubrics[key])
+
+
+_MEMORY_SUFFIXES = (".json", ".jsonl")
+
+
+def _split_rubric_id(path: Path) -> tuple[Path, str | None]:
+    text = str(path)
+    # Both ids and names of folders may contain the sign: the first part that is a file is the file.
+    for place, sign in enumerate(text):
+        if sign == "#" and file_exists(base := Path(text[:place])):
+            return base, text[place + 1 :]
+    return path, None
 
 
 def rubric_path(source: Path | str) -> Path:

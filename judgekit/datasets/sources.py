@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
+from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark, merge_benchmark
 from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite
 from judgekit.datasets.outputs import iter_described_cases
 from judgekit.datasets.suite import RunSettings, Suite
@@ -38,7 +39,7 @@ from judgekit.formats import (
     suffix_of,
     validation_faults,
 )
-from judgekit.records import CaseSource
+from judgekit.records import CaseSource, memory_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -149,7 +150,10 @@ class CaseSelection:
 
 
 def open_cases(
-    source: Path | str | Suite, *, columns: Mapping[str, str] | None = None
+    source: Path | str | Suite,
+    *,
+    columns: Mapping[str, str] | None = None,
+    benchmark: str | None = None,
 ) -> CaseSource:
     # Rows in JSONL, CSV, TSV and Parquet are read again each time, one in memory at a time. A JSON
     # or YAML document, another tool's file and the cases of a suite are read once.
@@ -158,18 +162,21 @@ def open_cases(
         if named is not None and source.has_cases_in_outputs:
             return CaseSource(dataset_name(named), "1", lambda: iter_described_cases(named))
         if named is not None:
-            return open_cases(named, columns=columns or source.columns or None)
+            mapped = columns or source.columns or None
+            return open_cases(named, columns=mapped, benchmark=source.benchmark)
         cases = source.cases
         if cases is None:
             hint = "name a `dataset`"
             raise SettingsError(f"the suite {source.name!r} has no cases", hint=hint)
         return CaseSource(source.name, str(source.version), lambda: iter(cases))
     path = as_path(source)
-    if not is_read_whole(path):
+    if not is_read_whole(path) and benchmark is None:
         name = dataset_name(path)
         return CaseSource(name, "1", lambda: iter_cases(path, columns=columns))
-    dataset = load_dataset(path, columns=columns, unique=True)
-    return CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
+    dataset = load_dataset(path, columns=columns, unique=True, benchmark=benchmark)
+    return CaseSource(
+        dataset.name, dataset.version, lambda: iter(dataset.cases), objects=memory_objects(dataset)
+    )
 
 
 def draw_sample(items: Iterable[_T], size: int, seed: int) -> list[_T]:
@@ -186,16 +193,25 @@ def draw_sample(items: Iterable[_T], size: int, seed: int) -> list[_T]:
     return [item for _, item in sorted(reservoir, key=lambda pair: pair[0])]
 
 
-def suite_from_path(path: Path | str) -> Suite:
-    """The suite of a path: a suite file, a skill's tests, or the cases of any other file."""
+def suite_from_path(path: Path | str, *, benchmark: str | None = None) -> Suite:
+    """The suite of a path: a suite file, a skill's tests, or the cases of any other file.
+
+    Of a quality memory it is one of its benchmarks, where one is named.
+    """
     path = as_path(path)
     document = read_whole_document(path)
     if document is not None:
-        if (tests := foreign_suite(document)) is not None:
-            return tests
-        if foreign_shape(document.value) is None and document_kind(document.value) == "suite":
-            return _with_its_tests(load_suite(path))
-    dataset = load_dataset(path, unique=True)
+        suite = foreign_suite(document)
+        if suite is None and foreign_shape(document.value) is None:
+            is_suite = document_kind(document.value) == "suite"
+            suite = _with_its_tests(load_suite(path)) if is_suite else None
+        if suite is not None:
+            named = {} if benchmark is None else {"benchmark": benchmark}
+            return with_benchmark(suite.model_copy(update=named))
+    dataset = load_dataset(path, unique=True, benchmark=benchmark)
+    if memory_objects(dataset):  # which are read with the cases when the suite is opened
+        memory = Suite(name=dataset.name, dataset=path.name, benchmark=benchmark)
+        return with_benchmark(memory.in_folder(path.parent))
     fields = {"name": dataset.name, "version": dataset.version, "cases": dataset.cases}
     return Suite.model_validate(fields).in_folder(path if folder_exists(path) else path.parent)
 
@@ -226,6 +242,18 @@ def _with_its_tests(suite: Suite) -> Suite:
     if "suites" not in suite.model_fields_set:
         changes["suites"] = tests.suites
     return suite.model_copy(update=changes)
+
+
+def with_benchmark(suite: Suite) -> Suite:
+    """The suite with what its benchmark sets; any other suite as it is."""
+    if suite.benchmark is None:
+        return suite
+    # Cases that stand in the suite itself are of no benchmark, which is then reported.
+    path = suite.dataset_path or suite.folder
+    objects = memory_objects(load_dataset(path, unique=True)) if suite.dataset_path else ()
+    known = benchmarks_in(objects)
+    key = find_benchmark(known, suite.benchmark, path)
+    return merge_benchmark(suite, key, known[key])
 
 
 def _skill_tests(path: Path | None) -> Suite | None:

@@ -216,6 +216,9 @@ class Gate(Record):
     tier: Literal["production", "development", "experimental"] | None = None
     """The least overall value: production 0.8, development 0.7, experimental 0.6."""
 
+    threshold: Fraction | None = None
+    """The least overall value as a number, in place of a `tier`."""
+
     max_drop: Fraction | None = None
     """How far the pass rate may fall below the baseline's, in points: 0.10 is ten percentage
     points."""
@@ -227,8 +230,9 @@ class Gate(Record):
     """Significance level of the drop: a greater one fails only where chance does not explain it."""
 
     rule: Literal["interval", "point"] = "interval"
-    """How `tier` and `max_drop` decide. `interval`: by the confidence interval, undecided where it
-    contains the limit; `point`: by the measured value alone, however few the cases."""
+    """How `tier`, `threshold` and `max_drop` decide. `interval`: by the confidence interval,
+    undecided where it contains the limit; `point`: by the measured value alone, however few the
+    cases."""
 
     min_coverage: Fraction | None = None
     """The least share of a variant's answers that must have a verdict; with fewer, the gate is
@@ -237,7 +241,13 @@ class Gate(Record):
     require_calibration: bool = False
     """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""
 
-    _without_defaults = omit_at_default("rule", "min_coverage")
+    _without_defaults = omit_at_default("threshold", "rule", "min_coverage")
+
+    @model_validator(mode="after")
+    def _has_one_limit(self) -> Self:
+        if self.tier is not None and self.threshold is not None:
+            raise ValueError("`tier` and `threshold` both set the least overall value: omit one")
+        return self
 
 
 class NotifySettings(Record):
@@ -374,6 +384,10 @@ class Suite(Record):
     cases: Annotated[tuple[Case, ...], Field(min_length=1)] | None = None
     """The cases themselves."""
 
+    benchmark: Name | None = None
+    """Of a quality memory as `dataset`: the benchmark whose cases are run, by its id or name. What
+    the suite does not set itself (owner, status, description, threshold) is the benchmark's."""
+
     columns: dict[Name, Name] = Field(default_factory=dict)
     """The dataset's names of columns with the fields of a case they are (`question: input`); all
     others go into the metadata."""
@@ -382,7 +396,8 @@ class Suite(Record):
     """The kind of skill: how a case without an evaluation of its own is evaluated."""
 
     rubric: Name | None = None
-    """A rubric file, or the name of a shipped rubric."""
+    """A rubric file, the name of a shipped rubric, or a rubric of a quality memory by its id
+    (`memory.json#ID`)."""
 
     judge: Annotated[
         tuple[SuiteJudge, ...], BeforeValidator(_short_items("model", may_be_one=True))
@@ -438,6 +453,13 @@ class Suite(Record):
     version: Count | Finite | str = 1
     """The version its owner gives it."""
 
+    owner: Name | None = None
+    """Who is responsible for it."""
+
+    status: Literal["active", "retired"] = "active"
+    """Whether it is in use; a retired suite is run only with `--retired`."""
+
+    _without_defaults = omit_at_default("status")
     _folder: Path = PrivateAttr(default=Path())
 
     @property
@@ -494,6 +516,8 @@ class Suite(Record):
             raise ValueError(f"assertion {untyped[0]} needs a `type`, such as `output.contains`")
         if self.columns and self.dataset is None:
             raise ValueError("`columns` are those of a `dataset`")
+        if self.benchmark is not None and (self.dataset is None or self.columns):
+            raise ValueError("a `benchmark` is one of a quality memory that is the `dataset`")
         if twice := _twice(case.id for case in self.cases or ()):
             raise ValueError(f"two cases have the id {twice}: rename one, ids name results")
         if twice := _twice(group.name for group in self.suites):
@@ -550,6 +574,11 @@ def scorer_name(scorer: JsonObject) -> str:
     return str(scorer.get("name") or scorer.get("type"))
 
 
+# A rubric of a quality memory is named by the file and its id: `memory.jsonl#rub-7`.
+_RUBRIC_FILE = re.compile(r"\.(yaml|yml|jsonl?)(#.|$)")
+
+
 def names_a_file(name: str) -> bool:
     """Whether a rubric is given as a file rather than by the name of a shipped one."""
-    return "/" in name or "\\" in name or name.lower().endswith((".yaml", ".yml", ".json"))
+    is_path = "/" in name or "\\" in name
+    return is_path or _RUBRIC_FILE.search(name.lower()) is not None

@@ -14,13 +14,14 @@ from judgekit.datasets.loading import (
     check_rubric,
     check_suite,
     map_columns,
+    memory_rubric,
     read_dataset_header,
     rubric_path,
 )
 from judgekit.datasets.outputs import read_output, scan_output_rows
 from judgekit.datasets.sources import open_cases
 from judgekit.datasets.variants import expand_variants
-from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DUPLICATE_ID,
     DUPLICATE_REMEDY,
@@ -308,8 +309,10 @@ def _suite_rubric_problems(source: Path | str | None, document: ParsedDocument) 
     if source is None:
         return []
     try:
-        return _rubric_problems(read_document(rubric_path(source)), is_used=True)
-    except DatasetError as error:
+        path = rubric_path(source)
+        is_of_memory = memory_rubric(path) is not None
+        return [] if is_of_memory else _rubric_problems(read_document(path), is_used=True)
+    except (DatasetError, RubricError) as error:
         return [problem_from_error(error)]
     except UnknownNameError as error:
         # The name stands in the suite, so the problem does too.

@@ -72,8 +72,14 @@ from .gate import (
     check_baseline as check_baseline,
     check_gate as check_gate,
     gate_of_run as gate_of_run,
+    required_value as required_value,
 )
-from .history import VersionFigures as VersionFigures, version_history as version_history
+from .history import (
+    ImportedRun as ImportedRun,
+    VersionFigures as VersionFigures,
+    imported_runs as imported_runs,
+    version_history as version_history,
+)
 from .human_labels import (
     LabellingSession as LabellingSession,
     LabelQuestion as LabelQuestion,
@@ -178,6 +184,7 @@ from .runner import (
     update_run_status as update_run_status,
 )
 from .schedule import (
+    MEMORY_KEY as MEMORY_KEY,
     PARTS_KEY as PARTS_KEY,
     VERSIONS_KEY as VERSIONS_KEY,
     variant_version_in as variant_version_in,

@@ -11,7 +11,7 @@ from judgekit.datasets import BaselineName, Gate
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.judges import calibration_of_run, has_model_judges, meets_calibration_gate
 from judgekit.records import FINISHED_STATUSES, GateDecision, config_part
-from judgekit.scoring import TIERS, check_drop, check_tier
+from judgekit.scoring import TIERS, check_drop, check_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierGateResult:
-    """Whether a variant's overall value reaches the tier.
+    """Whether a variant's overall value reaches the tier, or the threshold.
 
     Attributes:
-        least: The value it asks for.
+        tier: The tier; None where the gate has a threshold instead.
+        least: The value that is asked for.
         low: The lower end of the interval, by the rule `point` the value, with answers without a
             value counted as worst.
         high: The upper end, with those answers counted as best.
@@ -38,7 +39,7 @@ class TierGateResult:
     """
 
     variant: str
-    tier: Tier
+    tier: Tier | None
     least: float
     value: Estimate
     low: float
@@ -131,9 +132,9 @@ class GateResult:
 
 def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -> GateResult | None:
     """What a gate, by default that of the run's suite, decides about a run."""
-    # A variant reaches a tier where its value does with all of its interval, answers without a
-    # value counted as worst; it is below where not even the upper end, those counted as best,
-    # reaches it. Its pass rate is compared with those of earlier runs, paired by case.
+    # A variant reaches a tier or threshold where its value does with all of its interval, answers
+    # without a value counted as worst; it is below where not even the upper end, those counted as
+    # best, reaches it. Its pass rate is compared with those of earlier runs, paired by case.
     run = summary.run
     gate = gate or gate_of_run(run)
     calibration: CalibrationGateResult | None = None
@@ -141,16 +142,16 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
         use = calibration_of_run(run)
         held: GateOutcome = "passed" if meets_calibration_gate(gate, run) else "inconclusive"
         calibration = CalibrationGateResult(state=use.state, words=use.words, held=held)
-    is_empty = gate.tier is None and gate.max_drop is None and gate.min_coverage is None
-    if is_empty and calibration is None:
+    limits = (gate.tier, gate.threshold, gate.max_drop, gate.min_coverage)
+    if calibration is None and all(limit is None for limit in limits):
         return None
     if run.status not in FINISHED_STATUSES:
         return GateResult(is_partial=True)
-    tier, variants = gate.tier, [variant.variant for variant in summary.variants]
+    variants = [variant.variant for variant in summary.variants]
     result = GateResult(
         calibration=calibration,
         coverages=tuple(_coverages(summary.variants, gate.min_coverage)),
-        tiers=() if tier is None else tuple(_tier(v, tier, gate.rule) for v in summary.variants),
+        tiers=tuple(_tiers(summary.variants, gate)),
     )
     if gate.max_drop is None:
         return result
@@ -178,6 +179,11 @@ def gate_of_run(run: RunInfo) -> Gate:
     return Gate.model_validate(config_part(run, "gate"))
 
 
+def required_value(gate: Gate) -> float | None:
+    """The least overall value that a gate asks for, by its tier or its threshold."""
+    return gate.threshold if gate.tier is None else TIERS[gate.tier]
+
+
 def check_baseline(gate: Gate | None, store: StoredRuns) -> None:
     """Refuse a baseline that does not exist, before anything is paid for."""
     if gate is not None and gate.baseline not in get_args(BaselineName):
@@ -199,6 +205,12 @@ def _coverages(
         )
 
 
+def _tiers(variants: Iterable[VariantFigures], gate: Gate) -> Iterator[TierGateResult]:
+    least = required_value(gate)
+    if least is not None:
+        yield from (_tier(variant, gate, least) for variant in variants)
+
+
 def tier_bounds(group: GroupFigures, rule: GateRule) -> tuple[float, float]:
     """The least and the most that a value may be, by the rule of a gate."""
     # Answers without a value could have any: the interval is widened as if they were all 0, and all
@@ -210,18 +222,18 @@ def tier_bounds(group: GroupFigures, rule: GateRule) -> tuple[float, float]:
     return low * known, high * known + (1.0 - known)
 
 
-def _tier(variant: VariantFigures, tier: Tier, rule: GateRule) -> TierGateResult:
-    low, high = tier_bounds(variant, rule)
+def _tier(variant: VariantFigures, gate: Gate, least: float) -> TierGateResult:
+    low, high = tier_bounds(variant, gate.rule)
     return TierGateResult(
         variant=variant.variant,
-        tier=tier,
-        least=TIERS[tier],
+        tier=gate.tier,
+        least=least,
         value=variant.value,
         low=low,
         high=high,
         n_without=variant.value.n_missing + variant.n_errors,
-        held=check_tier(low, high, tier),
-        rule=rule,
+        held=check_value(low, high, least),
+        rule=gate.rule,
     )
 
 

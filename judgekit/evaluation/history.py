@@ -9,15 +9,16 @@ from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures
 from judgekit.evaluation.judges import calibration_changes
 from judgekit.evaluation.run_figures import FigureReader
-from judgekit.evaluation.schedule import VERSIONS_KEY
+from judgekit.evaluation.schedule import MEMORY_KEY, VERSIONS_KEY
 from judgekit.fingerprint import fingerprint
-from judgekit.records import VariantVersion, is_whole_run
+from judgekit.formats import objects_of
+from judgekit.records import VariantVersion, config_rows, is_whole_run
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from judgekit.evaluation.run_figures import StoredFigures
-    from judgekit.records import RunInfo
+    from judgekit.records import JsonObject, RunInfo
     from judgekit.store import RunStore
 
 
@@ -48,6 +49,37 @@ class VersionFigures:
     figures: StoredFigures
     changes: tuple[str, ...]
     is_current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedRun:
+    """A benchmark run of a quality memory that was made elsewhere.
+
+    Attributes:
+        id: Its id in the memory.
+        fields: What the memory says of it; its answers are not known, so that nothing here is
+            compared with it.
+    """
+
+    id: str
+    fields: JsonObject
+
+
+def imported_runs(store: RunStore, suite: str) -> list[ImportedRun]:
+    """The earlier runs of a suite's benchmark in the quality memory of its latest run."""
+    runs = store.runs(suite=suite)
+    if not runs:
+        raise UnknownNameError("suite", suite, store.suites())
+    known, config = {run.id for run in runs}, runs[0].config
+    wanted = config.get("benchmark")
+    found = [
+        ImportedRun(id=key, fields=fields)
+        for key, fields in objects_of(config_rows(runs[0], MEMORY_KEY), "benchmark-run")
+        # A memory that was exported from this store has runs that are here with their answers.
+        if key.rpartition("/")[0] not in known
+    ]
+    of_suite = (one for one in found if wanted in (None, one.fields.get("benchmarkId")))
+    return sorted(of_suite, key=lambda one: (str(one.fields.get("ranAt")), one.id))
 
 
 def version_history(store: RunStore, suite: str) -> list[VersionFigures]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -269,7 +270,13 @@ class LabelImport:
 
 
 def import_labels(
-    store: RunStore, run: RunInfo, path: Path, *, annotator: str | None, at: datetime
+    store: RunStore,
+    run: RunInfo,
+    path: Path,
+    *,
+    annotator: str | None,
+    at: datetime,
+    note: Callable[[str], None] = warnings.warn,
 ) -> LabelImport:
     """Answer the questions of a run that wait with the labels of a file."""
     # The whole file is checked before the first question is answered.
@@ -279,7 +286,7 @@ def import_labels(
     matched: list[tuple[HumanItem, Judgment]] = []
     n_labels = n_not_asked = n_before = 0
     answered: set[tuple[object, ...]] = set()
-    for placed in read_labels(path):
+    for placed in read_labels(path, note=note):
         n_labels += 1
         found = _meant(placed, asked.get(placed.label.case_id, ()))
         if found is None:
@@ -306,6 +313,9 @@ def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
                     raw=judgment.raw,
                     rationale=judgment.rationale,
                     confidence=judgment.confidence,
+                    metadata=None
+                    if judgment.judged_at is None
+                    else {"judged_at": judgment.judged_at.isoformat()},
                 ).to_json()
 
 

@@ -16,7 +16,9 @@ from judgekit.datasets import (
     VariantSettings,
     open_cases,
     read_answer_row,
+    refuse_retired,
     suite_from_path,
+    with_benchmark,
 )
 from judgekit.errors import InputError, SettingsError, UnknownNameError
 from judgekit.evaluation.completion import complete_run
@@ -71,6 +73,8 @@ async def evaluate(
     template_folders: Sequence[Path] = (),
     notes: str | None = None,
     triggered_by: str | None = None,
+    benchmark: str | None = None,
+    retired: bool = False,
     review: float = 0.0,
     outputs: Iterable[GivenOutput] | None = None,
 ) -> Run:
@@ -98,6 +102,9 @@ async def evaluate(
         notes: Whatever should be remembered with a new run.
         triggered_by: Who or what started a new run; None records the CI job that this process
             belongs to, and nothing outside of CI.
+        benchmark: The benchmark to run, by its id or name, where the file is a quality memory with
+            several, or a suite with one as its dataset; None runs all its cases.
+        retired: Whether a suite or benchmark that is retired is run nevertheless.
         review: Share of the answers, in [0, 1], whose automated verdicts a human reviews as well;
             the verdicts stand, and `judgekit label RUN` asks.
         outputs: Outputs to judge in the place of what the suite's variants answer, such as that of
@@ -112,7 +119,8 @@ async def evaluate(
 
     Raises:
         InputError: When a file, a name or a setting is invalid, the run to resume is of a
-            suite that has changed since, or the gate requires a calibration and none holds.
+            suite that has changed since, the suite is retired, or the gate requires a calibration
+            and none holds.
         StoreError: When the store cannot be used, or the run is running in another process.
 
     Example:
@@ -138,14 +146,12 @@ async def evaluate(
         allow_scripts=allow_scripts,
         review=review,
     )
-    loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
+    loaded, recorded = _with_outputs(_loaded(suite, benchmark, retired), outputs, choice)
     # A store that was passed in stays open: its owner may use it for other runs.
     opened_store = store if isinstance(store, RunStore) else RunStore(store)
-    owns = opened_store is not store
+    trigger = triggered_by or _agent_run(recorded)
     try:
         begun = find_resumed_run(opened_store, resume, loaded)
-        loaded, recorded = _with_outputs(loaded, outputs, choice)
-        trigger = triggered_by or _agent_run(recorded)
         opened = open_suite(loaded, choice or choice_of_run(begun), execution, recorded=recorded)
         async with aclosing(opened):
             info = prepare_run(
@@ -153,18 +159,28 @@ async def evaluate(
             )
             _check_calibrated(opened.suite.gate, info)
             ended = await run_suite(opened, opened_store, info, current, resumed=begun is not None)
-        run = Run(ended, opened_store, owns_store=owns)
+        run = Run(ended, opened_store, owns_store=opened_store is not store)
         for problem in await _complete(run, loaded, current.now()):
             # Without a session nothing else would show it.
             warnings.warn(problem, stacklevel=2) if session is None else session.note(problem)
     except BaseException:
-        if owns:
+        if opened_store is not store:
             opened_store.close()
         raise
     return run
 
 
 evaluate_sync = synchronous(evaluate)
+
+
+def _loaded(suite: Suite | Path | str, benchmark: str | None, retired: bool) -> Suite:  # noqa: FBT001 - called once
+    if isinstance(suite, Path | str):
+        loaded = suite_from_path(suite, benchmark=benchmark)
+    else:
+        named = {} if benchmark is None else {"benchmark": benchmark}
+        loaded = with_benchmark(suite.model_copy(update=named))
+    refuse_retired(loaded, allowed=retired)
+    return loaded
 
 
 GivenOutput = Output | tuple[Case, Output] | Mapping[str, "JsonValue"]

@@ -30,6 +30,7 @@ from judgekit.evaluation.judges import (
 from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.revision import git_revision
 from judgekit.evaluation.schedule import (
+    MEMORY_KEY,
     PARTS_KEY,
     VERSIONS_KEY,
     ProgressLedger,
@@ -146,6 +147,9 @@ def _run_config(opened: OpenSuite, parts: dict[str, str]) -> JsonObject:
         PARTS_KEY: {**parts},
         VERSIONS_KEY: variant_versions(opened),
     }
+    # They go out again with the run: benchmarks, their earlier runs, and cases of other benchmarks.
+    if opened.cases.source.objects:
+        config[MEMORY_KEY] = [*opened.cases.source.objects]
     if asked is not None:
         config[JUDGING_KEY] = asked.to_json()
     if suite.calibration is not None:

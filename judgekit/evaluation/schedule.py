@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.fingerprint import fingerprint
+from judgekit.formats import objects_of
 from judgekit.models import RecordedModel
 from judgekit.records import ItemKey, VariantVersion, config_part, name_text, record_text
 from judgekit.targets import RecordedTarget
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import SuiteGroup
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import JudgePanel
-    from judgekit.records import Case, CaseResult, JsonObject, RunInfo
+    from judgekit.records import Case, CaseResult, CaseSource, JsonObject, RunInfo
 
 _BEGUN, _DONE = 1, 2
 # The repeat number that marks a case as settled: no further try will be made.
@@ -158,6 +159,8 @@ def check_case_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> 
 PARTS_KEY = "parts"
 # The key under which each variant's version is, as it was when the run was begun.
 VERSIONS_KEY = "versions"
+# The key under which the objects of the quality memory are that the cases are from.
+MEMORY_KEY = "quality_memory"
 # The name of each part in messages, in the order of the message.
 _WORDS = {
     "cases": "the cases, their order or what is chosen of them",
@@ -208,13 +211,19 @@ def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
     checks.close()
     if opened.suite.suites:
         check_case_groups(opened.suite.suites, (case.id for case in opened.cases.source))
-    if any(unmatched.values()):  # filters and limits leave out cases that are there
-        for case in opened.cases.source:
+    if any(unmatched.values()):
+        for case_id in _existing_ids(opened.cases.source):
             for ids in unmatched.values():
-                ids.pop(case.id, None)
+                ids.pop(case_id, None)
     recorded = {} if opened.recorded is None else opened.recorded.unmatched
     opened.unmatched = {name: tuple(ids) for name, ids in unmatched.items() if ids} | dict(recorded)
     return n_cases, digest.hexdigest()
+
+
+def _existing_ids(source: CaseSource) -> Iterator[str]:
+    """The ids of cases that exist, whether or not filters, limits or a benchmark leave them out."""
+    yield from (case.id for case in source)
+    yield from (case_id for case_id, _ in objects_of(source.objects, "test-case"))
 
 
 def run_identity(opened: OpenSuite, cases: str) -> dict[str, str]:

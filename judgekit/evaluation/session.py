@@ -19,6 +19,7 @@ from judgekit.datasets import (
     load_rubric,
     open_cases,
     suite_from_path,
+    with_benchmark,
 )
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.evaluation.case_plans import CaseChecks, CasePlans, check_suite_specs
@@ -227,7 +228,7 @@ def open_suite(
     recorded: RecordedAnswers | None = None,
 ) -> OpenSuite:
     """Open everything a suite names; with `recorded` its cases and outputs were chosen already."""
-    loaded = suite_from_path(suite) if isinstance(suite, Path | str) else suite
+    loaded = suite_from_path(suite) if isinstance(suite, Path | str) else with_benchmark(suite)
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = _chosen(expand_variants(loaded), choice.variants)
     _check_settings(loaded, execution)

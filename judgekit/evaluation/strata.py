@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, get_args
 
 from judgekit.evaluation.gate import gate_of_run, tier_bounds
 from judgekit.records import CaseStratum, is_whole_run
-from judgekit.scoring import TIERS, check_tier
+from judgekit.scoring import TIERS, check_value
 from judgekit.stats.power import sample_size_threshold
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _is_decided(need: StratumNeed, variants: Iterable[Mapping[str, GroupFigures]
     if name is None or tier is None:
         return False
     bounds = [tier_bounds(one[name], "interval") for one in variants if name in one]
-    return all(check_tier(low, high, tier) != "inconclusive" for low, high in bounds)
+    return all(check_value(low, high, TIERS[tier]) != "inconclusive" for low, high in bounds)
 
 
 def _observed(values: Mapping[str | None, Estimate], name: str | None) -> Estimate | None:

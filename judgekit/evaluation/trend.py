@@ -195,7 +195,7 @@ class _Series:
             escalation=should_escalate(directions),
             test=_or_none(lambda: mann_kendall(values)),
             shift=_or_none(lambda: changepoint(values, rng=np.random.default_rng(_SEED))),
-            shortfall=_or_none(lambda: _shortfall(values, points[-1].n_cases)),
+            shortfall=_or_none(lambda: _shortfall(values, points[-1].n_cases)) if points else None,
             n_left_out=n_left_out,
         )
 

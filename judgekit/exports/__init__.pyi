@@ -1,3 +1,4 @@
+from .benchmark_relations import blind_comparison_object as blind_comparison_object
 from .conversion import (
     CASE_FORMATS as CASE_FORMATS,
     RUBRIC_SUFFIXES as RUBRIC_SUFFIXES,
@@ -25,3 +26,4 @@ from .skill_results import (
     write_analyses as write_analyses,
     write_comparisons as write_comparisons,
 )
+from .tabular import write_json_list as write_json_list

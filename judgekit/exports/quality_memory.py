@@ -6,12 +6,21 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import RunTally, failure_of
+from judgekit.evaluation import RunTally, failure_of, gate_of_run, required_value
+from judgekit.exports.benchmark_relations import (
+    benchmark_id_of,
+    benchmark_run_id,
+    carried_objects,
+    comparison_objects,
+    prompt_version,
+    trend_objects,
+)
 from judgekit.exports.tabular import RunFormat, rubric_of_result, write_json_list
 from judgekit.formats import (
     RubricIds,
     case_object,
     criterion_ids,
+    objects_of,
     quality_object,
     rubric_marks,
     rubric_objects,
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import Outcome
     from judgekit.records import Case, CaseResult, JsonObject, RunInfo
+    from judgekit.store import RunStore
 
 
 def _run_object(answer: Outcome, run: RunInfo) -> JsonObject:
@@ -86,13 +96,6 @@ def _run_object_id(result: CaseResult) -> str:
     return f"{result.run_id}/{result.case.id}/{result.variant}/{result.repeat}"
 
 
-def prompt_version(variant: str, run: RunInfo) -> str:
-    """The `promptVersionRef` of an answer: the variant's version if no other has it."""
-    versions = [each.prompt_version for each in run.variants]
-    own = next((each.prompt_version for each in run.variants if each.id == variant), None)
-    return own if own is not None and versions.count(own) == 1 else variant
-
-
 def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float | None]:
     """The sum of weighted scores and the best it could be, on the threshold's scale."""
     if rubric is None or answer.verdict is None:
@@ -140,6 +143,10 @@ QUALITY = RunFormat(
     (".jsonl", ".json"),
     "quality records",
     lambda path, run, answers: write_json_list(path, QualityExport(run).objects(answers)),
+    # Trends and comparisons are of several runs, which only the store has.
+    store_writer=lambda path, run, answers, store: write_json_list(
+        path, QualityExport(run, store).objects(answers)
+    ),
 )
 
 
@@ -164,35 +171,40 @@ class QualityExport:
     """The objects of a run, one after the other, and what has been written already."""
 
     run: RunInfo
+    store: RunStore | None = None
     case_ids: dict[str, None] = field(default_factory=dict)
     rubrics: RubricIds = field(default_factory=RubricIds)
     run_ids: dict[str, list[JsonValue]] = field(default_factory=dict)  # of each variant
     shared: dict[str, JsonObject] | None = None
 
     def objects(self, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
+        # What a memory holds beside the run's own objects goes out as it came in; its own replace
+        # those of the same id.
+        written: set[tuple[object, object]] = set()
+        for item in self._own_objects(answers):
+            written.add((item["type"], item["id"]))
+            yield item
+        for item in carried_objects(self.run):
+            names = objects_of([item], str(item.get("type")))
+            if not any((item.get("type"), key) in written for key, _ in names):
+                yield item
+
+    def _own_objects(self, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
         # Test cases, rubrics and criteria come before the first answer that needs them; then each
         # `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
-        # `benchmark`, with the id of the one that all cases belong to, and for each variant a
-        # `benchmark-run`. Only ids and numbers of the answers stay in memory.
+        # `benchmark`, for each variant a `benchmark-run` and an `eval-trend`, and comparisons. Only
+        # ids and numbers of the answers stay in memory.
         run, tally = self.run, RunTally(self.run)
         for answer in answers:
             tally.take(answer)
             yield from self._answer(answer)
         figures = {each.variant: each for each in tally.summary().variants}
         last = [_known(figures[name].value.value) for name in self.run_ids][-1:]
-        optional: JsonObject = {
-            "passingThreshold": None if run.rubric is None else run.rubric.pass_threshold,
-            "dimension": None if run.rubric is None else run.rubric.name,
-            "lastRunAt": time_text(run.started_at),
-            "lastScore": last[0] if last else None,
-            "status": "active",
-        }
-        own: JsonObject = {"name": run.suite, "testCaseIds": [*self.case_ids]}
-        # The id of the benchmark that all cases belong to, else the suite's name.
-        benchmark_id = next(iter(self.shared or {}), run.suite)
-        theirs = (self.shared or {}).get(benchmark_id, {})
-        present = {name: item for name, item in optional.items() if item is not None}
-        yield quality_object("benchmark", benchmark_id, {**own, **present, **theirs})
+        # The benchmark that was asked for, else one that all cases belong to, else the suite.
+        benchmark_id = benchmark_id_of(run)
+        if "benchmark" not in run.config:
+            benchmark_id = next(iter(self.shared or {}), benchmark_id)
+        yield self._benchmark(benchmark_id, last[0] if last else None)
         for name, run_ids in self.run_ids.items():
             fields: JsonObject = {
                 "benchmarkId": benchmark_id,
@@ -206,7 +218,39 @@ class QualityExport:
                 "variant": name,
                 "status": run.status,
             }
-            yield quality_object("benchmark-run", f"{run.id}/{name}", fields)
+            yield quality_object("benchmark-run", benchmark_run_id(run, name), fields)
+        if self.store is not None:
+            yield from trend_objects(self.store, run, benchmark_id, [*self.run_ids])
+            yield from comparison_objects(self.store, run, benchmark_id)
+
+    def _without_benchmarks(self, case: Case) -> Case:
+        """The case as its memory has it, whose benchmarks are objects of their own."""
+        if not carried_objects(self.run):
+            return case
+        metadata = {key: item for key, item in case.metadata.items() if key != "benchmarks"}
+        return case.model_copy(update={"metadata": metadata})
+
+    def _benchmark(self, benchmark_id: str, score: float | None) -> JsonObject:
+        run = self.run
+        latest: JsonObject = {"lastRunAt": time_text(run.started_at)}
+        latest |= {} if score is None else {"lastScore": score}
+        for key, fields in objects_of(carried_objects(run), "benchmark"):
+            if key == benchmark_id:
+                return quality_object("benchmark", key, {**fields, **latest})
+        least = required_value(gate_of_run(run))
+        if least is None and run.rubric is not None:
+            least = run.rubric.pass_threshold
+        optional: JsonObject = {
+            "description": run.config.get("description"),
+            "passingThreshold": least,
+            "dimension": None if run.rubric is None else run.rubric.name,
+            "ownerId": run.config.get("owner"),
+            "status": run.config.get("status", "active"),
+        }
+        own: JsonObject = {"name": run.suite, "testCaseIds": [*self.case_ids]}
+        theirs = (self.shared or {}).get(benchmark_id, {})
+        present = {name: item for name, item in optional.items() if item is not None}
+        return quality_object("benchmark", benchmark_id, {**own, **present, **latest, **theirs})
 
     def _answer(self, answer: Outcome) -> Iterator[JsonObject]:
         result = answer.result
@@ -220,7 +264,7 @@ class QualityExport:
             # Only a benchmark that all cases belong to can be the benchmark of the run.
             before = own if self.shared is None else self.shared
             self.shared = {name: fields for name, fields in before.items() if name in own}
-            yield case_object(result.case, rubric_id)
+            yield case_object(self._without_benchmarks(result.case), rubric_id)
         self.run_ids.setdefault(result.variant, []).append(_run_object_id(result))
         yield _run_object(answer, self.run)
         if rubric is not None and rubric_id is not None:

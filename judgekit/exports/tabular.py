@@ -22,24 +22,15 @@ from judgekit.formats import (
 from judgekit.records import Rubric, words_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pydantic import JsonValue
 
     from judgekit.assertions import StrategyOutcome
     from judgekit.evaluation import Outcome
-    from judgekit.records import (
-        AssertionResult,
-        Case,
-        CaseResult,
-        CaseSource,
-        Finding,
-        JsonObject,
-        RunInfo,
-    )
-
-    FindingsWriter = Callable[[Path, RunInfo, Iterable[Outcome], Mapping[str, Finding]], object]
+    from judgekit.records import AssertionResult, Case, CaseResult, CaseSource, JsonObject, RunInfo
+    from judgekit.store import RunStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +43,29 @@ class RunFormat:
     what: str  # its name in messages
     # Writes the answers; every file is replaced as a whole or not at all.
     writer: Callable[[Path, RunInfo, Iterable[Outcome]], object]
+    # The same for a format that also has what a store knows beside the run.
+    store_writer: Callable[[Path, RunInfo, Iterable[Outcome], RunStore], object] | None = None
     # Whether it can be written to a folder, with a file for each answer.
     may_be_folder: bool = False
     file_names: tuple[str, ...] = ()  # names of files that imply this format
     own_suffixes: tuple[str, ...] = ()  # suffixes that imply this format
-    # Writes them with the findings of the suite, by id, where the format shows these.
-    writer_with_findings: FindingsWriter | None = None
 
     def check(self, path: Path) -> None:
         """Refuse a path it cannot be written to, before anything is read."""
         check_output_path(path, self.suffixes, what=self.what, may_be_folder=self.may_be_folder)
 
     def write(
-        self,
-        path: Path,
-        run: RunInfo,
-        answers: Iterable[Outcome],
-        findings: Mapping[str, Finding] | None = None,
+        self, path: Path, run: RunInfo, answers: Iterable[Outcome], *, store: RunStore | None = None
     ) -> int:
         """Write the answers of a run, and return their number."""
         self.check(path)
         # An answer is taken before its number, so the next number says how many were written.
         numbers = count()
         counted = (answer for answer, _ in zip(answers, numbers, strict=False))
-        if findings is None or self.writer_with_findings is None:
-            self.writer(path, run, counted)
+        if store is not None and self.store_writer is not None:
+            self.store_writer(path, run, counted, store)
         else:
-            self.writer_with_findings(path, run, counted, findings)
+            self.writer(path, run, counted)
         return next(numbers)
 
 

@@ -12,7 +12,15 @@ from math import isnan
 from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.evaluation import RunTally, failure_of, finding_id, small_strata
+from judgekit.evaluation import (
+    RunTally,
+    SuiteFindings,
+    failure_of,
+    finding_id,
+    gate_of_run,
+    required_value,
+    small_strata,
+)
 from judgekit.exports.tabular import RunFormat, write_object
 from judgekit.records import CaseStratum, Rubric, meets_threshold, words_text
 from judgekit.report import (
@@ -46,16 +54,17 @@ _SHOWN = 3
 _LONGEST = 300
 _HALF = 0.5
 
-# Used where neither the gate names a tier nor the rubric has a threshold above 0.
+# Used where neither the gate names a tier or threshold nor the rubric has a threshold above 0.
 _DEFAULT_TIER = "development"
 
 
-def _write_report(
+def write_validation_report(
     path: Path,
     run: RunInfo,
     answers: Iterable[Outcome],
     findings: Mapping[str, Finding] = MappingProxyType({}),
 ) -> None:
+    """Write the report, with what the findings of the suite, by id, say of each failure."""
     # Figures are on [0, 1], each with its interval; what is not known is null.
     observed: dict[str, _Observed] = {}
     tally = RunTally(run)
@@ -79,9 +88,12 @@ VALIDATION = RunFormat(
     "validation report: dimensions, evidence, strata, tier, recommendations (.yaml)",
     (".yaml", ".yml"),
     "a validation report",
-    _write_report,
+    write_validation_report,
     own_suffixes=(".yaml", ".yml"),
-    writer_with_findings=_write_report,
+    # Findings are those of all runs of the suite, which only the store has.
+    store_writer=lambda path, run, answers, store: write_validation_report(
+        path, run, answers, SuiteFindings(store, run.suite).findings
+    ),
 )
 
 
@@ -258,10 +270,9 @@ def _dimension_object(estimate: Estimate, weight: float | None, evidence: str) -
 
 
 def _threshold(run: RunInfo) -> tuple[float, str]:
-    gate = run.config.get("gate")
-    tier = gate.get("tier") if isinstance(gate, dict) else None
-    if isinstance(tier, str) and tier in TIERS:
-        return TIERS[tier], f"tier {tier}"
+    gate = gate_of_run(run)
+    if (least := required_value(gate)) is not None:
+        return least, "threshold of the gate" if gate.tier is None else f"tier {gate.tier}"
     if run.rubric is not None and run.rubric.pass_threshold > 0:
         return run.rubric.pass_threshold, f"rubric {words_text(run.rubric.name)}"
     return TIERS[_DEFAULT_TIER], f"tier {_DEFAULT_TIER}"

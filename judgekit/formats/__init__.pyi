@@ -58,11 +58,17 @@ from .promptfoo_vocabulary import (
     Synonym as Synonym,
 )
 from .quality_memory import (
+    Benchmark as Benchmark,
+    human_judgments as human_judgments,
+    objects_of as objects_of,
+    quality_rubrics as quality_rubrics,
+    quality_run_rows as quality_run_rows,
+)
+from .quality_objects import (
     RubricIds as RubricIds,
     case_object as case_object,
     criterion_ids as criterion_ids,
     quality_object as quality_object,
-    quality_run_rows as quality_run_rows,
     rubric_marks as rubric_marks,
     rubric_objects as rubric_objects,
 )

@@ -218,7 +218,7 @@ FORMATS: tuple[Format, ...] = (
         name="quality",
         summary="test-case, rubric and rubric-criterion records (.jsonl, .json)",
         suffixes=(".jsonl", ".json"),
-        writer="quality_memory:quality_case_objects",
+        writer="quality_objects:quality_case_objects",
     ),
     Format(
         "results of promptfoo",

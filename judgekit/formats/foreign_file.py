@@ -25,7 +25,7 @@ from judgekit.formats.problems import (
 )
 from judgekit.formats.rows import as_texts, read_cells, rename_fields
 from judgekit.formats.text import TEXT_REPAIRED
-from judgekit.records import Case, Dataset, JsonObject, Record
+from judgekit.records import Case, Dataset, JsonObject, Record, with_memory_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -101,6 +101,8 @@ class ForeignFile:
     # Where each assertion of a case stands, where the file lists them one by one.
     spec_places: dict[str, list[KeyPath]] = field(default_factory=dict)
     header: JsonObject = field(default_factory=dict)  # the dataset's name, version and description
+    # Objects of a quality memory that a run of its cases carries on, as they stand in the file.
+    memory_objects: tuple[JsonObject, ...] = ()
     head: Record | None = None  # what the file says beside its cases, where that is of use
     _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
 
@@ -235,7 +237,8 @@ class ForeignFile:
         cases = [*self.cases]
         for place, case in [] if unique else reversed(self.doubles):
             cases.insert(place, case)
-        return Dataset(name=name, version=version, description=description, cases=tuple(cases))
+        dataset = Dataset(name=name, version=version, description=description, cases=tuple(cases))
+        return with_memory_objects(dataset, self.memory_objects)
 
     def refuse_errors(self, *, unique: bool = True) -> None:
         """Raise the first error, if there is one."""

@@ -1,16 +1,15 @@
-"""Reads and writes objects of a quality memory (S0); `judgekit.exports` writes whole runs."""
+"""Reads the objects of a quality memory (S0); `quality_objects` writes cases and rubrics."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Literal, TypeVar, cast
 
 from pydantic import Field, JsonValue, ValidationError
 
-from judgekit.fingerprint import fingerprint
-from judgekit.formats.detection import RECORD_LISTS, WrittenCases, is_object
+from judgekit.formats.detection import RECORD_LISTS, is_object
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
 from judgekit.formats.problems import suggest_name, threshold_fault, valid_scales
 from judgekit.records import (
@@ -22,14 +21,12 @@ from judgekit.records import (
     JudgmentSource,
     Name,
     Record,
-    Rubric,
     Weight,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from judgekit.formats.detection import ConversionSource
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
 
@@ -102,6 +99,11 @@ class _TestRun(CamelRecord):
     ran_at: str | None = None
     judge_type: JudgmentSource | None = None
 
+    @property
+    def answered_by(self) -> str | None:
+        """The variant; without one the prompt version is its name."""
+        return self.prompt_version_ref if self.variant is None else self.variant
+
 
 class _JudgmentFields(CamelRecord):
     additions: ClassVar[frozenset[str]] = frozenset({"evidence", "failures", "repeat"})
@@ -116,7 +118,9 @@ class _JudgmentFields(CamelRecord):
     confidence: Fraction | None = None
 
 
-class _Benchmark(CamelRecord):
+class Benchmark(CamelRecord):
+    """Cases that are run together, and what is expected of them."""
+
     name: Name
     test_case_ids: tuple[str, ...] = ()
     passing_threshold: Finite | None = None
@@ -153,15 +157,6 @@ def _added_fields(extra: JsonObject) -> tuple[JsonObject, JsonObject]:
     if isinstance(inner, dict) and inner and inner.keys() <= CASE_FIELD_NAMES:
         rest = {**{name: item for name, item in rest.items() if name != "metadata"}, **inner}
     return fields, rest
-
-
-def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
-    """Metadata of a case as it stands among the fields of a `test-case`; the reverse of reading."""
-    plain = {name: item for name, item in metadata.items() if name not in CASE_FIELD_NAMES}
-    inner: JsonObject = {
-        name: item for name, item in metadata.items() if name in CASE_FIELD_NAMES - {"rubricId"}
-    }
-    return {**plain, "metadata": inner} if inner else plain
 
 
 def _criterion(criterion: _CriterionFields, weight: float) -> JsonObject:
@@ -202,11 +197,15 @@ _MODELS: Mapping[str, type[CamelRecord]] = {
     "rubric-criterion": _CriterionFields,
     "test-run": _TestRun,
     "eval-judgment": _JudgmentFields,
-    "benchmark": _Benchmark,
+    "benchmark": Benchmark,
 }  # the types that are read
 
 # Types that hold conclusions, which judgekit computes itself.
 _UNREAD = ("benchmark-run", "eval-trend", "prompt-comparison", "eval-failure")
+
+# What a run of the cases carries on to its own export: definitions, and conclusions that name no
+# answer. Answers with their judgments and failures may be many, and stay in the memory.
+_CARRIED = frozenset({"test-case", "rubric", "rubric-criterion", "benchmark", *_UNREAD[:3]})
 
 # Fields of a test case for which a case has no field; they stand in its metadata.
 _KEPT = ("rubricId", "createdAt", "createdBy")
@@ -216,7 +215,7 @@ _OF_CASE = _TestCase.model_fields.keys() - {"rubric_id", "created_at", "created_
 _NOT_OF_CASES = frozenset({"id", "lastRunAt", "lastScore", "testCaseIds"})
 
 # Metadata of a rubric whose threshold was on the sum of weighted scores.
-_ON_SUM = ("passingThreshold", "weights")
+ON_SUM = ("passingThreshold", "weights")
 _Fields = TypeVar("_Fields", bound=CamelRecord)
 
 
@@ -235,6 +234,7 @@ class _Export:
         value, reading = document.value, ForeignFile(document)
         self.reading = reading
         self._found: defaultdict[str, dict[str, _Located[CamelRecord]]] = defaultdict(dict)
+        self.carried: list[JsonObject] = []
         objects: Iterator[tuple[KeyPath, JsonObject]]
         if isinstance(value, dict) and is_object(value):
             objects = iter([((), value)])
@@ -248,6 +248,8 @@ class _Export:
         for at, item in objects:
             if (whole := reading.record(_Object, item, at)) is not None:
                 self._take(whole, at)
+                if whole.type in _CARRIED:
+                    self.carried.append(item)
 
     def _take(self, whole: _Object, at: KeyPath) -> None:
         reading, name = self.reading, whole.type
@@ -295,7 +297,24 @@ class _Export:
 def read_quality_records(document: ParsedDocument) -> ForeignFile:
     """The test cases of an export, each with its rubric in full."""
     export = _Export(document)
-    reading, criteria = export.reading, export.of("rubric-criterion", _CriterionFields)
+    reading, rubrics = export.reading, _rubrics(export)
+    benchmarks = _benchmarks(export)
+    for key, case in export.of("test-case", _TestCase).items():
+        _add_case(key, case, rubrics, [*benchmarks.get(key, {}).values()], export)
+    reading.memory_objects = tuple(export.carried)
+    return reading
+
+
+def quality_rubrics(document: ParsedDocument) -> dict[str, JsonObject]:
+    """The rubrics of an export by their ids, as the fields of a `Rubric`."""
+    export = _Export(document)
+    rubrics = _rubrics(export)
+    export.reading.refuse_errors()
+    return {key: fields for key, fields in rubrics.items() if fields is not None}
+
+
+def _rubrics(export: _Export) -> dict[str, JsonObject | None]:
+    criteria = export.of("rubric-criterion", _CriterionFields)
     rubrics: dict[str, JsonObject | None] = {}
     for key, rubric in export.of("rubric", _RubricFields).items():
         for index, criterion_id in enumerate(rubric.fields.criteria_ids):
@@ -306,17 +325,23 @@ def read_quality_records(document: ParsedDocument) -> ForeignFile:
             other for other, found in criteria.items() if found.fields.rubric_id == key
         )
         parts = {other: criteria[other].fields for other in own if other in criteria}
-        rubrics[key] = _rubric(key, rubric, parts, reading)
-    benchmarks = _benchmarks(export)
-    for key, case in export.of("test-case", _TestCase).items():
-        _add_case(key, case, rubrics, [*benchmarks.get(key, {}).values()], export)
-    return reading
+        rubrics[key] = _rubric(key, rubric, parts, export.reading)
+    return rubrics
+
+
+def objects_of(objects: Iterable[JsonObject], kind: str) -> Iterator[tuple[str, JsonObject]]:
+    """The ids and fields of the objects of one type; one without an id is called by its name."""
+    for item in objects:
+        fields = item.get("fields")
+        if item.get("type") == kind and isinstance(fields, dict):
+            names = (item.get("id"), fields.get("id"), fields.get("name"))
+            yield next((str(name) for name in names if name not in {None, ""}), ""), fields
 
 
 def _benchmarks(export: _Export) -> dict[str, dict[str, JsonValue]]:
     """The benchmarks of each case by their ids, without their results."""
     found: dict[str, dict[str, JsonValue]] = {}
-    for key, benchmark in export.of("benchmark", _Benchmark).items():
+    for key, benchmark in export.of("benchmark", Benchmark).items():
         fields = benchmark.fields.as_given()
         known = {name: item for name, item in fields.items() if name not in _NOT_OF_CASES}
         for index, case_id in enumerate(benchmark.fields.test_case_ids):
@@ -425,6 +450,68 @@ _READ = frozenset(
 )
 
 
+def human_judgments(
+    document: ParsedDocument,
+) -> tuple[list[tuple[int, JsonObject]], Counter[JudgmentSource]]:
+    """The human judgments as rows of labels, and the number of all others by their source."""
+    export = _Export(document)
+    runs, criteria = (
+        export.of("test-run", _TestRun),
+        export.of("rubric-criterion", _CriterionFields),
+    )
+    repeats, rows = _repeats(runs), list[tuple[int, JsonObject]]()
+    left_out: Counter[JudgmentSource] = Counter()
+    for key, found in export.of("eval-judgment", _JudgmentFields).items():
+        judgment, at = found.fields, (*found.at, "fields")
+        if judgment.judged_by_type != "human":
+            left_out[judgment.judged_by_type] += 1
+            continue
+        run = runs.get(judgment.test_run_id)
+        if run is None:
+            near = suggest_name(judgment.test_run_id, runs) if runs else "export its test-run too"
+            message = f"`testRunId`: no test-run has the id {judgment.test_run_id!r}"
+            export.reading.add((*at, "testRunId"), message, near)
+            continue
+        criterion = None
+        if export.refer("rubric-criterion", judgment.criterion_id, (*at, "criterionId")):
+            criterion = criteria[judgment.criterion_id].fields
+            if judgment.max_score != criterion.max_score:
+                message = (
+                    f"the judgment is on a scale up to {judgment.max_score:g}, and its criterion "
+                    f"on one up to {criterion.max_score:g}"
+                )
+                export.reading.add((*at, "maxScore"), message, "convert the score")
+        row: JsonObject = {
+            "case_id": run.fields.case_id,
+            "variant": run.fields.answered_by,
+            "criterion": judgment.criterion_id if criterion is None else criterion.name,
+            "repeat": repeats.get(judgment.test_run_id),
+            "annotator": judgment.judged_by or None,
+            "raw": judgment.score,
+            "rationale": judgment.rationale,
+            "confidence": judgment.confidence,
+            "metadata": {
+                "judgment_id": key,
+                "test_run_id": judgment.test_run_id,
+                **({} if judgment.judged_at is None else {"judged_at": judgment.judged_at}),
+            },
+        }
+        rows.append((document.line_of(*found.at), {k: v for k, v in row.items() if v is not None}))
+    export.reading.refuse_errors()
+    return rows, left_out
+
+
+def _repeats(runs: Mapping[str, _Located[_TestRun]]) -> dict[str, int]:
+    """The number of each run among those of its case and variant, where there are several."""
+    same: defaultdict[tuple[str, str | None], list[str]] = defaultdict(list)
+    for key, found in runs.items():
+        same[found.fields.case_id, found.fields.answered_by].append(key)
+    counted = {key: n for keys in same.values() if len(keys) > 1 for n, key in enumerate(keys)}
+    # judgekit's own exports number them, and may hold some of them only.
+    own = {key: found.fields.extra.get("repeat") for key, found in runs.items()}
+    return counted | {key: n for key, n in own.items() if isinstance(n, int)}
+
+
 def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
     """The runs of an export as the rows of an outputs file."""
     # A run without a prompt version has no variant. The memory does not number runs; their order in
@@ -439,7 +526,7 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
     n_seen: Counter[tuple[str, str | None]] = Counter()
     for key, found in runs.items():
         run = found.fields
-        variant = run.prompt_version_ref if run.variant is None else run.variant
+        variant = run.answered_by
         metadata = {name: item for name, item in run.as_given().items() if name not in _READ}
         if variant == run.prompt_version_ref:
             metadata.pop("promptVersionRef", None)
@@ -461,127 +548,3 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
             row |= {"input": case.input, "reference": case.reference}
         row = {name: value for name, value in row.items() if value is not None}
         yield document.line_of(*found.at), row
-
-
-def quality_case_objects(source: ConversionSource) -> WrittenCases:
-    """Cases as objects, each rubric before its first case."""
-
-    def objects() -> Iterator[JsonObject]:
-        # Objects of a quality memory pass unchanged: the cases alone would lose its runs.
-        yield from source.quality_records
-        rubrics = RubricIds()
-        for case in () if source.quality_records else source.cases:
-            rubric_id = None
-            if isinstance(case.rubric, Rubric):
-                rubric_id, is_new = rubrics.of(case.rubric, case)
-                yield from rubric_objects(case.rubric, rubric_id) if is_new else ()
-            yield case_object(case, rubric_id)
-
-    return objects()
-
-
-def case_object(case: Case, rubric_id: str | None) -> JsonObject:
-    """A case as a `test-case`."""
-    fields: JsonObject = {
-        "name": case.name or case.id,
-        "description": case.description,
-        "agentId": case.agent,
-        "skillId": case.skill,
-        "promptVersionRef": case.prompt_version,
-        "expectedOutputs": case.reference,
-        "rubricId": rubric_id,
-        "context": case.context,
-        "stratum": case.stratum,
-        "assertions": [*case.assertions] or None,
-        "evaluation": None if case.evaluation is None else case.evaluation.to_json(),
-    }
-    own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
-    known = {name: value for name, value in fields.items() if value is not None}
-    return quality_object("test-case", case.id, {**split_metadata(case.metadata), **known, **own})
-
-
-def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
-    """A rubric as a `rubric` and a `rubric-criterion` for each of its criteria."""
-    threshold, weights = rubric_marks(rubric)
-    ids = criterion_ids(rubric, rubric_id)
-    fields: JsonObject = {
-        "name": rubric.name,
-        "criteriaIds": [*ids.values()],
-        "passingThreshold": threshold,
-        "version": rubric.version,
-        "isActive": rubric.active,
-    }
-    rest = {k: v for k, v in rubric.metadata.items() if k not in {*fields, *_ON_SUM, "id"}}
-    described: JsonObject = {"description": rubric.description}
-    yield quality_object("rubric", rubric_id, {**rest, **fields}, described)
-    for criterion, weight in zip(rubric.criteria, weights, strict=True):
-        fields = {
-            "rubricId": rubric_id,
-            "name": criterion.name,
-            "description": criterion.question,
-            "weight": weight,
-            "minScore": criterion.scale.min,
-            "maxScore": criterion.scale.max,
-        }
-        optional: JsonObject = {
-            "scoringGuide": criterion.scoring_guide,
-            "required": criterion.required or None,
-            "passValue": criterion.pass_value,
-            "levels": [level.to_json() for level in criterion.scale.levels] or None,
-            "integer": criterion.scale.integer or None,
-            "betweenLevels": None if criterion.scale.between_levels else False,
-            "examples": [example.to_json() for example in criterion.examples] or None,
-            "note": criterion.description,
-        }
-        yield quality_object("rubric-criterion", ids[criterion.name], fields, optional)
-
-
-@dataclass(slots=True)
-class RubricIds:
-    """Gives each rubric the id of the object it came from, or else one of its own."""
-
-    _ids: dict[str, str] = field(default_factory=dict)
-
-    def of(self, rubric: Rubric, case: Case) -> tuple[str, bool]:
-        """The id of a rubric, and whether it is new."""
-        print_ = fingerprint(rubric.to_json())
-        if print_ in self._ids:
-            return self._ids[print_], False
-        rubric_id = case.metadata.get("rubricId")
-        # Two rubrics may carry one id, as when one of them was edited after reading.
-        if not isinstance(rubric_id, str) or not rubric_id or rubric_id in self._ids.values():
-            rubric_id = _own_rubric_id(rubric)
-        self._ids[print_] = rubric_id
-        return rubric_id, True
-
-
-def criterion_ids(rubric: Rubric, rubric_id: str) -> dict[str, str]:
-    """The ids of a rubric's criteria: those of the objects they came from, or else their own."""
-    names = [criterion.name for criterion in rubric.criteria]
-    ids = rubric.metadata.get("criteriaIds")
-    # A rubric with an id of its own has changed since it was read, so its old ids do not fit.
-    if isinstance(ids, list) and len(ids) == len(names) and rubric_id != _own_rubric_id(rubric):
-        return dict(zip(names, map(str, ids), strict=True))
-    return {name: f"{rubric_id}/{name}" for name in names}
-
-
-def _own_rubric_id(rubric: Rubric) -> str:
-    return f"{rubric.name}@{fingerprint(rubric.to_json())[:16]}"
-
-
-def quality_object(
-    kind: str, name: str, fields: JsonObject, optional: JsonObject | None = None
-) -> JsonObject:
-    """One object of a quality memory; of the optional fields those that are not null."""
-    known = {key: value for key, value in (optional or {}).items() if value is not None}
-    return {"type": kind, "id": name, "fields": {**fields, **known}}
-
-
-def rubric_marks(rubric: Rubric) -> tuple[float, list[float]]:
-    """Threshold and weights; those it was read with, where they were on the sum of scores."""
-    sum_, weights = (rubric.metadata.get(name) for name in _ON_SUM)
-    if isinstance(sum_, int | float) and isinstance(weights, list):
-        numbers = [float(weight) for weight in weights if isinstance(weight, int | float)]
-        if len(numbers) == len(rubric.criteria):
-            return float(sum_), numbers
-    return rubric.pass_threshold, [criterion.weight for criterion in rubric.criteria]

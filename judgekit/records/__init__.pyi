@@ -26,6 +26,8 @@ from .case import (
     Dataset as Dataset,
     EvaluationProfileName as EvaluationProfileName,
     EvaluationStrategy as EvaluationStrategy,
+    memory_objects as memory_objects,
+    with_memory_objects as with_memory_objects,
 )
 from .comparison import (
     WINNER_POINTS as WINNER_POINTS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, PrivateAttr
 
 from judgekit.records.assertion import Weight
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
@@ -117,6 +117,9 @@ class CaseSource:
     read: Callable[[], Iterator[Case]] = field(repr=False)
     """Iterates from the first case; rows of JSONL, CSV and Parquet are read one at a time."""
 
+    objects: tuple[JsonObject, ...] = field(default=(), repr=False)
+    """The objects of the quality memory they are from: `memory_objects`."""
+
     def __iter__(self) -> Iterator[Case]:
         """Every case, whatever its status."""
         return self.read()
@@ -134,6 +137,9 @@ class Dataset(Record):
     cases: tuple[Case, ...]
     description: str | None = None
 
+    # No field: in a file of judgekit's own it would be an unknown one.
+    _memory: tuple[JsonObject, ...] = PrivateAttr(default=())
+
     def to_json(self) -> JsonObject:
         """The dataset as plain JSON types.
 
@@ -141,3 +147,15 @@ class Dataset(Record):
             A dict of JSON types, without the optional fields that are None.
         """
         return {**super().to_json(), "cases": [case.to_json() for case in self.cases]}
+
+
+def memory_objects(dataset: Dataset) -> tuple[JsonObject, ...]:
+    """Of a dataset from a quality memory the memory's objects, without answers; else none."""
+    return dataset._memory  # noqa: SLF001 - not of the public record
+
+
+def with_memory_objects(dataset: Dataset, objects: tuple[JsonObject, ...]) -> Dataset:
+    """The same dataset as one that was read from a quality memory with these objects."""
+    copy = dataset.model_copy()
+    copy._memory = objects  # noqa: SLF001 - of the copy made above
+    return copy

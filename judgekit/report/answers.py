@@ -185,6 +185,9 @@ def _price(usage: EmbeddingUsage | None) -> str:
 def _judgment_entry(judgment: Judgment) -> Entry:
     # Nearly all judgments are a model's: only the others name their source.
     facts: list[str] = [judgment.source] if judgment.source != "llm" else []
+    # Annotators often answer days after the output was made.
+    if judgment.source == "human" and judgment.judged_at is not None:
+        facts.append(f"{judgment.judged_at:%Y-%m-%d %H:%M} UTC")
     figures = {"confidence": judgment.confidence, "expected": judgment.expected_raw}
     facts += [f"{name} {figure:.2f}" for name, figure in figures.items() if figure is not None]
     facts += [_judge_cost(judgment)] if judgment.n_calls else []

@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
-from judgekit.report.document import Column, Conclusion, Document, Notes, Table, not_empty
+from judgekit.report.document import Column, Conclusion, Document, Notes, Section, Table, not_empty
 from judgekit.report.trend import figure_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.evaluation import VersionFigures
+    from pydantic import JsonValue
+
+    from judgekit.evaluation import ImportedRun, VersionFigures
+    from judgekit.report.document import Block
 
 _SHORT = 8
 
 
-def history_document(suite: str, versions: Sequence[VersionFigures]) -> Document:
-    """The versions of a suite, oldest first."""
+def history_document(
+    suite: str, versions: Sequence[VersionFigures], imported: Sequence[ImportedRun] = ()
+) -> Document:
+    """The versions of a suite, oldest first, and the runs that came with its quality memory."""
     paths = {one.path for one in versions}
     # What is the same or unknown for all versions is no column.
     optional: list[tuple[Column, list[str]]] = []
@@ -49,24 +54,56 @@ def history_document(suite: str, versions: Sequence[VersionFigures]) -> Document
         for place, one in enumerate(versions)
     )
     current = [one for one in versions if one.is_current]
-    notes = ["* in the latest run"] if current else []
-    if any(one.changes for one in versions):
-        notes.append(
-            "† measured differently than the latest run, so that figures are not comparable"
-        )
-    if len(paths) == 1 and versions[0].path is not None:
-        notes.append(f"path: {versions[0].path}")
     text = numbers.format_count(len(versions), "version")
     if current:
         best = ", ".join(f"{one.variant} version {one.number}" for one in current)
         text += f"; current: {best}"
-    data = {"suite": suite, "versions": [_json(one) for one in versions]}
+    data = {
+        "suite": suite,
+        "versions": [_json(one) for one in versions],
+        "imported": [{"id": one.id, **one.fields} for one in imported],
+    }
     return Document(
         f"history of {suite}",
         Conclusion(text),
-        not_empty((Table(columns, rows), Notes(tuple(notes)))),
+        not_empty((Table(columns, rows), Notes(_notes(versions)), *_imported(imported))),
         lambda: data,
     )
+
+
+def _notes(versions: Sequence[VersionFigures]) -> tuple[str, ...]:
+    notes = ["* in the latest run"] if any(one.is_current for one in versions) else []
+    if any(one.changes for one in versions):
+        notes.append(
+            "† measured differently than the latest run, so that figures are not comparable"
+        )
+    if len({one.path for one in versions}) == 1 and versions[0].path is not None:
+        notes.append(f"path: {versions[0].path}")
+    return tuple(notes)
+
+
+def _imported(runs: Sequence[ImportedRun]) -> tuple[Block, ...]:
+    if not runs:
+        return ()
+    columns = (
+        Column("run", "id"),
+        Column("benchmark", "id"),
+        Column("ran at", "id"),
+        Column("score"),
+        Column("pass rate"),
+        Column("started by", "text", max_width=20, may_move=True),
+        Column("notes", "text", max_width=28, may_move=True),
+    )
+    names = ("benchmarkId", "ranAt", "overallScore", "passRate", "triggeredBy", "notes")
+    rows = tuple((one.id, *(_text(one.fields.get(name)) for name in names)) for one in runs)
+    note = "as the memory has them; without their answers they are part of no trend and no baseline"
+    return (Section("Imported benchmark runs", (Table(columns, rows), Notes((note,)))),)
+
+
+def _text(value: JsonValue) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "" if value is None else str(value)
 
 
 def _version_text(one: VersionFigures) -> str:

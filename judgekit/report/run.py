@@ -244,6 +244,8 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     lines = [("run", f"{name} ({RUN_STATUS_WORDS[run.status]}{reason})"), *_partial_lines(summary)]
     started = () if run.triggered_by is None else (run.triggered_by,)
     lines += [("started by", message.one_line(text)) for text in started]
+    if owner := run.config.get("owner"):
+        lines.append(("owner", message.one_line(str(owner))))
     if measure := run.config.get(SIMILARITY_KEY):
         lines.append(("similarity", str(measure)))
     # A rubric that nobody named still decides what passes, so that it is reported.
@@ -473,7 +475,7 @@ _RULE_WORDS = {"interval": "", "point": ", decided by the measured value (rule: 
 
 def _tier_text(one: TierGateResult) -> str:
     words = {"passed": "reaches", "failed": "is below", "inconclusive": "undecided for"}[one.held]
-    result = f"{one.variant}: {words} {one.tier}"
+    result = f"{one.variant}: {words} {one.tier or 'the threshold'}"
     if isnan(one.value.value):
         return f"{result}: no answer has a value, {one.least:g} required"
     value = f"value {one.value.value:.2f}"

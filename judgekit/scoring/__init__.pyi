@@ -13,7 +13,7 @@ from .gate import (
     Tier as Tier,
     assertion_share as assertion_share,
     check_drop as check_drop,
-    check_tier as check_tier,
+    check_value as check_value,
     decide_pass as decide_pass,
     decide_strategy_pass as decide_strategy_pass,
 )

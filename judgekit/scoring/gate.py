@@ -27,13 +27,13 @@ GateOutcome = Literal["passed", "failed", "inconclusive"]
 """Whether a condition of a gate is met; `inconclusive` where the numbers allow both."""
 
 
-def check_tier(low: float, high: float, tier: Tier) -> GateOutcome:
-    """Whether a value reaches a tier, wherever it lies within its bounds."""
+def check_value(low: float, high: float, least: float) -> GateOutcome:
+    """Whether a value is `least` or more, wherever it lies within its bounds."""
     if isnan(low) or isnan(high):
         return "inconclusive"
-    if meets_threshold(low, TIERS[tier]):
+    if meets_threshold(low, least):
         return "passed"
-    return "inconclusive" if meets_threshold(high, TIERS[tier]) else "failed"
+    return "inconclusive" if meets_threshold(high, least) else "failed"
 
 
 def check_drop(

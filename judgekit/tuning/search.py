@@ -5,6 +5,7 @@ Start reading here.
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -46,7 +47,7 @@ from judgekit.tuning.results import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -120,6 +121,7 @@ def prepare_tuning(
     others: Mapping[str, Rubric],
     options: TuneOptions,
     only: Collection[OutputKey] | None = None,
+    note: Callable[[str], None] = warnings.warn,
 ) -> TuningSetup:
     """Check the inputs and split the labels, without any call; `only` these outputs are judged."""
     if isinstance(runner.judge.connection.model, RecordedModel):
@@ -128,7 +130,7 @@ def prepare_tuning(
             hint="tune a model that answers: --judge openai/gpt-4.1-mini, or any other",
         )
     if isinstance(labels, str | Path):
-        located: Sequence[LocatedLabel] = read_labels(labels)
+        located: Sequence[LocatedLabel] = read_labels(labels, note=note)
     else:
         located = locate_labels(labels)
         if not located:

@@ -76,6 +76,25 @@ def test_a_better_version_is_approved_with_who_why_and_the_evidence(compared: Be
     store.close()
 
 
+def test_what_was_compared_and_approved_is_a_prompt_comparison(compared: Bench) -> None:
+    compared.run("approve", BETTER, "--baseline", WORSE, *WHY, "--by", "Ada")
+    store = RunStore(compared.folder / ".judgekit/judgekit.db", create=False)
+    info = store.comparison()
+    store.close()
+    for run in (info.id, "latest"):
+        compared.run("export", run, "--format", "quality", "-o", "memory.json")
+        objects = json.loads((compared.folder / "memory.json").read_text())
+        (found,) = (one for one in objects if one["type"] == "prompt-comparison")
+        fields = found["fields"]
+        assert (found["id"], fields["kind"], fields["sampleSize"]) == (info.id, "blind", 8)
+        assert (fields["scoreA"], fields["scoreB"]) == (1, 0)
+        assert fields["winner"] == fields["promptVersionA"] == info.a.variant
+        assert fields["benchmarkRunIds"] == [
+            f"{one.run_id}/{one.variant}" for one in (info.a, info.b)
+        ]
+        assert "approved by Ada" in fields["notes"]
+
+
 def test_the_user_of_the_machine_approves_where_nobody_is_named(
     compared: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,12 @@ def windows(ran: Ran) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ran.out.splitlines()]
 
 
+def test_a_window_stores_what_started_the_watch(run: Run, log: Log) -> None:
+    log.grow(3, 4)
+    run("watch", log.path, *ONCE, "--rate", "1", "--triggered-by", "the night job")
+    assert run("show", "latest", "--json").json["run"]["triggered_by"] == "the night job"
+
+
 def test_new_rows_are_graded_once_and_a_watch_goes_on_where_it_stopped(
     run: Run, log: Log, tmp_path: Path
 ) -> None:

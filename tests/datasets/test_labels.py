@@ -118,6 +118,57 @@ def test_labels_of_either_form_can_be_given() -> None:
     assert FileRow(1, {}).fields == {}
 
 
+def memory(tmp_path: Path, *judgments: dict[str, object], **run: object) -> Path:
+    """A quality memory with two runs of one case, and judgments."""
+    scale = {"name": "Right", "description": "d", "minScore": 0, "maxScore": 1}
+    objects: list[tuple[str, str, dict[str, object]]] = [
+        ("rubric-criterion", "c", scale),
+        *(("test-run", key, {"testCaseId": "t", "actualOutput": "A", **run}) for key in "ab"),
+        *(("eval-judgment", f"j{n}", {"maxScore": 1, "criterionId": "c", "rationale": "So.", **one})
+          for n, one in enumerate(judgments)),
+    ]  # fmt: skip
+    rows: list[dict[str, object]] = [
+        {"type": kind, "id": key, "fields": fields} for kind, key, fields in objects
+    ]
+    return lines(tmp_path, *rows, name="memory.jsonl")
+
+
+HUMAN = {"testRunId": "b", "score": 1, "judgedByType": "human"}
+
+
+def test_human_judgments_of_a_memory_are_labels(tmp_path: Path) -> None:
+    said = {**HUMAN, "judgedBy": "Ada", "judgedAt": "2026-01-05", "confidence": 0.5}
+    (found,) = read_labels(memory(tmp_path, said, variant="v", promptVersionRef="p@1"))
+    assert found.line == 4
+    assert found.label == Label(
+        case_id="t", variant="v", criterion="Right", repeat=1, annotator="Ada", raw=1,
+        rationale="So.", confidence=0.5,
+        metadata={"judgment_id": "j0", "test_run_id": "b", "judged_at": "2026-01-05"},
+    )  # fmt: skip
+
+
+def test_a_run_may_say_which_repeat_it_is(tmp_path: Path) -> None:
+    (found,) = read_labels(memory(tmp_path, HUMAN, repeat=2))
+    assert found.label.repeat == 2
+
+
+def test_judgments_of_models_are_no_labels_and_are_counted(tmp_path: Path) -> None:
+    path = memory(tmp_path, HUMAN, {**HUMAN, "judgedByType": "llm"})
+    with pytest.warns(UserWarning, match="human judgments are the labels; left out: 1 llm"):
+        assert len(read_labels(path)) == 1
+    heard: list[str] = []
+    read_labels(path, note=heard.append)
+    assert heard == ["memory.jsonl: human judgments are the labels; left out: 1 llm judgment"]
+
+
+def test_a_memory_without_criteria_names_them_by_their_ids(tmp_path: Path) -> None:
+    path = memory(tmp_path, HUMAN)
+    kept = [row for row in path.read_text().splitlines() if "rubric-criterion" not in row]
+    path.write_text("\n".join(kept))
+    (found,) = read_labels(path)
+    assert (found.label.criterion, found.label.annotator, found.label.variant) == ("c", None, None)
+
+
 @pytest.mark.parametrize(("raw", "score"), [(0.5, 0.5), ("GOOD", 1), ("fair", 0.5), (0, 0)])
 def test_the_name_of_a_level_is_its_score(raw: object, score: float) -> None:
     assert score_on_scale(one(raw), GRADES) == score

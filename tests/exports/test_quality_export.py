@@ -350,3 +350,19 @@ def test_a_run_without_answers_is_a_benchmark_alone(tmp_path: Path) -> None:
     assert list(exported()) == ["benchmark"]
     with pytest.raises(SettingsError, match="quality records to"):
         QUALITY.write(tmp_path / "a.xml", make_run(), [])
+
+
+KINDS = ("test-case", "rubric", "rubric-criterion", "benchmark", "benchmark-run", "eval-trend")
+CARRIED = st.fixed_dictionaries(
+    {"type": st.sampled_from(KINDS), "id": NAMES, "fields": st.dictionaries(NAMES, JSON)}
+)
+
+
+@given(st.lists(CARRIED, max_size=4))
+def test_whatever_a_memory_holds_comes_out_unless_the_run_has_it_anew(objects: list[Any]) -> None:
+    run = make_run(config={"quality_memory": objects})
+    written = list(QualityExport(run).objects([make_answer(run=run)]))
+    own = {(one["type"], one["id"]) for one in QualityExport(make_run()).objects([make_answer()])}
+    for one in objects:
+        assert one in written or (one["type"], one["id"]) in own
+    assert own <= {(one["type"], one["id"]) for one in written}

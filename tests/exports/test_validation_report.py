@@ -7,7 +7,7 @@ import pytest
 from judgekit.datasets import Suite
 from judgekit.errors import SettingsError
 from judgekit.evaluation import evaluate_sync, finding_id
-from judgekit.exports.validation_report import VALIDATION
+from judgekit.exports.validation_report import VALIDATION, write_validation_report
 from judgekit.formats import read_document
 from judgekit.records import Evidence, Finding, TraceEvent
 from tests.cli.commanding import runner
@@ -339,7 +339,8 @@ def test_findings_of_the_suite_say_in_how_many_runs_and_what_a_user_decided(tmp_
 
     def told(*known: Finding) -> str:
         path = tmp_path / "report.yaml"
-        VALIDATION.write(path, make_run(), iter(several(3, 1, 1)), {one.id: one for one in known})
+        findings = {one.id: one for one in known}
+        write_validation_report(path, make_run(), iter(several(3, 1, 1)), findings)
         return "\n".join(cast("dict[str, Any]", read_document(path).value)["recommendations"])
 
     text = told(*followed)

@@ -109,7 +109,7 @@ def test_a_judgment_shows_score_judge_confidence_cost_reason_and_quotes() -> Non
 
 def test_people_and_owned_replies_are_named_as_such() -> None:
     text = shown(judgments=(said(source="human", judge="Ada", n_calls=0), said(cached=True)))
-    assert "1 → 1.00, Ada, human\n" in text
+    assert "1 → 1.00, Ada, human, 2026-11-22 09:30 UTC\n" in text
     assert f"{JUDGE}, from the cache\n" in text
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.scoring import TIERS, check_drop, check_tier
+from judgekit.scoring import TIERS, check_drop, check_value
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -35,18 +35,18 @@ def test_the_tiers_are_those_of_the_method() -> None:
 def test_a_tier_is_reached_by_the_whole_interval_or_missed_by_it(
     low: float, high: float, held: GateOutcome
 ) -> None:
-    assert check_tier(low, high, "production") == held
+    assert check_value(low, high, TIERS["production"]) == held
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_more_room_for_doubt_never_decides_otherwise(a: float, b: float) -> None:
     """What passes or fails within wide bounds does so within all bounds inside them."""
     low, high = sorted((a, b))
-    wide = check_tier(low, high, "development")
+    wide = check_value(low, high, TIERS["development"])
     if wide != "inconclusive":
         middle = (low + high) / 2
-        assert check_tier(middle, high, "development") == wide
-        assert check_tier(low, middle, "development") == wide
+        assert check_value(middle, high, TIERS["development"]) == wide
+        assert check_value(low, middle, TIERS["development"]) == wide
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,8 @@ def test_what_people_said_comes_out_as_labels_that_go_in_again(
     waiting_run(kept)
     row = label(criterion="accuracy", variant="v1", repeat=0, rationale="Right.", confidence=0.5)
     take(kept, tmp_path, row)
-    assert list(label_rows(kept.results("run-1"))) == [row]
+    timed = {**row, "metadata": {"judged_at": START.isoformat()}}
+    assert list(label_rows(kept.results("run-1"))) == [timed]
     kept.withdraw_answer(question())
     assert take(kept, tmp_path, row).n_answered == 1
 
