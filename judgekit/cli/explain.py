@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.evaluation import answer_rows, explain_variance, size_curves, variants_side_by_side
+from judgekit.evaluation import (
+    answer_rows,
+    explain_variance,
+    gate_of_run,
+    required_value,
+    size_curves,
+    variants_side_by_side,
+)
 from judgekit.report import explain_document
 from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from judgekit.records import RunInfo
 
 _THRESHOLD = 0.7
 
@@ -24,7 +35,7 @@ class _ExplainOptions(StoreOptions, OutputOptions):
         metavar="SIZE",
     )
     threshold: float | None = option(
-        "The score that is good enough (default: the rubric's pass threshold).", ge=0, le=1
+        "The score that is good enough (default: that of the gate, else the rubric's).", ge=0, le=1
     )
     output: tuple[Path, ...] = output_option("Write it to FILE: .json, .md or .html.")
 
@@ -51,11 +62,19 @@ def explain_command(options: _ExplainOptions, *, runs: tuple[str, ...]) -> None:
     with closing(RunStore(options.store, create=False)) as store:
         chosen = [store.run(name) for name in runs or ("latest",)]
         rows = answer_rows(store, chosen, by=options.by)
-    known = [run.rubric.pass_threshold for run in chosen if run.rubric is not None]
     threshold = options.threshold
     if threshold is None:
-        threshold = known[-1] if known else _THRESHOLD
+        threshold = _good_enough(chosen[-1])
     curves = size_curves(rows, options.by, threshold)
     title = ", ".join(run.id for run in chosen)
     document = explain_document(title, explain_variance(rows), curves, variants_side_by_side(rows))
     show_document(document, options, files)
+
+
+def _good_enough(run: RunInfo) -> float:
+    least = required_value(gate_of_run(run))
+    if least is not None:
+        return least
+    # Without a rubric every assertion has to hold, which is no level of a mean.
+    own = 1.0 if run.rubric is None else run.rubric.pass_threshold
+    return own if own < 1 else _THRESHOLD

@@ -47,6 +47,9 @@ class _GateOptions(StoreOptions, OutputOptions):
     gate_rule: GateRule | None = option(
         "interval (default): the confidence interval decides; point: the measured value alone."
     )
+    min_required: float | None = option(
+        "Least mean value of each required criterion.", ge=0, le=1, metavar="VALUE"
+    )
     min_coverage: float | None = option(
         "Least share of answers that must have a verdict; with fewer the gate is inconclusive.",
         ge=0,
@@ -105,7 +108,7 @@ def _decide(store: RunStore, info: RunInfo, options: _GateOptions) -> int:
 
 
 def _gate(info: RunInfo, options: _GateOptions) -> Gate:
-    names = ("baseline", "max_drop", "tier", "alpha", "min_coverage")
+    names = ("baseline", "max_drop", "tier", "alpha", "min_required", "min_coverage")
     changes = {name: value for name in names if (value := getattr(options, name)) is not None}
     if options.gate_rule is not None:
         changes["rule"] = options.gate_rule

@@ -230,9 +230,13 @@ class Gate(Record):
     """Significance level of the drop: a greater one fails only where chance does not explain it."""
 
     rule: Literal["interval", "point"] = "interval"
-    """How `tier`, `threshold` and `max_drop` decide. `interval`: by the confidence interval,
-    undecided where it contains the limit; `point`: by the measured value alone, however few the
-    cases."""
+    """How `tier`, `threshold`, `min_required` and `max_drop` decide. `interval`: by the confidence
+    interval, undecided where it contains the limit; `point`: by the measured value alone, however
+    few the cases."""
+
+    min_required: Fraction | None = None
+    """The least mean value of each required criterion: a good average may hide that one of them
+    fails often."""
 
     min_coverage: Fraction | None = None
     """The least share of a variant's answers that must have a verdict; with fewer, the gate is
@@ -241,7 +245,7 @@ class Gate(Record):
     require_calibration: bool = False
     """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""
 
-    _without_defaults = omit_at_default("threshold", "rule", "min_coverage")
+    _without_defaults = omit_at_default("threshold", "rule", "min_required", "min_coverage")
 
     @model_validator(mode="after")
     def _has_one_limit(self) -> Self:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierGateResult:
-    """Whether a variant's overall value reaches the tier, or the threshold.
+    """Whether a variant's value reaches the tier or the threshold, or a criterion its least.
 
     Attributes:
-        tier: The tier; None where the gate has a threshold instead.
+        tier: The tier; None where the gate has a threshold instead, and for a criterion.
         least: The value that is asked for.
         low: The lower end of the interval, by the rule `point` the value, with answers without a
             value counted as worst.
@@ -47,6 +47,8 @@ class TierGateResult:
     n_without: int
     held: GateOutcome
     rule: GateRule = "interval"
+    # The required criterion whose mean value this is; None for the overall value
+    criterion: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,7 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
         use = calibration_of_run(run)
         held: GateOutcome = "passed" if meets_calibration_gate(gate, run) else "inconclusive"
         calibration = CalibrationGateResult(state=use.state, words=use.words, held=held)
-    limits = (gate.tier, gate.threshold, gate.max_drop, gate.min_coverage)
+    limits = (gate.tier, gate.threshold, gate.max_drop, gate.min_coverage, gate.min_required)
     if calibration is None and all(limit is None for limit in limits):
         return None
     if run.status not in FINISHED_STATUSES:
@@ -151,7 +153,7 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
     result = GateResult(
         calibration=calibration,
         coverages=tuple(_coverages(summary.variants, gate.min_coverage)),
-        tiers=tuple(_tiers(summary.variants, gate)),
+        tiers=(*_tiers(summary.variants, gate), *_required(summary, gate)),
     )
     if gate.max_drop is None:
         return result
@@ -209,6 +211,17 @@ def _tiers(variants: Iterable[VariantFigures], gate: Gate) -> Iterator[TierGateR
     least = required_value(gate)
     if least is not None:
         yield from (_tier(variant, gate, least) for variant in variants)
+
+
+def _required(summary: RunSummary, gate: Gate) -> Iterator[TierGateResult]:
+    """The required criteria of each variant, whose means are looked at one by one."""
+    rubric = summary.run.rubric
+    names = [one.name for one in rubric.criteria if one.required] if rubric is not None else []
+    for variant in summary.variants if gate.min_required is not None else ():
+        for name in names:
+            if (value := variant.criteria.get(name)) is not None:
+                found = _tier(replace(variant, value=value), gate, gate.min_required or 0.0)
+                yield replace(found, tier=None, criterion=name)
 
 
 def tier_bounds(group: GroupFigures, rule: GateRule) -> tuple[float, float]:

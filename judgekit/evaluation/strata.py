@@ -5,13 +5,13 @@ The figures of strata are in `summary`; a gate decides about all cases of a vari
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, sqrt
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.evaluation.gate import gate_of_run, tier_bounds
+from judgekit.evaluation.gate import gate_of_run, required_value, tier_bounds
 from judgekit.records import CaseStratum, is_whole_run
-from judgekit.scoring import TIERS, check_value
+from judgekit.scoring import check_value
 from judgekit.stats.power import sample_size_threshold
 
 if TYPE_CHECKING:
@@ -41,22 +41,25 @@ _FEWEST_OBSERVED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StratumNeed:
-    """The cases of a stratum, and how many a gate's tier needs to decide about its value.
+    """The cases of a stratum, and how many a gate needs to decide about its value.
 
     Attributes:
         stratum: None for all cases.
-        tier: The gate's tier; None where it has none, or decides by the measured value alone.
-        n_needed: Cases with which the interval of the value ends on one side of the tier, with 80 %
-            power; without a tier `FEWEST_CASES`. Of several variants that which needs most.
-        value: The true value that this assumes; None without a tier.
+        least: The value that the gate asks for; None where it asks for none, or decides by the
+            measured value alone.
+        tier: The tier that asks for it; None where a threshold does.
+        n_needed: Cases with which the interval of the value ends on one side of `least`, with 80 %
+            power; without it `FEWEST_CASES`. Of several variants that which needs most.
+        value: The true value that this assumes; None without `least`.
         sd: The standard deviation of the cases' values that this assumes.
         is_observed: Whether both come from a run.
     """
 
     stratum: str | None
     n_cases: int
-    tier: Tier | None
     n_needed: int
+    least: float | None = None
+    tier: Tier | None = None
     value: float | None = None
     sd: float | None = None
     is_observed: bool = False
@@ -82,19 +85,20 @@ def stratum_needs(
         values: The values that a run measured, for each variant; under None that of all cases.
         is_graded: Whether values lie between 0 and 1; else cases pass or fail.
     """
-    tier = None if gate is None or gate.rule == "point" else gate.tier
+    least = None if gate is None or gate.rule == "point" else required_value(gate)
     measured = list(values)
     has_strata = any(name is not None for name in n_cases)
     needs = []
     for name in (None, *get_args(CaseStratum)) if has_strata else (None,):
         n = sum(n_cases.values()) if name is None else n_cases.get(name, 0)
-        if tier is None:
-            needs.append(StratumNeed(stratum=name, n_cases=n, tier=None, n_needed=FEWEST_CASES))
+        if gate is None or least is None:
+            needs.append(StratumNeed(stratum=name, n_cases=n, n_needed=FEWEST_CASES))
             continue
         known = [found for one in measured if (found := _observed(one, name)) is not None]
-        options = [_need(name, n, tier, one, is_graded=is_graded) for one in known]
-        options = options or [_need(name, n, tier, None, is_graded=is_graded)]
-        needs.append(max(options, key=lambda one: one.n_needed))
+        options = [_need(name, n, least, one, is_graded=is_graded) for one in known]
+        options = options or [_need(name, n, least, None, is_graded=is_graded)]
+        most = max(options, key=lambda one: one.n_needed)
+        needs.append(replace(most, tier=gate.tier))
     return tuple(needs)
 
 
@@ -127,12 +131,12 @@ def small_strata(summary: RunSummary) -> tuple[StratumNeed, ...]:
 
 
 def _is_decided(need: StratumNeed, variants: Iterable[Mapping[str, GroupFigures]]) -> bool:
-    """Whether the tier decides about a stratum of all variants, few as its cases are."""
-    name, tier = need.stratum, need.tier
-    if name is None or tier is None:
+    """Whether the gate decides about a stratum of all variants, few as its cases are."""
+    name, least = need.stratum, need.least
+    if name is None or least is None:
         return False
     bounds = [tier_bounds(one[name], "interval") for one in variants if name in one]
-    return all(check_value(low, high, TIERS[tier]) != "inconclusive" for low, high in bounds)
+    return all(check_value(low, high, least) != "inconclusive" for low, high in bounds)
 
 
 def _observed(values: Mapping[str | None, Estimate], name: str | None) -> Estimate | None:
@@ -143,20 +147,21 @@ def _observed(values: Mapping[str | None, Estimate], name: str | None) -> Estima
 
 
 def _need(
-    name: str | None, n: int, tier: Tier, observed: Estimate | None, *, is_graded: bool
+    name: str | None, n: int, least: float, observed: Estimate | None, *, is_graded: bool
 ) -> StratumNeed:
-    least = TIERS[tier]
-    value = least + ASSUMED_DISTANCE
+    # Above a high threshold there is less room than that.
+    value = min(least + ASSUMED_DISTANCE, (1 + least) / 2)
     # Values that are 0 or 1 have the standard deviation of a pass rate.
     sd = _ASSUMED_SD if is_graded else sqrt(value * (1 - value))
     if observed is not None:
         value, sd = observed.value, observed.se * sqrt(observed.n)
         if abs(value - least) < CLOSEST_DISTANCE:
-            value = least + (CLOSEST_DISTANCE if value >= least else -CLOSEST_DISTANCE)
+            above = min(least + CLOSEST_DISTANCE, (1 + least) / 2)
+            value = above if value >= least else least - CLOSEST_DISTANCE
     return StratumNeed(
         stratum=name,
         n_cases=n,
-        tier=tier,
+        least=least,
         n_needed=sample_size_threshold(value, least, sd).value,
         value=value,
         sd=sd,

@@ -23,7 +23,6 @@ from judgekit.report.document import (
 from judgekit.report.message import compact_names
 from judgekit.report.numbers import compact_duration, compact_number, compact_usd
 from judgekit.report.segments import stratum_note
-from judgekit.scoring import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,10 +193,11 @@ def _models_table(plan: SuitePlan) -> Table:
 
 
 def _needs_table(plan: SuitePlan) -> Table | None:
-    """How many cases the gate's tier needs; None where there is none, or values alone decide."""
-    tier = plan.needs[0].tier if plan.needs else None
-    if tier is None:
+    """How many cases the gate needs; None where it asks for no value, or values alone decide."""
+    least = plan.needs[0].least if plan.needs else None
+    if least is None:
         return None
+    tier = plan.needs[0].tier or "the threshold"
     rows = tuple(
         (
             one.stratum or "all cases",
@@ -211,7 +211,7 @@ def _needs_table(plan: SuitePlan) -> Table | None:
     )
     heads = ("cases", "needed", "missing", "true value", "sd")
     note = (
-        f"needed: for a 95 % interval that excludes {TIERS[tier]:g} with 80 % power, if the true "
+        f"needed: for a 95 % interval that excludes {least:g} with 80 % power, if the true "
         "value is as stated"
     )
     if any(one.is_observed for one in plan.needs):
@@ -223,8 +223,8 @@ def _needs_table(plan: SuitePlan) -> Table | None:
 
 
 def _stratum_lines(plan: SuitePlan) -> list[LabelledText]:
-    # With a tier the table says it.
-    words = stratum_note(one for one in plan.needs if one.tier is None)
+    # Where the gate asks for a value the table says it.
+    words = stratum_note(one for one in plan.needs if one.least is None)
     return [("strata", words)] if words else []
 
 

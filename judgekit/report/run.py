@@ -475,7 +475,8 @@ _RULE_WORDS = {"interval": "", "point": ", decided by the measured value (rule: 
 
 def _tier_text(one: TierGateResult) -> str:
     words = {"passed": "reaches", "failed": "is below", "inconclusive": "undecided for"}[one.held]
-    result = f"{one.variant}: {words} {one.tier or 'the threshold'}"
+    what = one.variant if one.criterion is None else f"{one.variant}, required {one.criterion}"
+    result = f"{what}: {words} {one.tier or 'the threshold'}"
     if isnan(one.value.value):
         return f"{result}: no answer has a value, {one.least:g} required"
     value = f"value {one.value.value:.2f}"

@@ -16,7 +16,6 @@ from judgekit.report.document import (
     not_empty,
     rate_cell,
 )
-from judgekit.scoring import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -114,9 +113,9 @@ def stratum_note(needs: Iterable[StratumNeed]) -> str:
     few = [one for one in short if one.n_cases]
     empty = [one.stratum for one in short if one.stratum is not None and not one.n_cases]
     parts = []
-    if few and (tier := few[0].tier) is not None:
+    if few and (least := few[0].least) is not None:
         counts = (f"{one.stratum} {one.n_cases:,} of about {one.n_needed:,}" for one in few)
-        about = f"to decide about {tier} ({TIERS[tier]:g})"
+        about = f"to decide about {few[0].tier or 'the threshold'} ({least:g})"
         parts.append(f"too few cases {about}: {', '.join(counts)}")
     elif few:
         counts = (f"{one.stratum} {one.n_cases:,}" for one in few)

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.evaluation.suites import lay_suite, rows
+from judgekit.cli.explain import _good_enough
+from judgekit.records import RunInfo
+from tests.evaluation.suites import NOW, lay_suite, rows
+from tests.factories import make_rubric
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,3 +166,12 @@ def test_too_few_answers_are_not_explained(run: Run, tmp_path: Path) -> None:
     refused = run("explain")
     assert "4 answers have a value" in refused.err
     assert refused.code == 4
+
+
+def test_the_curve_is_held_to_the_gate_else_the_rubric_else_a_usual_level() -> None:
+    run = RunInfo(id="r", suite="s", started_at=NOW, status="complete")
+    assert _good_enough(run) == 0.7
+    assert _good_enough(run.model_copy(update={"rubric": make_rubric(pass_threshold=0.6)})) == 0.6
+    assert _good_enough(run.model_copy(update={"rubric": make_rubric(pass_threshold=1)})) == 0.7
+    gated = run.model_copy(update={"config": {"gate": {"tier": "production"}}})
+    assert _good_enough(gated) == 0.8

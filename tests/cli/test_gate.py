@@ -294,3 +294,24 @@ def test_a_version_that_fails_its_own_gate_is_not_approved(
         assert "better" not in ran.err
     else:
         assert "its gate: passed: new: reaches experimental: value 0.75" in gate_text(ran)
+
+
+def test_each_required_criterion_has_to_reach_its_least(run: Run, tmp_path: Path) -> None:
+    rubric = (
+        "name: answers\ncriteria:\n"
+        "  - {name: good, question: 'Is it good?', scale: one_to_five, required: true}\n"
+        "  - {name: short, question: 'Is it short?', scale: one_to_five}\n"
+    )
+    gate = {"tier": "experimental", "rule": "point", "min_required": 0.9}
+    judged(tmp_path, "judge.jsonl", 4, gate=gate)
+    (tmp_path / "rubric.yaml").write_text(rubric, encoding="utf-8")
+    ran = run("run")
+    assert ran.code == 1
+    assert "v1: reaches experimental: value 0.75" in gate_text(ran)
+    assert "v1, required good: is below the threshold: value 0.75" in gate_text(ran)
+    assert "required short" not in gate_text(ran)
+    assert run("gate", "--min-required", "0.7").code == 0
+    tiers = run("gate", "--json").json["gate"]["tiers"]
+    assert [(one["criterion"], one["held"]) for one in tiers] == [
+        (None, "passed"), ("good", "failed")
+    ]  # fmt: skip

@@ -51,7 +51,7 @@ def test_each_stratum_has_its_cases_and_what_is_missing(tmp_path: Path) -> None:
     )
     found = json.loads(json.dumps(document_data(suite_plan_document(plan)), allow_nan=False))
     assert found["needs"][1] == {
-        "stratum": "simple", "n_cases": 30, "tier": "production", "n_needed": needed,
+        "stratum": "simple", "n_cases": 30, "n_needed": needed, "least": 0.8, "tier": "production",
         "value": 0.9, "sd": 0.25, "is_observed": False, "n_missing": needed - 30,
     }  # fmt: skip
 
@@ -100,3 +100,13 @@ def test_without_an_interval_to_wait_for_only_small_strata_are_named(
     assert "strata fewer than 10 cases: complex 1; no case: medium, very_complex" in text
     bare = shown(planned(stratified(tmp_path, None, None, gate=gate)))
     assert "strata" not in bare
+
+
+def test_a_threshold_is_planned_as_a_tier_is(tmp_path: Path) -> None:
+    made = stratified(tmp_path, *["simple"] * 30, gate={"threshold": 0.96})
+    plan = planned(made)
+    # Above 0.96 there is no room for the usual distance of 0.1.
+    needed = sample_size_threshold(0.98, 0.96, 0.25).value
+    whole = plan.needs[0]
+    assert (whole.least, whole.tier, whole.value, whole.n_needed) == (0.96, None, 0.98, needed)
+    assert "Cases for the gate to decide about the threshold" in shown(plan)
