@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from judgekit.datasets.judge_settings import SuiteJudge
 from judgekit.fingerprint import omit_at_default
-from judgekit.formats import as_path
+from judgekit.formats import as_path, is_foreign_file
 from judgekit.records import (
     Case,
     Count,
@@ -488,6 +488,8 @@ class Suite(Record):
                 and self.resolve(variant.outputs).resolve() == path.resolve()
                 for variant in self.variants
             )
+            # Records of other tools have cases and outputs apart.
+            and not is_foreign_file(path)
         )
 
     @property

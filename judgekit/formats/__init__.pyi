@@ -12,6 +12,7 @@ from .detection import (
     document_kind as document_kind,
     foreign_row_shape as foreign_row_shape,
     foreign_shape as foreign_shape,
+    is_foreign_file as is_foreign_file,
     is_graders as is_graders,
     is_promptfoo_results as is_promptfoo_results,
     is_quality_record as is_quality_record,

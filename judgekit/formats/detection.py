@@ -330,6 +330,17 @@ def is_read_whole(path: Path) -> bool:
     return isinstance(first, FileRow) and foreign_row_shape(first.fields) is not None
 
 
+def is_foreign_file(path: Path) -> bool:
+    """Whether a file is of another tool; False where it cannot be read."""
+    try:
+        if is_row_file(path):
+            return is_read_whole(path)
+        document = read_whole_document(path)
+    except (DatasetError, OSError):  # whoever reads it reports why
+        return False
+    return document is not None and foreign_shape(document.value) is not None
+
+
 def read_whole_document(path: Path) -> ParsedDocument | None:
     """The content of a path that is read whole; None for a file of rows."""
     if folder_exists(path) or is_archive(path):

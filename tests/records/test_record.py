@@ -53,6 +53,7 @@ from judgekit.records import (
     Scale,
     Score,
     ScoreBreakdown,
+    ScoreComparisonInfo,
     ScrubbedPassage,
     TraceEvent,
     UncalibratedVerdict,
@@ -131,6 +132,7 @@ RECORDS: list[Record] = [
     ComparisonInfo(id="cmp-1", a=SIDE, b=ComparedSide(label="b.jsonl", file="b.jsonl"),
                    rubric=RUBRIC, judge="m t@1", started_at=AT, chosen={"limit": 3},
                    panel=(MEMBER,)),
+    ScoreComparisonInfo(id="cmp-2", a=SIDE, b=SIDE, suite="s", tags=("t",), started_at=AT),
     ComparedPair(place=0, case=CASE, a=Output(text="t"), b=Output(error="x"), is_done=True),
     ComparisonAnalysis(case_id="c", winner="b", strengths=(POINT,), suggestions=(SUGGESTION,), judge="j"),  # noqa: E501
     AnalysisFailure(case_id="c", kind="timeout", message="late"),

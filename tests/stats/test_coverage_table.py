@@ -48,6 +48,7 @@ SHOWN = {
     "paired.paired_difference": "test_the_paired_interval_covers_when_hardly_an_item_differs"
     " test_the_interval_for_skewed_differences_covers_lognormal_ones"
     " test_the_paired_interval_of_repeated_cases_covers_at_its_level",
+    "paired.amount_difference": "test_the_interval_of_amounts_covers_far_from_zero",
     "paired.paired_proportions": "test_the_change_of_a_pass_rate_covers_at_its_level",
     "paired.pass_rate_difference": "test_the_change_of_repeated_cases_covers_at_its_level",
     "ranking.davidson": "test_strengths_cover_at_their_level"
@@ -116,7 +117,7 @@ MADE_OF_THESE = {
 NO_INTERVAL = {
     "estimate.undefined_estimate", "power.labels_for_ppi",
     "power.mde_paired", "power.sample_size_mcnemar", "power.sample_size_paired",
-    "power.sample_size_sign", "power.sample_size_two_proportions",
+    "power.sample_size_sign", "power.sample_size_threshold", "power.sample_size_two_proportions",
     "quantiles.check_level", "quantiles.normal_quantile", "quantiles.t_quantile",
 }  # fmt: skip
 """Functions that know a level and give no interval."""
