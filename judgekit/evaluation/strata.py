@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, get_args
 from judgekit.evaluation.gate import gate_of_run, required_value, tier_bounds
 from judgekit.records import CaseStratum, is_whole_run
 from judgekit.scoring import check_value
-from judgekit.stats.power import sample_size_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -149,6 +148,9 @@ def _observed(values: Mapping[str | None, Estimate], name: str | None) -> Estima
 def _need(
     name: str | None, n: int, least: float, observed: Estimate | None, *, is_graded: bool
 ) -> StratumNeed:
+    # It imports numpy, a sixth of the time of grading from the cache.
+    from judgekit.stats.power import sample_size_threshold  # noqa: PLC0415
+
     # Above a high threshold there is less room than that.
     value = min(least + ASSUMED_DISTANCE, (1 + least) / 2)
     # Values that are 0 or 1 have the standard deviation of a pass rate.
