@@ -80,7 +80,7 @@ def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     estimate has the calls for each model, tokens, price, cached replies and duration; for a suite
     also the smallest difference between variants that its size can detect. It takes the options of
     judgekit run or judgekit grade. Without an argument judgekit.yaml is planned: as a run if it has
-    variants that must still answer, else as a grading.
+    variants that must still answer or a gate, else as a grading.
 
     Tokens are counted and prices looked up without a network. Exit code 0; 5 if --max-cost is less
     than the likely price.
@@ -174,8 +174,9 @@ def _is_run(paths: tuple[Path, ...], options: _PlanOptions) -> bool:
     if not named.is_file():
         return False
     suite = load_suite(named)
-    # There is more to do than to have one model judge what is recorded.
-    return has_panel(suite) or any(variant.kind != "outputs" for variant in suite.variants)
+    # There is more to do than to have one model judge what is recorded, or a gate to decide.
+    is_called = any(variant.kind != "outputs" for variant in suite.variants)
+    return is_called or has_panel(suite) or suite.gate is not None
 
 
 def _is_suite(path: Path) -> bool:

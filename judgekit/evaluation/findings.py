@@ -79,7 +79,8 @@ class SuiteFindings:
     """The findings of a suite.
 
     Attributes:
-        findings: By id: open ones first, then by severity, the latest first.
+        findings: By id: open ones first, then by severity, those of whole runs before those of
+            cases, the latest first.
     """
 
     def __init__(self, store: RunStore, suite: str) -> None:
@@ -307,7 +308,9 @@ _SEVERITIES: Sequence[FindingSeverity] = ("critical", "major", "minor")
 
 def _order(one: Finding) -> tuple[object, ...]:
     rank = _SEVERITIES.index(one.severity)
-    return one.status == "resolved", rank, -one.last_seen_at.timestamp(), one.id
+    # One about a whole run says more than those of its cases.
+    is_of_case = one.case_id is not None
+    return one.status == "resolved", rank, is_of_case, -one.last_seen_at.timestamp(), one.id
 
 
 class CaseTally:

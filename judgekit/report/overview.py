@@ -180,7 +180,7 @@ def relation_lines(run: str, related: RunRelations) -> Lines:
     """What refers to a run."""
     changes = changes_text(related.changes)
     rows = (
-        ("findings", f"{changes}: judgekit findings --run {run}" if changes else ""),
+        ("findings", f"{changes}; see `judgekit findings --run {run}`" if changes else ""),
         ("compared", ", ".join(one.id for one in related.comparisons)),
         ("approvals", ", ".join(f"{one.id} ({one.variant})" for one in related.approvals)),
     )

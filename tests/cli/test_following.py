@@ -166,3 +166,11 @@ def test_outputs_with_cases_of_their_own_leave_the_suites_series_alone(
     assert not (tmp_path / "alarms.jsonl").exists()
     windows = run("trend", "--variant", "log", "--json").json
     assert [point["value"] for point in windows["series"]] == [0.0]
+
+
+def test_a_plan_of_recorded_outputs_says_what_the_gate_needs(run: Run, tmp_path: Path) -> None:
+    lay(tmp_path, 4)
+    whole = run("plan", "--json").json["needs"][0]
+    assert (whole["n_cases"], whole["tier"], whole["is_observed"]) == (N, "experimental", False)
+    run("run", "-q")
+    assert run("plan", "--json").json["needs"][0]["is_observed"] is True

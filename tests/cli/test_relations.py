@@ -137,7 +137,7 @@ def test_findings_are_found_from_a_case_a_criterion_and_a_run(
     shown = run("show", later, "--json").json["findings"]
     assert (len(shown["continued"]), len(shown["resolved"])) == (7, 1)
     assert only["id"] in shown["continued"]
-    assert "7 continued, 1 resolved: judgekit findings --run" in run("show", later).out
+    assert "7 continued, 1 resolved; see `judgekit findings --run" in run("show", later).out
     other = run("findings", "--run", later, "--suite", "else")
     assert (other.code, "is a run of small, not of else" in other.err) == (2, True)
 
