@@ -21,8 +21,8 @@ from judgekit.cli.options import flag, option
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
 from judgekit.cli.suite_setup import GradeOptions, find_same_run, grade_run_setup
 from judgekit.datasets import GrowingLog, LogPosition, is_sampled, read_logged_row
-from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation import Alarm, CaseTally, Run, send_alarm, watch_alarm
+from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.evaluation import Alarm, CaseTally, Run, compare_measures, send_alarm, watch_alarm
 from judgekit.fingerprint import fingerprint
 from judgekit.records import WATCH_TAG, Record
 from judgekit.report import message, numbers
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.datasets import LogLine
     from judgekit.evaluation import Outcome, RunSummary
+    from judgekit.records import RunInfo
 
 _POLL_S = 1.0
 
@@ -62,6 +63,7 @@ class WatchState(Record):
 
     position: LogPosition | None = None
     pending: PendingWindow | None = None
+    last_run: str | None = None
     n_windows: int = 0
     n_alerts: int = 0
     is_alerting: bool = False
@@ -206,11 +208,13 @@ class _Watching:
         if setup.session.reason is not None:
             return STOP_CODES[setup.session.reason]
         self._show(summary, pending, n_review=note_reviews(setup, ended))
+        self._forget_other_measure(setup, ended)
         state = self._state
         self._state = state.model_copy(
             update={
                 "position": pending.position,
                 "pending": None,
+                "last_run": ended.id,
                 "n_windows": state.n_windows + 1,
                 "values": (*state.values, tuple(values)),
             }
@@ -219,6 +223,20 @@ class _Watching:
         self._store_state()
         self._window_file.unlink(missing_ok=True)
         return 0
+
+    def _forget_other_measure(self, setup: RunSetup, run: RunInfo) -> None:
+        """Begin the scores again where the last window was measured differently."""
+        try:
+            before = None if self._state.last_run is None else setup.store.run(self._state.last_run)
+        except UnknownNameError:  # another store, or one that was emptied
+            before = None
+        changes = () if before is None else compare_measures(before, run).changes
+        if changes:
+            console.note(
+                f"{self._file.name}: scores before {run.id} are not comparable and are no longer "
+                f"looked at: {'; '.join(changes)}"
+            )
+            self._change(is_alerting=False, n_alerts=self._state.n_alerts)
 
     def _look(self, setup: RunSetup, summary: RunSummary) -> None:
         """Alert once when the score is surely below the limit; and say when it no longer is."""

@@ -102,6 +102,24 @@ def test_a_fall_alerts_once_and_the_end_of_it_is_said(run: Run, log: Log) -> Non
     assert "is above 0.6 again" in " ".join(over.err.split())
 
 
+def test_another_rubric_begins_the_series_and_its_alert_again(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    options = (*ONCE, "--rate", "1", "--window", "20", "--alert-below", "0.6", "-q")
+    log.grow(40, 1)
+    assert run("watch", log.path, *options).code == 1
+    edited = RUBRIC.replace("Is it good?", "Is it very good?")
+    (tmp_path / "rubric.yaml").write_text(edited, encoding="utf-8")
+    log.grow(4, 1)
+    again = run("watch", log.path, *options)
+    # Four scores show nothing by themselves.
+    assert again.code == 0
+    said = " ".join(again.err.split())
+    assert "are not comparable and are no longer looked at: criterion good edited" in said
+    trend = run("trend", "--json").json["series"]
+    assert [one["break"] is None for one in trend] == [True, True, False]
+
+
 def test_what_contradicts_watching_is_refused(run: Run, log: Log) -> None:
     log.grow(3, 4)
     refused = run("watch", log.path, *ONCE, "--dry-run")
