@@ -121,7 +121,7 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
 
 
 def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]], title: str = "") -> Table:
-    rows = (
+    rows = [
         {
             "case": case.id,
             "agent": case.agent or numbers.DASH,
@@ -132,8 +132,15 @@ def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]], title: str = ""
             "last run": runs[0].id if runs else numbers.DASH,
         }
         for case, runs in cases
-    )
-    return listing_table(rows, title)
+    ]
+    # What no case has would be a column of dashes.
+    unknown = [
+        name
+        for name in ("agent", "skill", "prompt", "tags")
+        if all(row[name] == numbers.DASH for row in rows)
+    ]
+    known = ({name: text for name, text in row.items() if name not in unknown} for row in rows)
+    return listing_table(known, title)
 
 
 def judgments_table(judgments: Iterable[StoredJudgment]) -> Table:
