@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import RunTally, failure_of, gate_of_run, required_value
+from judgekit.evaluation import (
+    RunTally,
+    SuiteFindings,
+    failure_of,
+    finding_id,
+    gate_of_run,
+    required_value,
+)
 from judgekit.exports.benchmark_relations import (
     benchmark_id_of,
     benchmark_run_id,
@@ -25,15 +33,15 @@ from judgekit.formats import (
     rubric_marks,
     rubric_objects,
 )
-from judgekit.records import Rubric, time_text
+from judgekit.records import Occurrence, Rubric, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pydantic import JsonValue
 
     from judgekit.evaluation import Outcome
-    from judgekit.records import Case, CaseResult, JsonObject, RunInfo
+    from judgekit.records import Case, CaseResult, Finding, JsonObject, RunInfo
     from judgekit.store import RunStore
 
 
@@ -118,23 +126,28 @@ def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float 
 _TYPES = frozenset({"wrong-output", "hallucination", "format-error", "timeout", "refusal"})
 
 
-def _failure_objects(
-    answer: Outcome, run: RunInfo, rubric: Rubric | None, rubric_id: str | None
-) -> Iterator[JsonObject]:
-    # Root cause and resolution need a reviewer and are left out.
-    failure = failure_of(answer, run)
-    if failure is None or failure.type not in _TYPES or answer.passed:
-        return
-    run_id = _run_object_id(answer.result)
-    ids = {} if rubric is None or rubric_id is None else criterion_ids(rubric, rubric_id)
+def _failure_object(
+    run_id: str, failure: Occurrence, finding: Finding | None, affected: list[JsonValue]
+) -> JsonObject:
+    """A failure of a run, with what is known of it as a finding."""
+    type_ = failure.type if finding is None else finding.type
     fields: JsonObject = {
         "testRunId": run_id,
-        "failureType": failure.type,
+        "failureType": type_ if type_ in _TYPES else "wrong-output",
         "description": failure.description,
-        "affectedCriterionIds": [ids[name] for name in failure.criteria],
-        "severity": failure.severity,
+        "affectedCriterionIds": affected,
+        "severity": failure.severity if finding is None else finding.severity,
     }
-    yield quality_object("eval-failure", f"{run_id}/failure", fields)
+    # The memory has no name for a crash or a regression.
+    fields |= {} if type_ in _TYPES else {"findingType": type_}
+    cause = failure.step if finding is None else finding.root_cause or finding.step
+    known: JsonObject = {"rootCause": cause}
+    if finding is not None:
+        at, by = finding.resolved_at, finding.resolved_by
+        known["resolvedAt"] = None if at is None else time_text(at)
+        known["resolutionNotes"] = finding.resolution or (by and f"passed in {by}")
+    fields |= {name: value for name, value in known.items() if value is not None}
+    return quality_object("eval-failure", f"{run_id}/failure", fields)
 
 
 QUALITY = RunFormat(
@@ -166,7 +179,7 @@ def _benchmarks_of(case: Case) -> dict[str, JsonObject]:
     }
 
 
-@dataclass(slots=True)
+@dataclass
 class QualityExport:
     """The objects of a run, one after the other, and what has been written already."""
 
@@ -220,8 +233,36 @@ class QualityExport:
             }
             yield quality_object("benchmark-run", benchmark_run_id(run, name), fields)
         if self.store is not None:
+            yield from self._regressions()
             yield from trend_objects(self.store, run, benchmark_id, [*self.run_ids])
             yield from comparison_objects(self.store, run, benchmark_id)
+
+    def _failure(
+        self, answer: Outcome, rubric: Rubric | None, rubric_id: str | None
+    ) -> Iterator[JsonObject]:
+        failure = failure_of(answer, self.run)
+        if failure is None or answer.passed:
+            return
+        ids = {} if rubric is None or rubric_id is None else criterion_ids(rubric, rubric_id)
+        finding = self._findings.get(finding_id(self.run.suite, failure.variant, failure.case_id))
+        affected: list[JsonValue] = [ids[name] for name in failure.criteria]
+        yield _failure_object(_run_object_id(answer.result), failure, finding, affected)
+
+    def _regressions(self) -> Iterator[JsonObject]:
+        """The critical falls of pass rates in this run."""
+        for one in self._findings.values():
+            if one.case_id is None and one.last_run == self.run.id and one.variant in self.run_ids:
+                failure = Occurrence(
+                    variant=one.variant,
+                    type=one.type,
+                    severity=one.severity,
+                    description=one.description,
+                )
+                yield _failure_object(benchmark_run_id(self.run, one.variant), failure, one, [])
+
+    @cached_property
+    def _findings(self) -> Mapping[str, Finding]:
+        return {} if self.store is None else SuiteFindings(self.store, self.run.suite).findings
 
     def _without_benchmarks(self, case: Case) -> Case:
         """The case as its memory has it, whose benchmarks are objects of their own."""
@@ -269,4 +310,4 @@ class QualityExport:
         yield _run_object(answer, self.run)
         if rubric is not None and rubric_id is not None:
             yield from _judgment_objects(answer, rubric, rubric_id)
-        yield from _failure_objects(answer, self.run, rubric, rubric_id)
+        yield from self._failure(answer, rubric, rubric_id)

@@ -174,3 +174,34 @@ def test_a_plan_of_recorded_outputs_says_what_the_gate_needs(run: Run, tmp_path:
     assert (whole["n_cases"], whole["tier"], whole["is_observed"]) == (N, "experimental", False)
     run("run", "-q")
     assert run("plan", "--json").json["needs"][0]["is_observed"] is True
+
+
+def exported_failures(run: Run, folder: Path, name: str) -> dict[str, dict[str, Any]]:
+    """The `eval-failure`s of a run, by what they are of."""
+    path = folder / f"{name}.json"
+    assert run("export", name, "--format", "quality", "-o", path).code == 0
+    items = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        one["fields"]["testRunId"].removeprefix(f"{name}/"): one["fields"]
+        for one in items
+        if one["type"] == "eval-failure"
+    }
+
+
+def test_exported_failures_have_what_became_of_them(run: Run, tmp_path: Path) -> None:
+    ids = []
+    for n_failing in (0, 10, 0):
+        lay(tmp_path, n_failing)
+        run("run", "-q")
+        ids.append(run("show", "latest", "--json").json["run"]["id"])
+    found = run("findings", "--all", "--case", "q00", "--json").json["findings"]
+    run("findings", "annotate", found[0]["id"], "--root-cause", "an old prompt")
+    failures = exported_failures(run, tmp_path, ids[1])
+    assert len(failures) == 11
+    one = failures["q00/agent/0"]
+    assert (one["failureType"], one["rootCause"]) == ("hallucination", "an old prompt")
+    assert one["resolutionNotes"] == f"passed in {ids[2]}"
+    assert one["resolvedAt"]
+    fall = failures["agent"]
+    assert (fall["failureType"], fall["findingType"]) == ("wrong-output", "regression")
+    assert (fall["severity"], fall["resolutionNotes"]) == ("critical", f"passed in {ids[2]}")

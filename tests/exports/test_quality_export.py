@@ -152,11 +152,14 @@ def test_the_type_of_a_failure_is_what_can_be_seen(output: Any, name: str, kind:
     assert failure["affectedCriterionIds"] == []
 
 
-def test_what_is_undecided_or_a_crash_is_no_failure_of_the_memory_s_kinds() -> None:
+def test_a_crash_is_a_failure_and_what_is_undecided_is_none() -> None:
     crashed = make_output(None, error="it crashed", error_kind="exit")
     undecided = make_answer(None, 5, failures=[make_failure("accuracy", kind="timeout")])
     found = exported(undecided, make_answer(None, None, output=crashed, repeat=1))
-    assert "eval-failure" not in found
+    [failure] = found["eval-failure"]
+    # The memory has no name for it.
+    assert (failure["failureType"], failure["findingType"]) == ("wrong-output", "crash")
+    assert (failure["severity"], failure["description"]) == ("critical", "it crashed")
 
 
 def test_a_benchmark_that_cases_came_with_has_its_id_again() -> None:
