@@ -227,7 +227,7 @@ _NUMBERS = count()
 
 
 @given(history=_OUTCOMES)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_a_run_reports_is_what_the_list_says(
     history: list[tuple[str, dict[str, bool | None], bool]], tmp_path: Path
 ) -> None:

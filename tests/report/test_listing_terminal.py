@@ -53,10 +53,13 @@ def test_cases_show_to_whom_they_belong_and_their_last_run() -> None:
     case = make_case(agent="desk", tags=("hard", "new"))
     assert cells(
         cases_table([(case, [make_run("run-2"), make_run("run-1")]), (make_case(id="b"), [])])
-    ) == [
-        ["refund", "desk", "–", "–", "hard, new", "2", "run-2"],
-        ["b", "–", "–", "–", "–", "0", "–"],
-    ]
+    ) == [["refund", "desk", "hard, new", "2", "run-2"], ["b", "–", "–", "0", "–"]]
+
+
+def test_what_no_case_has_is_no_column() -> None:
+    assert [one.name for one in cases_table([(make_case(), [])]).columns] == [
+        "case", "runs", "last run"
+    ]  # fmt: skip
 
 
 def test_judgments_show_judge_score_and_reason() -> None:

@@ -103,7 +103,7 @@ def test_a_confidence_sequence_covers_at_every_look() -> None:
 
 def test_a_restarted_sequence_seldom_leaves_the_true_mean_out_at_any_look() -> None:
     """Twelve windows of 20 scores whose mean is the limit, tested after each window."""
-    rng, n_errors, reps = np.random.default_rng(3), 0, 60
+    rng, n_errors, reps = np.random.default_rng(3), 0, 40
     for _ in range(reps):
         windows = [rng.beta(3, 1, 20).tolist() for _ in range(12)]
         looks = (restarted_sequence(windows[:n], 0.75) for n in range(1, 13))

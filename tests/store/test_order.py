@@ -110,7 +110,7 @@ EXPECTED = {
 
 
 @given(order=st.permutations(range(len(writes()))))
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_listing_depends_on_the_order_of_storing(order: Sequence[int], tmp_path: Path) -> None:
     """Newest first for runs, comparisons and approvals, of one time by their ids; else by ids."""
     every = writes()
