@@ -133,7 +133,8 @@ def finding_document(one: Finding) -> Document:
     )
     tone = _TONES[one.status]
     title = f"finding {one.id}"
-    return Document(title, Conclusion(f"{where}: {one.status}", tone), blocks, one.to_json)
+    conclusion = Conclusion(f"{where}: {one.status}", tone)
+    return Document(title, conclusion, blocks, lambda: {**one.to_json(), "case_id": one.case_id})
 
 
 # A finding of a hundred runs would fill a terminal; the JSON has all of them.

@@ -89,6 +89,7 @@ def test_gates_trend_findings_and_notifications_of_a_drift_agree(
     assert len(found) == 21
     (whole,) = [one for one in found if one["case_id"] is None]
     assert (whole["type"], whole["severity"]) == ("regression", "critical")
+    assert run("findings", "show", whole["id"], "--json").json["case_id"] is None
     first = next(one for one in found if one["case_id"] == "q00")
     assert (first["type"], first["criteria"]) == ("hallucination", ["correct"])
     assert first["quotes"] == ["within 30 days"]
