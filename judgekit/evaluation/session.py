@@ -359,15 +359,18 @@ class _Means:
     def target(self, variant: VariantSettings, recorded: RecordedAnswers | None) -> Target:
         if recorded is not None:
             return GivenTarget(variant.id, recorded.outputs[variant.id])
-        return open_target(
+        opened = open_target(
             variant,
             self.suite,
             connect_model=self._connection,
             template_folders=self._template_folders,
             environment=os.environ,
             default_timeout_s=self._timeout_s(variant),
-            filler=self.filler,
         )
+        # Nothing added is the same system under test: it asks what it asks without the sizes.
+        if self.filler is None or not variant.added_context_tokens:
+            return opened
+        return LongerContextTarget(opened, self.filler, variant.added_context_tokens)
 
     def prompt(self, variant: VariantSettings) -> str:
         """The fingerprint of the prompt under test and of all it includes."""

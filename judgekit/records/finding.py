@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from judgekit.records.record import Count, Name, Record
+from judgekit.records.record import Count, JsonObject, Name, Record
 
 FindingType = Literal[
     "wrong-output", "hallucination", "format-error", "timeout", "refusal", "crash", "regression"
@@ -100,3 +100,7 @@ class Finding(Record):
     root_cause: str | None = None
     resolution: str | None = None
     note: str | None = None
+
+    def to_json(self) -> JsonObject:
+        """The finding as plain JSON types; `case_id` is null where it is about a whole run."""
+        return {**super().to_json(), "case_id": self.case_id}

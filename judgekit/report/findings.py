@@ -35,8 +35,7 @@ def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Find
     """The findings of a suite: all of them counted, some of them listed."""
     hint = () if not shown else ("judgekit findings show FINDING has all of one finding",)
     blocks = not_empty((findings_table(shown, among=every), Notes(hint)))
-    # The `case_id` of a finding about a whole run is null.
-    found = [{**one.to_json(), "case_id": one.case_id} for one in shown]
+    found = [one.to_json() for one in shown]
     data = {"suite": suite, "findings": found}
     return Document(f"findings of {suite}", _conclusion(every), blocks, lambda: data)
 
@@ -133,8 +132,7 @@ def finding_document(one: Finding) -> Document:
     )
     tone = _TONES[one.status]
     title = f"finding {one.id}"
-    conclusion = Conclusion(f"{where}: {one.status}", tone)
-    return Document(title, conclusion, blocks, lambda: {**one.to_json(), "case_id": one.case_id})
+    return Document(title, Conclusion(f"{where}: {one.status}", tone), blocks, one.to_json)
 
 
 # A finding of a hundred runs would fill a terminal; the JSON has all of them.

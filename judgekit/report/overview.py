@@ -170,7 +170,7 @@ def overview_json(known: Overview) -> dict[str, object]:
         "runs": [run.id for run in known.runs],
         "runs_with_variant": [run.to_json() for run in known.variant_runs],
         "trends": [{"suite": one.suite, **trend_json(one)} for one in known.trends],
-        "findings": [{**one.to_json(), "case_id": one.case_id} for one in known.findings],
+        "findings": [one.to_json() for one in known.findings],
         "comparisons": [comparison_json(one) for one in known.comparisons],
         "approvals": [one.to_json() for one in known.approvals],
     }

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
 from judgekit.subprocess import ProcessLimits, scrub_environment
-from judgekit.targets.added_context import ContextFiller, LongerContextTarget
 from judgekit.targets.command import CommandTarget
 from judgekit.targets.http import EndpointTarget
 from judgekit.targets.prompt import PromptTarget, TargetPrompt
@@ -31,32 +30,8 @@ def open_target(
     template_folders: Sequence[Path],
     environment: Mapping[str, str],
     default_timeout_s: float,
-    filler: ContextFiller | None = None,
 ) -> Target:
     """The target of a variant, checked as far as possible without calling it."""
-    opened = _opened(
-        settings,
-        suite,
-        connect_model=connect_model,
-        template_folders=template_folders,
-        environment=environment,
-        default_timeout_s=default_timeout_s,
-    )
-    # Nothing added is the same system under test: it asks what it asks without the sizes.
-    if filler is None or not settings.added_context_tokens:
-        return opened
-    return LongerContextTarget(opened, filler, settings.added_context_tokens)
-
-
-def _opened(
-    settings: VariantSettings,
-    suite: Suite,
-    *,
-    connect_model: Callable[[VariantSettings], Connection],
-    template_folders: Sequence[Path],
-    environment: Mapping[str, str],
-    default_timeout_s: float,
-) -> Target:
     timeout_s = settings.timeout_s or default_timeout_s
     if settings.outputs is not None:
         return RecordedTarget(settings.id, suite.resolve(settings.outputs))

@@ -40,6 +40,15 @@ def look(log: GrowingLog) -> list[str]:
     return [line.raw.decode() for line in log.read()]
 
 
+def one_line_read(folder: Path, open_log: OpenLog) -> tuple[Path, GrowingLog]:
+    """A log of one line, which was read."""
+    path = folder / "log.jsonl"
+    append(path, "a\n")
+    log = open_log(path)
+    assert look(log) == ["a"]
+    return path, log
+
+
 def test_each_complete_line_is_read_once(tmp_path: Path, open_log: OpenLog) -> None:
     path = tmp_path / "log.jsonl"
     log = open_log(path)
@@ -74,10 +83,7 @@ def test_the_position_of_a_line_is_behind_it(tmp_path: Path, open_log: OpenLog) 
 
 
 def test_a_rotated_file_is_read_to_its_end_first(tmp_path: Path, open_log: OpenLog) -> None:
-    path = tmp_path / "log.jsonl"
-    append(path, "a\n")
-    log = open_log(path)
-    assert look(log) == ["a"]
+    path, log = one_line_read(tmp_path, open_log)
     append(path, "b\n")
     path.rename(tmp_path / "log.jsonl.1")
     append(path, "c\n")
@@ -88,10 +94,7 @@ def test_a_rotated_file_is_read_to_its_end_first(tmp_path: Path, open_log: OpenL
 def test_a_file_that_was_rotated_between_two_watches_is_found_by_its_name(
     tmp_path: Path, open_log: OpenLog
 ) -> None:
-    path = tmp_path / "log.jsonl"
-    append(path, "a\n")
-    log = open_log(path)
-    assert look(log) == ["a"]
+    path, log = one_line_read(tmp_path, open_log)
     log.close()
     append(path, "b\n")
     path.rename(tmp_path / "log.jsonl.1")
@@ -104,10 +107,7 @@ def test_a_file_that_was_rotated_between_two_watches_is_found_by_its_name(
 def test_several_rotations_between_two_watches_are_read_in_order(
     tmp_path: Path, open_log: OpenLog
 ) -> None:
-    path = tmp_path / "log.jsonl"
-    append(path, "a\n")
-    log = open_log(path)
-    assert look(log) == ["a"]
+    path, log = one_line_read(tmp_path, open_log)
     log.close()
     append(path, "b\n")
     for k, text in enumerate(["c\n", "d\n", "e\n"]):
@@ -163,10 +163,7 @@ def test_a_file_that_was_truncated_and_has_grown_again_is_noticed(
 def test_a_program_may_write_into_the_rotated_file_until_it_opens_the_new_one(
     tmp_path: Path, open_log: OpenLog
 ) -> None:
-    path = tmp_path / "log.jsonl"
-    append(path, "a\n")
-    log = open_log(path)
-    assert look(log) == ["a"]
+    path, log = one_line_read(tmp_path, open_log)
     path.rename(tmp_path / "log.jsonl.1")
     append(path, "")
     assert look(log) == []
@@ -180,10 +177,7 @@ def test_a_program_may_write_into_the_rotated_file_until_it_opens_the_new_one(
 def test_a_file_with_a_similar_name_is_no_part_of_the_log(
     tmp_path: Path, open_log: OpenLog
 ) -> None:
-    path = tmp_path / "log.jsonl"
-    append(path, "a\n")
-    log = open_log(path)
-    assert look(log) == ["a"]
+    path, log = one_line_read(tmp_path, open_log)
     path.rename(tmp_path / "log.jsonl-20261123")
     append(path, "b\n")
     for name in ("log.jsonl.idx", "log.jsonl.1.gz", "log.jsonl-errors.jsonl"):
@@ -228,10 +222,7 @@ def test_what_cannot_be_read_is_an_error_of_the_file(tmp_path: Path, open_log: O
 
 
 def test_a_file_that_is_gone_is_reported(tmp_path: Path, open_log: OpenLog) -> None:
-    path = tmp_path / "log.jsonl"
-    append(path, "a\n")
-    log = open_log(path)
-    assert look(log) == ["a"]
+    path, log = one_line_read(tmp_path, open_log)
     log.close()
     path.unlink()
     append(path, "other\n")
