@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: demo test check format-check lint types floors tests smoke wheel bench format lock clean
+.PHONY: demo test check format-check lint types floors tests smoke wheel browser pages pages-check bench format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -34,7 +34,7 @@ floors: .venv/.dev
 
 # Published sets take minutes under coverage and add none: what they go through is covered before.
 tests: .venv/.dev
-	$(BIN)/pytest -n 2 --dist worksteal -m "not smoke" --ignore tests/public_data --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist worksteal -m "not smoke" --ignore tests/public_data --ignore tests/browser --cov --cov-report=term
 	$(BIN)/pytest -n 2 --dist worksteal tests/public_data
 
 # Drives a real (tiny) local model through litellm, with one thread.
@@ -44,6 +44,25 @@ smoke: .venv/.smoke
 # Builds the wheel, installs it with its locked dependencies into an empty environment, uses it.
 wheel: .venv/.dev
 	$(BIN)/python tests/use_wheel.py
+
+# Pages in a real browser. Chromium comes from the system's packages where it may be installed.
+browser: .venv/.dev pages-check
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
+		echo "Chromium is not installed: tests of pages are skipped" >&2
+	$(BIN)/pytest -n 2 --dist worksteal tests/browser
+
+# The script and the style sheet of pages. Node.js is needed only to change them.
+SCRIPT := judgekit/report/script
+pages: $(SCRIPT)/node_modules/.package-lock.json
+	cd $(SCRIPT) && npm run --silent build
+
+pages-check: $(SCRIPT)/node_modules/.package-lock.json
+	cd $(SCRIPT) && npm run --silent check
+
+$(SCRIPT)/node_modules/.package-lock.json: $(SCRIPT)/package-lock.json
+	cd $(SCRIPT) && npm ci --silent
+	@touch $@
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks

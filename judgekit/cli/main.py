@@ -56,6 +56,7 @@ JOBS: dict[str, dict[str, str]] = {
         "approve": "Approve a variant on stored evidence that it is better.",
     },
     "Store and export": {
+        "view": "Look at runs and comparisons in the browser, on this machine only.",
         "show": "List runs; show a run's results or one case in full.",
         "export": "Write a run's results to a file.",
         "convert": "Convert cases between file formats without loss.",

@@ -42,6 +42,11 @@ class OutputFiles:
     exports: tuple[Path, ...] = ()
     documents: tuple[Path, ...] = ()
 
+    @property
+    def has_page(self) -> bool:
+        """Whether a page is written, which has all cases in full."""
+        return any(path.suffix.lower() == ".html" for path in self.documents)
+
 
 def output_option(text: str) -> Any:
     """The field of `-o FILE`, which may be given several times."""

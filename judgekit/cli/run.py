@@ -45,6 +45,7 @@ from judgekit.evaluation import (
 from judgekit.report import (
     Details,
     RunAnswers,
+    RunCases,
     gate_words,
     grading_json,
     message,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from judgekit.cli.suite_setup import EngineOptions
     from judgekit.evaluation import GateResult, RunSummary
     from judgekit.records import CaseResult, JudgeFailure, Judgment, RunInfo, Verdict
+    from judgekit.report import Block
 
 
 @command("run", RunOptions)
@@ -194,10 +196,13 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     )
     # The answers are read once for all of it.
     failures = CaseTally(ended)
+    cases = RunCases(ended) if files.has_page else None
+
+    watchers = [answers.take, failures.take, *([] if cases is None else [cases.take])]
 
     def watch(answer: Outcome) -> None:
-        answers.take(answer)
-        failures.take(answer)
+        for take in watchers:
+            take(answer)
 
     summary = run.summary(watch=watch, results=results)
     gate = run.gate(summary)
@@ -209,9 +214,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
         whole = run_json(summary, gate, unmatched=unmatched)
         return {**whole, **grading_json(summary, verdicts())} if setup.is_grading else whole
 
-    blocks = answers.blocks()
-    if options.quiet:
-        blocks = not_empty([Details("Answers", blocks)])  # on a page, not in the terminal
+    blocks = _answer_blocks(answers, cases, is_quiet=options.quiet)
     document = run_document(
         summary, gate, answers=blocks, changes=changes, is_stored=setup.is_stored, data=data
     )
@@ -226,6 +229,15 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
         if not (setup.is_grading and options.quiet):
             console.note(f"wrote {n} to {path}")
     return _conclude_run(setup, summary, gate, options)
+
+
+def _answer_blocks(
+    answers: RunAnswers, cases: RunCases | None, *, is_quiet: bool
+) -> tuple[Block, ...]:
+    blocks = answers.blocks()
+    if is_quiet:
+        blocks = not_empty([Details("Answers", blocks)])  # in a file, not in the terminal
+    return blocks if cases is None else (cases.table(blocks),)
 
 
 def record_run(

@@ -40,6 +40,7 @@ from judgekit.report import (
     Entries,
     Lines,
     Notes,
+    RunCases,
     answer_entry,
     answer_json,
     answers_table,
@@ -199,9 +200,10 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
 
 
 def _show_run(store: RunStore, run: Run, options: _ShowOptions) -> None:
-    summary = run.summary()
+    cases = RunCases(run.info) if options.files.has_page else None
+    summary = run.summary(watch=None if cases is None else cases.take)
     gate, related = run.gate(summary), relations_of_run(store, run.info)
-    document = run_document(summary, gate)
+    document = run_document(summary, gate, answers=() if cases is None else (cases.table(),))
     document = replace(
         document,
         blocks=not_empty((*document.blocks, relation_lines(run.id, related))),

@@ -26,6 +26,8 @@ from .comparison import (
     score_comparison_document as score_comparison_document,
 )
 from .document import (
+    Block as Block,
+    CaseTable as CaseTable,
     Conclusion as Conclusion,
     Details as Details,
     Document as Document,
@@ -57,6 +59,7 @@ from .findings import (
     findings_table as findings_table,
 )
 from .history import history_document as history_document
+from .html import PageLinks as PageLinks, asset_text as asset_text, html_parts as html_parts
 from .judge_changes import (
     rejudgment_document as rejudgment_document,
     tuning_document as tuning_document,
@@ -115,6 +118,7 @@ from .run import (
     run_json as run_json,
     undecided_reason as undecided_reason,
 )
+from .run_cases import RunCases as RunCases
 from .segments import format_pass_count as format_pass_count, stratum_note as stratum_note
 from .terminal import print_document as print_document, print_passage as print_passage
 from .trend import figure_text as figure_text, trend_document as trend_document

@@ -31,6 +31,9 @@ PASS_TONES: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "incon
 
 Point = tuple[float, float]
 T = TypeVar("T")
+PageJson = dict[str, object]
+"""JSON for the script of a page."""
+
 LabelledText = tuple[str, str]
 """A label and its text, a line of `Lines`."""
 
@@ -175,6 +178,22 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseTable:
+    """All cases of a result, to be filtered and opened one by one on a page (see `case_table`)."""
+
+    index: PageJson
+    """What the grid shows of all cases, by columns."""
+
+    chunks: tuple[bytes, ...]
+    """The cases in full, some in each: JSON lists, compressed by gzip."""
+
+    summary: tuple[Block, ...] = ()
+    """What a terminal and Markdown show in the place of the cases."""
+
+    title: str = "Cases"
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """Blocks below a heading of their own, and a sentence about them."""
 
@@ -189,7 +208,7 @@ class Details(Section):
     """A section that few readers need: folded on a page, and in a terminal only with -v."""
 
 
-Block = Table | Lines | Notes | Passage | Entries | Plot | Section
+Block = Table | Lines | Notes | Passage | Entries | Plot | CaseTable | Section
 """What a document is made of."""
 
 

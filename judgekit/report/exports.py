@@ -67,10 +67,13 @@ def write_document(path: Path, document: Document) -> None:
     """Write a document; the file is replaced as a whole or not at all."""
     suffix = path.suffix.lower()
     if suffix == ".html":
-        from judgekit.report.html import render_html  # noqa: PLC0415 - Jinja, only for pages
+        from judgekit.report.html import html_parts  # noqa: PLC0415 - Jinja, only for pages
 
-        text = render_html(document)
-    elif suffix == ".md":
+        # With all cases in it a page can be large: it is written in parts.
+        with atomic_writer(path) as file:
+            file.writelines(part.encode("utf-8", "replace") for part in html_parts(document))
+        return
+    if suffix == ".md":
         from judgekit.report.markdown import render_markdown  # noqa: PLC0415
 
         text = render_markdown(document)

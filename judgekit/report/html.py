@@ -2,40 +2,96 @@
 
 The parts of plots are placed here, as numbers; the templates write them down as SVG.
 
-A page loads and runs nothing, and foreign text is only ever text in it.
+A page is complete without its script, which adds filters, search and the cases in full. It loads
+nothing, and foreign text is only ever text in it.
 """
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from math import ceil, floor, isfinite, isnan, log10
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from judgekit.report.document import CaseTable
 from judgekit.report.message import message_lines, printable
 
 if TYPE_CHECKING:
-    from judgekit.report.document import Axis, Document, IntervalBar, Plot, Point
+    from collections.abc import Iterator
+
+    from judgekit.report.document import Axis, Document, IntervalBar, PageJson, Plot, Point
     from judgekit.stats.estimate import Estimate
 
 _TEMPLATES = Path(__file__).with_name("templates")
+_ASSETS = Path(__file__).with_name("assets")
 
 
-def render_html(document: Document) -> str:
-    """A document as a page; all text in it is escaped."""
-    style = (_TEMPLATES / "style.css").read_text(encoding="utf-8")
-    # Text that got out of its place would run nothing, reach nobody, and could not even add a
-    # style: a browser applies only the sheet with this hash.
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return _environment().get_template("document.html.j2").render(
-        document=document, style=Markup(style), policy=policy  # noqa: S704 - our own file
-    )  # fmt: skip
+# What is shown of a case table without the script, and in print.
+_STATIC_ROWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """Where a server has what a page of its own holds itself: its script, style and cases."""
+
+    assets: str
+    """Address of the folder of `page.js` and `page.css`."""
+
+    chunks: str
+    """Address of the cases in full; the number of the chunk follows it."""
+
+
+def render_html(document: Document, links: PageLinks | None = None) -> str:
+    """A document as a page; all text in it is escaped.
+
+    Without `links` the page holds everything itself, and its policy allows nothing else.
+    """
+    return "".join(html_parts(document, links))
+
+
+def html_parts(document: Document, links: PageLinks | None = None) -> Iterator[str]:
+    """The page in parts, for writing one that is larger than needs be held."""
+    script, style = asset_text("page.js"), asset_text("page.css")
+    cases = next((block for block in document.blocks if isinstance(block, CaseTable)), None)
+    template = _environment().get_template("document.html.j2")
+    yield from template.generate(
+        document=document,
+        cases=cases,
+        links=links,
+        script=Markup(script),  # noqa: S704 - our own file
+        style=Markup(style),  # noqa: S704 - our own file
+        policy=file_policy(script, style),
+    )
+
+
+@cache
+def asset_text(name: str) -> str:
+    """A file of `assets/`, built from `script/`."""
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+def file_policy(script: str, style: str) -> str:
+    """The content security policy of a page that is one file.
+
+    Text that got out of its place would run nothing, reach nobody, and could not even add a style:
+    a browser accepts only the script and the sheet with these hashes.
+    """
+    return (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 @cache
@@ -60,6 +116,9 @@ def _environment() -> Environment:
         "passage": lambda text: escape(message_lines(text)),
         # Templates cannot test for a class.
         "kind": lambda block: type(block).__name__.lower(),
+        "embedded": embedded_json,
+        "base64": lambda chunk: b64encode(chunk).decode(),
+        "static_rows": _static_rows,
     }
     return environment
 
@@ -71,6 +130,29 @@ def _finalize(value: object) -> object:
     # Leading spaces are our indent, which a browser would drop.
     indent = len(value) - len(value.lstrip(" "))
     return "\N{NO-BREAK SPACE}" * indent + printable(value)
+
+
+def embedded_json(value: object) -> Markup:
+    """JSON for a script element that holds data; no text in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text.encode("utf-8", "replace").decode())  # noqa: S704 - escaped above
+
+
+def _static_rows(index: PageJson) -> list[dict[str, object]]:
+    """The first rows of a case table in its order, for readers without a script."""
+    states: Any = index["states"]
+    columns: Any = index["cells"]
+    found = []
+    for n in cast("list[int]", index["order"])[:_STATIC_ROWS]:
+        cells = [
+            None if cell["state"][n] is None else (states[cell["state"][n]], cell["value"][n])
+            for cell in columns
+        ]
+        fields: Any = index
+        found.append({"id": fields["ids"][n], "snippet": fields["snippets"][n], "cells": cells})
+    return found
 
 
 def _basis(estimate: Estimate) -> str:

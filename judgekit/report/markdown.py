@@ -5,7 +5,17 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from judgekit.report.document import Document, Entries, Lines, Notes, Passage, Plot, Section, Table
+from judgekit.report.document import (
+    CaseTable,
+    Document,
+    Entries,
+    Lines,
+    Notes,
+    Passage,
+    Plot,
+    Section,
+    Table,
+)
 from judgekit.report.message import message_lines, printable
 
 if TYPE_CHECKING:
@@ -43,6 +53,11 @@ def _heading(title: str, level: int) -> Iterator[str]:
 @singledispatch
 def _render_block(block: Block, level: int) -> Iterator[str]:
     raise NotImplementedError(type(block).__name__)
+
+
+@_render_block.register(CaseTable)
+def _render_cases(block: CaseTable, level: int) -> Iterator[str]:
+    yield from _rendered(block.summary, level)
 
 
 @_render_block.register(Plot)

@@ -10,6 +10,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.report.document import (
+    CaseTable,
     Cell,
     Column,
     Details,
@@ -115,6 +116,12 @@ class HangingText:
 @singledispatch
 def _print_block(block: Block, console: Console, *, verbose: bool) -> None:
     raise NotImplementedError(type(block).__name__)
+
+
+@_print_block.register(CaseTable)
+def _print_cases(block: CaseTable, console: Console, *, verbose: bool) -> None:
+    for inner in block.summary:
+        _print_block(inner, console, verbose=verbose)
 
 
 @_print_block.register(Plot)

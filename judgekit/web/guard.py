@@ -1,0 +1,112 @@
+"""Lets only the user's own browser reach the viewer, and says what its pages may do.
+
+Another site could otherwise read or change data through the user's browser: by naming 127.0.0.1
+itself, by a name that it points there (DNS rebinding), or by sending a form. Such requests are
+answered with 403: the host and port must be the viewer's own, a token that only the user was given
+must be there, and a request that changes something must come from a page of the viewer.
+"""
+
+from __future__ import annotations
+
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+TOKEN_HEADER = "x-judgekit-token"  # noqa: S105 - the name of a header
+"""The header by which a page of the viewer shows that it may change something."""
+
+SECURITY_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""The headers of every answer."""
+
+_READING = frozenset({"GET", "HEAD"})
+
+
+class LocalGuard:
+    """Answers 403 to every request that is not the user's own."""
+
+    def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
+        self._app = app
+        self._token = token
+        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        # Cookies do not know ports: with its port in the name, several viewers do not mix theirs.
+        self._cookie = f"judgekit-{port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a permitted request on, with the security headers on its answer."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(SECURITY_HEADERS)
+            await send(message)
+
+        await self._answer(scope)(scope, receive, send_safely)
+
+    def _answer(self, scope: Scope) -> ASGIApp:
+        """What answers a request: the application where nothing speaks against it."""
+        if scope["type"] != "http":
+            return PlainTextResponse("judgekit view speaks HTTP only", 403)
+        headers = Headers(scope=scope)
+        if headers.get("host") not in self._hosts:
+            return PlainTextResponse("this address is not judgekit view's own", 403)
+        if (entrance := self._entrance(scope)) is not None:
+            return entrance
+        problem = self._reading_problem(headers)
+        if problem is None and scope["method"] not in _READING:
+            problem = self._writing_problem(headers)
+        return self._app if problem is None else PlainTextResponse(problem, 403)
+
+    def _entrance(self, scope: Scope) -> RedirectResponse | None:
+        """The answer to the address with the token: a cookie, and the address without it."""
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = dict(query).get("token")
+        if given is None or scope["method"] != "GET" or not self._is_token(given):
+            return None
+        rest = urlencode([(name, value) for name, value in query if name != "token"])
+        answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303)
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict")
+        return answer
+
+    def _reading_problem(self, headers: Headers) -> str | None:
+        if self._is_token(self._cookie_value(headers.get("cookie", ""))):
+            return None
+        return "open judgekit view by the address it printed: its token is missing or old"
+
+    def _writing_problem(self, headers: Headers) -> str | None:
+        if headers.get("origin", "") != f"http://{headers['host']}":
+            return "only pages of judgekit view may change something"
+        if not self._is_token(headers.get(TOKEN_HEADER, "")):
+            return f"the header {TOKEN_HEADER} is missing or old: reload the page"
+        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return "the body must be application/json"
+        return None
+
+    def _cookie_value(self, header: str) -> str:
+        try:
+            found = SimpleCookie(header).get(self._cookie)
+        except CookieError:
+            return ""
+        return "" if found is None else found.value
+
+    def _is_token(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
