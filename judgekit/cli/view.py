@@ -30,7 +30,7 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
         judgekit view
         judgekit view latest
     """
-    from judgekit.web import ViewContext, serve  # noqa: PLC0415 - the server, only here
+    from judgekit.web import ViewContext, serve_view  # noqa: PLC0415 - the server, only here
 
     with closing(RunStore(options.store, create=False)) as store:
         path = "" if run is None else f"runs/{store.run(run).id}"
@@ -41,4 +41,4 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
             if not options.no_open:
                 webbrowser.open(address)
 
-        serve(ViewContext(store, secrets.token_urlsafe(32)), port=options.port, ready=ready)
+        serve_view(ViewContext(store, secrets.token_urlsafe(32)), port=options.port, ready=ready)

@@ -109,9 +109,9 @@ class RunCases:
                 cells=cells,
                 full={
                     "id": message.printable(case.id),
-                    **case_json(case),
+                    **shown_case(case),
                     "answers": [
-                        {"column": self._variants.index(one.result.variant), **answer_json(one)}
+                        {"column": self._variants.index(one.result.variant), **shown_answer(one)}
                         for one in answers
                     ],
                 },
@@ -147,7 +147,7 @@ def judges_disagree(answer: Outcome) -> bool:
     return any(max(each) - min(each) >= _DISAGREEMENT for each in values.values())
 
 
-def case_json(case: Case) -> PageJson:
+def shown_case(case: Case) -> PageJson:
     """What a page shows of a case apart from its answers."""
     facts = [case.name, case.stratum, *(f"#{tag}" for tag in case.tags)]
     origin = {"agent": case.agent, "skill": case.skill, "prompt": case.prompt_version}
@@ -168,7 +168,7 @@ def case_json(case: Case) -> PageJson:
     }
 
 
-def answer_json(answer: Outcome) -> PageJson:
+def shown_answer(answer: Outcome) -> PageJson:
     """What a page shows of one answer: output with marks, judgments, checks, scores and trace."""
     result, state = answer.result, answer_state(answer)
     output = result.output
@@ -188,7 +188,7 @@ def answer_json(answer: Outcome) -> PageJson:
         "judgments": [_judgment_json(one, numbers_of, answer.verdict) for one in judgments],
         "failures": [_failure_json(one) for one in result.failures if one.judge != HEURISTIC],
         "criteria": [] if answer.verdict is None else _criteria_json(answer.verdict),
-        "checks": [check_json(one) for one in result.checks],
+        "checks": [shown_check(one) for one in result.checks],
         "scores": [_score_json(one) for one in (*result.scores, *answer.scores)],
         "trace": [_event_json(event) for event in output.trace],
     }
@@ -301,7 +301,7 @@ def _criteria_json(verdict: Verdict) -> list[PageJson]:
     ]
 
 
-def check_json(check: AssertionResult) -> PageJson:
+def shown_check(check: AssertionResult) -> PageJson:
     """One assertion with what it found, and the parts of a group."""
     actual = None if check.actual is None else json.dumps(check.actual, ensure_ascii=False)
     return {
@@ -310,7 +310,7 @@ def check_json(check: AssertionResult) -> PageJson:
         "word": "error" if check.passed is None else "holds" if check.passed else "fails",
         "message": check.error or check.message,
         "actual": actual,
-        "parts": [check_json(part) for part in check.parts],
+        "parts": [shown_check(part) for part in check.parts],
     }
 
 

@@ -27,7 +27,7 @@ def create_app(context: ViewContext, *, port: int) -> Starlette:
     )
 
 
-def serve(
+def serve_view(
     context: ViewContext, *, port: int = 0, ready: Callable[[str], None] = lambda _: None
 ) -> None:
     """Serve on 127.0.0.1 until interrupted; `ready` gets the address with its token.
@@ -37,6 +37,7 @@ def serve(
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
+        listener.listen()
         port = listener.getsockname()[1]
         config = uvicorn.Config(
             create_app(context, port=port),
