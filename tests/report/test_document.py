@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 from math import nan
@@ -26,6 +27,7 @@ from judgekit.report import (
     print_document,
     write_document,
 )
+from judgekit.report.case_table import CaseRow, CaseTableBuilder, GridCell
 from judgekit.report.document import (
     Axis,
     Block,
@@ -42,14 +44,17 @@ from judgekit.report.document import (
     rate_cell,
     text_columns,
 )
-from judgekit.report.html import render_html
+from judgekit.report.html import asset_text, render_html
 from judgekit.report.markdown import markdown_text, render_markdown
+from judgekit.report.run_cases import RUN_STATES
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.intervals import proportion
 from tests.report.drawing import drawn, plain_console
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from judgekit.report.document import PageJson
 
 HOSTILE = "\"><script>alert('x')</script><img src=x onerror=alert(1)>\u202e\x00</style>|`*_[red]"
 BAR = IntervalBar(Estimate(value=0.1, low=-0.1, high=0.3, n=9, method="t"), (-1.0, 1.0), 0.05)
@@ -86,21 +91,32 @@ def document(text: str = "a", *parts: Block, tone: str = "fail") -> Document:
 
 
 class Seen(HTMLParser):
-    """The tags and attributes of a page, and its text."""
+    """The tags and attributes of a page, its scripts, and its text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: set[str] = set()
         self.attributes: set[str] = set()
+        self.scripts: list[str] = []
         self.text = ""
+        self._in_script = False
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._in_script = tag == "script"
+        if self._in_script:
+            self.scripts.append("")
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
 
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 - a script holds no elements
+        self._in_script = False
+
     def handle_data(self, data: str) -> None:
-        self.text += data
+        if self._in_script:
+            self.scripts[-1] += data
+        else:
+            self.text += data
 
 
 def shown(made: Document, *, width: int = 80, verbose: bool = False) -> str:
@@ -157,9 +173,10 @@ def test_a_table_that_does_not_fit_loses_intervals_then_moves_columns_below() ->
 
 def test_a_page_holds_foreign_text_as_text_only() -> None:
     seen = Seen(render_html(document(HOSTILE)))
-    assert {"script", "img"}.isdisjoint(seen.tags)
+    assert "img" not in seen.tags
+    assert seen.scripts == [asset_text("page.js")]
     assert not {name for name in seen.attributes if name.startswith("on")}
-    assert not seen.attributes & {"src", "href", "style"}
+    assert not seen.attributes & {"src", "style"}
     assert "<script>alert('x')</script>" in seen.text
     assert {"\u202e", "\x00"}.isdisjoint(seen.text)
 
@@ -170,20 +187,38 @@ def test_a_page_keeps_the_indent_of_a_row() -> None:
     assert "\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}its model" in render_html(made)
 
 
-def test_a_page_allows_its_own_style_and_nothing_else() -> None:
+def test_a_page_allows_its_own_script_and_style_and_nothing_else() -> None:
     page = render_html(document())
-    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
-    digest = b64encode(sha256(style.encode()).digest()).decode()
+
+    def digest(tag: str) -> str:
+        (text,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
     (policy,) = re.findall(r'Security-Policy" content="(.*?)"', page)
     assert policy.replace("&#39;", "'") == (
-        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {digest('script')}; style-src {digest('style')}; "
+        "img-src data:; base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
     )
-    assert "prefers-color-scheme:dark" in style
+    assert "prefers-color-scheme:dark" in page
+
+
+def test_the_data_of_a_page_are_json_that_cannot_end_its_element() -> None:
+    builder = CaseTableBuilder("run", ("v1",), RUN_STATES, {"failed": "Failed"})
+    full: PageJson = {"output": HOSTILE}
+    cells = (GridCell("fail", 0.5),)
+    builder.add(CaseRow(case_id=HOSTILE, snippet=HOSTILE, cells=cells, full=full, tags=(HOSTILE,)))
+    seen = Seen(render_html(document("a", builder.table())))
+    index, chunk, script = seen.scripts
+    assert json.loads(index)["snippets"] == [HOSTILE]
+    assert "<" not in index
+    assert json.loads(gzip.decompress(b64decode(chunk))) == [full]
+    assert script == asset_text("page.js")
 
 
 def test_a_page_can_be_read_by_everyone() -> None:
     page = render_html(document())
-    for part in ('<html lang="en">', 'name="viewport"', 'scope="col"', 'scope="row"', "<main>"):
+    for part in ('<html lang="en">', 'name="viewport"', 'scope="col"', 'scope="row"', "<main id="):
         assert part in page, part
     assert 'title="95 % interval, n = 4, wilson"' in page
     assert '<p class="conclusion fail">a</p>' in page
