@@ -76,6 +76,7 @@ def case_document(
     texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
     histories = earlier or [()] * len(answers)
     return Document(
+        kind="Case",
         title=", ".join((f"case {case.id}", *(fact for fact in facts if fact))),
         conclusion=_conclusion(answers),
         blocks=not_empty([

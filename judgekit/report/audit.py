@@ -69,6 +69,7 @@ def audit_document(audit: Audit) -> Document:
     skipped = tuple(Entry(", ".join(names), (why,)) for why, names in reasons.items())
     has_figures = any(probe.effects or probe.parts for probe in made)
     return Document(
+        kind="Bias audit",
         title=f"Audit of {audit.rubric}: {cases}, {outputs}",
         conclusion=_conclusion(audit),
         blocks=not_empty([
@@ -155,6 +156,7 @@ def audit_plan_document(plan: AuditPlan) -> Document:
     if total.n_calls and total.price_usd is not None:
         totals.append(("price", f"{likely_price} likely, {most_price} at most"))
     return Document(
+        kind="Plan",
         title="Plan of an audit",
         conclusion=Conclusion(f"{calls} to {total.model}{cached}; {price}."),
         blocks=not_empty([Table(columns, tuple(rows)), Lines(tuple(totals))]),
@@ -206,6 +208,7 @@ def self_test_document(found: SelfTest) -> Document:
         text = f"{numbers.format_count(len(found.wrong), 'probe result')} not as planted."
     misfits = tuple(_self_test_misfit(judge, probe, found) for judge, probe in found.wrong)
     return Document(
+        kind="Self-test",
         title="Self-test of the probes",
         conclusion=Conclusion(text, "fail" if found.wrong else "pass"),
         blocks=not_empty([

@@ -8,7 +8,7 @@ The plots are in `calibration_plots`.
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from math import isnan
+from math import ceil, isnan
 from typing import TYPE_CHECKING, cast
 
 from judgekit.report import message, numbers
@@ -94,7 +94,8 @@ def calibration_document(report: CalibrationReport) -> Document:
     labels = numbers.format_count(report.joined.n_joined, "label")
     annotators = numbers.format_count(len(report.joined.annotators), "annotator")
     title = f"Calibration of {what}: {labels} of {annotators}"
-    return Document(title, _conclusion(report), not_empty(blocks), report.to_json)
+    conclusion = replace(_conclusion(report), more=_agreement_text(own or parts))
+    return Document(title, conclusion, not_empty(blocks), report.to_json, kind="Calibration")
 
 
 _STAND_IN_TONES: dict[StandInAnswer, Tone] = {"yes": "pass", "no": "fail", "open": "inconclusive"}
@@ -107,6 +108,24 @@ def _conclusion(report: CalibrationReport) -> Conclusion:
         return Conclusion(f"{question} {found.reason[:1].upper()}{found.reason[1:]}.", tone)
     answer = _SUBSTITUTION_WORDS[found.answer].capitalize()
     return Conclusion(f"{question} {answer}: {found.reason}.", tone)
+
+
+def _agreement_text(parts: Sequence[CriterionCalibration]) -> str:
+    """How far judge and humans agree on each criterion, and which way the judge errs."""
+    sentences = []
+    for part in parts[:_FEW]:
+        found = part.agreement.kappa_quadratic
+        if isnan(found.value):
+            continue
+        words = f"On {part.name} judge and humans agree with a kappa of "
+        words += f"{numbers.format_mean(found)} ({numbers.format_count(part.n, 'output')})"
+        bias = part.leniency.bias
+        # An interval that includes 0 shows neither.
+        if bias.low > 0 or bias.high < 0:
+            way = "high" if bias.value > 0 else "low"
+            words += f"; the judge scores {abs(bias.value):.2f} too {way} on average"
+        sentences.append(f"{words}.")
+    return " ".join(sentences)
 
 
 def _shown_criteria(report: CalibrationReport) -> list[CriterionCalibration]:
@@ -366,13 +385,19 @@ def _confusion_tables(report: CalibrationReport) -> list[Block]:
             continue
         names = _PREFERENCE_WORDS if report.kind == "pairwise" else part.categories
         heads = [message.printable(names.get(level, f"{level:g}"), 20) for level in found.levels]
-        rows = tuple(
-            (f"human {head}", *(f"{n:,}" for n in counts), f"{silent:,}")
+        rows: tuple[tuple[str | Cell, ...], ...] = tuple(
+            (f"human {head}", *(_count_cell(n, sum(counts)) for n in counts), f"{silent:,}")
             for head, counts, silent in zip(heads, found.counts, found.unusable, strict=True)
         )
         title = f"{part.name}: rows are human labels, columns the judge"
-        tables.append(Table(text_columns("", *heads, "none"), rows, title))
+        columns = text_columns("", *heads, "none", is_foreign=True)
+        tables.append(Table(columns, rows, title))
     return tables
+
+
+def _count_cell(n: int, n_row: int) -> Cell:
+    """A count of a matrix, darker the more of its row it is."""
+    return Cell(f"{n:,}", shade=ceil(5 * n / n_row) if n else 0)
 
 
 _WORST, _FEW = 3, 4
@@ -414,7 +439,7 @@ def _confidence_lines(parts: Sequence[CriterionCalibration]) -> Lines:
         names = [part.name for part in parts if part.trust is None]
         who = "everything" if len(names) == len(parts) else ", ".join(names)
         rows.append((who, shared))
-    return Lines(label_once(rows), "Confidence, review and further labels")
+    return Lines(label_once(rows), "Confidence, review and further labels", is_foreign=True)
 
 
 def _criterion_confidence_lines(part: CriterionCalibration) -> list[str]:
@@ -491,7 +516,8 @@ def _random_draw_lines(parts: Sequence[CriterionCalibration]) -> Lines:
                 names = some_names([str(place) for place in items[:_MOST_ROWS]])
                 more = f" and {n_more:,} more" if n_more > 0 else ""
                 rows.append((f"{part.name}, {stratum.name}", names + more))
-    return Lines(tuple(rows), "Outputs to label next, drawn at random (all of them with --json)")
+    title = "Outputs to label next, drawn at random (all of them with --json)"
+    return Lines(tuple(rows), title, is_foreign=True)
 
 
 def _review(found: Review) -> str:
@@ -512,7 +538,7 @@ def _substitution_lines(parts: Sequence[CriterionCalibration]) -> Lines | None:
         (part.name, f"{_SUBSTITUTION_WORDS[part.stand_in.answer]}: {part.stand_in.reason}")
         for part in parts
     )
-    return Lines(rows, "Can it replace a human annotator?")
+    return Lines(rows, "Can it replace a human annotator?", is_foreign=True)
 
 
 def _disagreements(
@@ -552,4 +578,4 @@ def _next_label_lines(report: CalibrationReport) -> Lines:
         about = f"{each.criterion}: " if each.criterion else ""
         rows.append((message.printable(where, 40), f"{about}{each.why}"))
     title = "Labels that would help most (selected, so not a random sample)"
-    return Lines(tuple(rows), title)
+    return Lines(tuple(rows), title, is_foreign=True)

@@ -7,6 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from judgekit.calibration import mean_rating
+from judgekit.report import numbers
 from judgekit.report.document import Axis, Plot, Section, Series
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def _dots(points: list[Point]) -> Series:
     counts = Counter(points)
     most = max(counts.values(), default=1)
     sizes = tuple(_dot_size(((n - 1) / most) ** 0.5) for n in counts.values())
-    return Series(tuple(counts), sizes=sizes)
+    labels = tuple(numbers.format_count(n, "output") for n in counts.values())
+    return Series(tuple(counts), sizes=sizes, labels=labels)
 
 
 def _dot_size(share: float) -> float:
@@ -91,21 +93,24 @@ def _difference_plot(aligned: AlignedItems, part: CriterionCalibration) -> Plot:
 
 def _reliability_plot(found: Trust) -> Plot:
     calibrated = Series(((0, 0), (1, 1)), kind="rule", style=2)
-    marks = [calibrated, *_bins(found.before, "as given", 0)]
+    marks = [calibrated, _bins(found.before, "as given", 0)]
     if found.after is not None:
-        marks += _bins(found.after, "recalibrated", 1)
+        marks.append(_bins(found.after, "recalibrated", 1))
     x, y = Axis("confidence", 0, 1), Axis("share right", 0, 1)
-    words = "How often the judge is right at each confidence; on the dashed line it is calibrated."
+    words = (
+        "How often the judge is right at each confidence; on the dashed line it is calibrated. "
+        "Larger marks stand for more judgments."
+    )
     return Plot(words, x, y, tuple(marks))
 
 
-def _bins(found: Reliability, name: str, style: int) -> list[Series]:
+def _bins(found: Reliability, name: str, style: int) -> Series:
     points = tuple((row.confidence, row.rate.value) for row in found.bins)
     most = max((row.rate.n for row in found.bins), default=1)
     sizes = tuple(_dot_size(row.rate.n / most) for row in found.bins)
-    ends = [((r.confidence, r.rate.low), (r.confidence, r.rate.high)) for r in found.bins]
-    whiskers = [Series(pair, "line", style=style) for pair in ends]
-    return [*whiskers, Series(points, name=name, style=style, sizes=sizes)]
+    ends = tuple((row.rate.low, row.rate.high) for row in found.bins)
+    counts = tuple(numbers.format_count(row.rate.n, "judgment") for row in found.bins)
+    return Series(points, name=name, style=style, sizes=sizes, intervals=ends, labels=counts)
 
 
 def _risk_plot(found: Trust) -> Plot:

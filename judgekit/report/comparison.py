@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
 
 _MAX_LENGTH = 220
+# The share of wins of two sides that are equally good.
+_HALF = 0.5
 _WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
 
 
@@ -67,8 +69,12 @@ def comparison_document(summary: ComparisonSummary) -> Document:
     ]
     return Document(
         title=f"{summary.rubric}: A is {a}, B is {b}",
-        conclusion=decision_conclusion(summary.decision, summary.a, summary.b),
+        conclusion=replace(
+            decision_conclusion(summary.decision, summary.a, summary.b),
+            more=_share_text(summary.whole.rate, a),
+        ),
         blocks=not_empty(blocks),
+        kind="Comparison",
         data=lambda: asdict(summary),
     )
 
@@ -81,6 +87,18 @@ def decision_conclusion(decision: ComparisonDecision, a: str, b: str) -> Conclus
         return Conclusion(f"{better} is better: {decision.reason}{p}", "better")
     more = _needed_cases(decision.n_to_decide, "decide")
     return Conclusion(f"no decision: {decision.reason}{p}{more}", "inconclusive")
+
+
+def _share_text(rate: Estimate, a: str) -> str:
+    """How often a side wins, and what that does not show."""
+    if isnan(rate.value) or isnan(rate.low):
+        return ""
+    low, high = rate.low * 100, rate.high * 100
+    cases = numbers.format_count(rate.n, "case")
+    text = f"{a} wins {rate.value * 100:.0f} % ({low:.0f} to {high:.0f} %) of {cases}"
+    if rate.low <= _HALF <= rate.high:
+        return f"{text}, which includes 50 %. This does not show that they are equal."
+    return f"{text}, ties counted as half."
 
 
 def _needed_cases(n: int | None, aim: str) -> str:
@@ -201,7 +219,7 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     for name, one in rows.items():
         counts = (f"{n:,}" for n in (one.wins, one.ties, one.inconsistent, one.losses))
         p = format_p_value(one.p, one.p_adjusted)
-        cells.append((name, *counts, rate_cell(one.rate), p))
+        cells.append((name, *counts, replace(rate_cell(one.rate), reference=_HALF), p))
     heads = ("", "A wins", "ties", "flips", "B wins", "A's share, 95 %", "p")
     return Table(text_columns(*heads), tuple(cells), title)
 
@@ -246,6 +264,7 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
     if compared.anytime is not None:
         lines += _sequence_lines(compared.anytime)
     return Document(
+        kind="Comparison of stored scores",
         title=f"A is {a}, B is {b}",
         conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
         blocks=not_empty([
@@ -304,7 +323,7 @@ def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -
             "cases": lambda row: f"{row[1].estimate.n:,}",
             "A": lambda row: f"{row[1].a:.3f}",
             "B": lambda row: f"{row[1].b:.3f}",
-            "B - A": lambda row: mean_cell(row[1].estimate, 3),
+            "B - A": lambda row: replace(mean_cell(row[1].estimate, 3), reference=0.0),
             "p": lambda row: format_p_value(row[1].p, row[1].p_adjusted),
             "effect": lambda row: numbers.format_decimal(row[1].effect_size, "+.2f"),
             "detectable": lambda row: numbers.format_decimal(row[1].detectable, ".3f"),
@@ -402,6 +421,7 @@ def ranking_document(summary: RankingSummary) -> Document:
     ]
     tone: Tone = "better" if summary.decision.is_decided else "inconclusive"
     return Document(
+        kind="Ranking",
         title=f"{rubric}: {counts}" if rubric else counts,
         conclusion=Conclusion(ranking_decision(summary.decision), tone),
         blocks=not_empty(blocks),
@@ -411,7 +431,11 @@ def ranking_document(summary: RankingSummary) -> Document:
 
 def _segment_wins(segments: Mapping[str, SegmentWins], title: str) -> Table:
     rows: list[tuple[str | Cell, ...]] = [
-        (*(("", "") if number else (name, f"{one.n_cases:,}")), side, rate_cell(rate))
+        (
+            *(("", "") if number else (name, f"{one.n_cases:,}")),
+            side,
+            replace(rate_cell(rate), reference=_HALF),
+        )
         for name, one in segments.items()
         for number, (side, rate) in enumerate(one.win_rates.items())
     ]

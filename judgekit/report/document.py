@@ -29,6 +29,12 @@ A bar is a drawing that repeats figures of its row: only pages show it.
 PASS_TONES: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
 """How a decision is coloured."""
 
+TONE_SIGNS: dict[Tone, str] = {
+    "pass": "✓", "fail": "✗", "better": "▲", "worse": "▼", "inconclusive": "?", "error": "!",
+    "neutral": "",
+}  # fmt: skip
+"""One character for each tone, since a colour alone must not carry a meaning."""
+
 Point = tuple[float, float]
 T = TypeVar("T")
 PageJson = dict[str, object]
@@ -42,12 +48,15 @@ _LONGEST_MESSAGE = 300
 
 @dataclass(frozen=True, slots=True)
 class IntervalBar:
-    """An effect drawn between the least and the most it can be."""
+    """An estimate drawn with its interval between the least and the most it can be."""
 
     estimate: Estimate
     ends: tuple[float, float]
-    margin: float
+    margin: float = 0.0
     """On both sides of 0: the band in which an effect does not matter."""
+
+    reference: float | None = 0.0
+    """Where a line stands: no effect, a gate, one half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,12 @@ class Cell:
 
     bar: IntervalBar | None = None
 
+    # What a page draws a line at, beside the interval: no difference, a gate, one half.
+    reference: float | None = None
+
+    # From 0 to 5: how much of its row a count is, as the background of a matrix.
+    shade: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -81,6 +96,9 @@ class Column:
     may_drop: bool = False
     """Whether a terminal that is too narrow may leave it out: another column has it too, or nothing
     is decided by it."""
+
+    term: str | None = None
+    """What explains it in `meanings`, where that is not its name; empty for a foreign name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +118,8 @@ class Lines:
 
     rows: tuple[LabelledText, ...]
     title: str = ""
+    is_foreign: bool = False
+    """Whether labels are names of the user's, such as cases, so that none is a term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +168,19 @@ class Axis:
     title: str
     low: float
     high: float
+    is_log: bool = False
+    """Whether equal distances are equal ratios: of sizes from 1,000 to 64,000 most are small."""
+
+    names: tuple[str, ...] = ()
+    """What stands at 1, 2, … in the place of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points of a plot, or a line through them."""
+    """Points of a plot, a line through them, or bars from the bottom up to them."""
 
     points: tuple[Point, ...]
-    kind: Literal["dots", "line", "rule"] = "dots"
+    kind: Literal["dots", "line", "rule", "bars"] = "dots"
     name: str = ""
     """What the key calls it; empty for no entry."""
 
@@ -164,6 +189,15 @@ class Series:
 
     sizes: tuple[float, ...] = ()
     """Radius of each dot in pixels; empty for small ones."""
+
+    intervals: tuple[Point, ...] = ()
+    """The ends of the interval of each point; empty for none."""
+
+    labels: tuple[str, ...] = ()
+    """What each point is, such as its run or how many items it stands for; empty for nothing."""
+
+    width: float = 1.0
+    """Of each bar, on the lower axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +209,9 @@ class Plot:
     y: Axis
     series: tuple[Series, ...]
     """What is drawn, the first below the others."""
+
+    is_wide: bool = False
+    """Whether it takes the width of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +256,9 @@ class Conclusion:
     text: str
     tone: Tone = "neutral"
 
+    more: str = ""
+    """What a page, which has room, says below it: the figures that it rests on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -232,11 +272,15 @@ class Document:
     data: Callable[[], object]
     """Makes the result's JSON, with the keys that users rely on."""
 
+    kind: str = ""
+    """What the result is, such as a comparison: the line above the title of a page."""
 
-def text_columns(*names: str) -> tuple[Column, ...]:
-    """Columns of which the first is a text and the others are numbers."""
+
+def text_columns(*names: str, is_foreign: bool = False) -> tuple[Column, ...]:
+    """Columns of which the first is a text and the others are numbers, or names of the user's."""
     first, *others = names
-    return (Column(first, "text", max_width=26), *map(Column, others))
+    term = "" if is_foreign else None
+    return (Column(first, "text", max_width=26), *(Column(name, term=term) for name in others))
 
 
 def table_of(
@@ -263,7 +307,7 @@ def mean_cell(estimate: Estimate | None, digits: int = 2) -> Cell:
 
 
 def difference_cell(estimate: Estimate) -> Cell:
-    return Cell(numbers.format_difference(estimate), estimate=estimate)
+    return Cell(numbers.format_difference(estimate), estimate=estimate, reference=0.0)
 
 
 def count_lines(label: str, n: int, noun: str, rest: str) -> list[LabelledText]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from judgekit.report import numbers
 from judgekit.report.document import (
     Axis,
+    Cell,
     Column,
     Conclusion,
     Document,
@@ -17,15 +18,18 @@ from judgekit.report.document import (
     Section,
     Series,
     Table,
+    difference_cell,
     mean_cell,
     not_empty,
 )
+from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.evaluation import ExplainedVariance, SideDifference, SizeCurve
     from judgekit.report.document import Block
+    from judgekit.stats.attribution import ShapleyR2
 
 _WORDS = {
     "added_context_tokens": "added context tokens",
@@ -68,6 +72,7 @@ def explain_document(
         Conclusion(_conclusion(variance, curves)),
         not_empty(blocks),
         lambda: numbers.nan_to_null(data),
+        kind="Explanation",
     )
 
 
@@ -123,10 +128,10 @@ def _shares(variance: ExplainedVariance) -> Table:
     found = variance.shares
     if found is None:
         return Table(columns, ())
-    rows = tuple(
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             _word(name),
-            f"{found.lmg[k]:.1%}",
+            _share(found, k, variance.n_answers),
             f"{found.low[k]:.1%} to {found.high[k]:.1%}",
             f"{found.noise_floor[k]:.1%}",
             f"{found.first[k]:.1%}",
@@ -136,6 +141,13 @@ def _shares(variance: ExplainedVariance) -> Table:
     )
     notes = () if found.note is None else (found.note,)
     return Table(columns, rows, notes=notes)
+
+
+def _share(found: ShapleyR2, k: int, n: int) -> Cell:
+    """A share of variance; its own column has the interval as text."""
+    low, high = found.low[k], found.high[k]
+    known = Estimate(value=found.lmg[k], low=low, high=high, n=n, method="Shapley shares")
+    return Cell(f"{found.lmg[k]:.1%}", estimate=known, reference=found.noise_floor[k])
 
 
 def _variance_json(variance: ExplainedVariance) -> dict[str, object] | None:
@@ -172,18 +184,32 @@ def _curve(curve: SizeCurve) -> Section:
     return Section(title, (table, _plot(curve)))
 
 
+# Sizes that differ this much are drawn by their ratios.
+_MANY_TIMES = 20
+
+
 def _plot(curve: SizeCurve) -> Plot:
-    points = [((one.low + one.high) / 2, one.value) for one in curve.bins]
     low, high = curve.bins[0].low, curve.bins[-1].high
-    y = Axis("score", 0, 1)
+    is_log = low > 0 and high / low >= _MANY_TIMES
+    points = tuple(
+        ((one.low * one.high) ** 0.5 if is_log else (one.low + one.high) / 2, one.value.value)
+        for one in curve.bins
+    )
+    ends = tuple((one.value.low, one.value.high) for one in curve.bins)
+    counts = tuple(numbers.format_count(one.n_answers, "answer") for one in curve.bins)
+    good = ((low, curve.threshold), (high, curve.threshold))
     series = [
-        Series(((low, curve.threshold), (high, curve.threshold)), kind="rule", style=1),
-        *(Series(((x, v.low), (x, v.high)), kind="line", style=2) for x, v in points),
-        Series(tuple((x, v.value) for x, v in points), kind="line"),
-        Series(tuple((x, v.value) for x, v in points)),
+        Series(good, kind="rule", name="good enough", style=1),
+        Series(points, kind="line"),
+        Series(points, name="mean score", intervals=ends, labels=counts),
     ]
-    words = "Mean score with its 95 % interval; the dashed line is the value that is good enough."
-    return Plot(words, Axis(_word(curve.by), low, high), y, tuple(series))
+    if curve.cliff_at is not None:
+        fall = ((curve.cliff_at, 0.0), (curve.cliff_at, 1.0))
+        series.append(Series(fall, kind="rule", name="falls here", style=2))
+    words = "Mean score with its 95 % interval in each range of sizes."
+    # A single size has no width: an axis needs some.
+    x = Axis(_word(curve.by), low, high if high > low else low + 1, is_log=is_log)
+    return Plot(words, x, Axis("score", 0, 1), tuple(series))
 
 
 def _sides(sides: Sequence[SideDifference]) -> Table:
@@ -193,11 +219,11 @@ def _sides(sides: Sequence[SideDifference]) -> Table:
         Column("difference, 95 %"),
         Column("cases"),
     )
-    rows = tuple(
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             f"{one.variant} less {one.against}",
             "score" if one.measure == "value" else _word(one.measure),
-            _difference(one),
+            difference_cell(one.estimate) if one.measure == "value" else _difference(one),
             str(one.estimate.n),
         )
         for one in sides
@@ -206,8 +232,6 @@ def _sides(sides: Sequence[SideDifference]) -> Table:
 
 
 def _difference(one: SideDifference) -> str:
-    if one.measure == "value":
-        return numbers.format_difference(one.estimate)
     digits = 6 if one.measure == "cost_usd" else 1
     found = one.estimate
     if isnan(found.low):

@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
-from judgekit.report.document import Column, Conclusion, Document, Notes, Section, Table, not_empty
-from judgekit.report.trend import figure_text
+from judgekit.report.document import (
+    Cell,
+    Column,
+    Conclusion,
+    Document,
+    Notes,
+    Section,
+    Table,
+    not_empty,
+)
+from judgekit.report.trend import figure_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,13 +50,13 @@ def history_document(
         *(column for column, _ in optional),
         Column("last run", "id", may_drop=True),
     )
-    rows = tuple(
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             _version_text(one),
             str(one.n_runs),
             str(one.figures.n_cases),
-            figure_text(one.figures.score),
-            figure_text(one.figures.pass_rate, is_rate=True),
+            figure_cell(one.figures.score),
+            figure_cell(one.figures.pass_rate, is_rate=True),
             *(texts[place] for _, texts in optional),
             one.last_run,
         )
@@ -68,6 +77,7 @@ def history_document(
         Conclusion(text),
         not_empty((Table(columns, rows), Notes(_notes(versions)), *_imported(imported))),
         lambda: data,
+        kind="History",
     )
 
 

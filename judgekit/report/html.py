@@ -1,6 +1,6 @@
 """Renders a `Document` as a page of its own with the Jinja templates in `templates/`.
 
-The parts of plots are placed here, as numbers; the templates write them down as SVG.
+Plots and intervals are placed in `svg`, as numbers; the templates write them down.
 
 A page is complete without its script, which adds filters, search and the cases in full. It loads
 nothing, and foreign text is only ever text in it.
@@ -13,20 +13,22 @@ from base64 import b64encode
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from math import ceil, floor, isfinite, isnan, log10
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from judgekit.report.document import CaseTable
+from judgekit.report.document import TONE_SIGNS, CaseTable
+from judgekit.report.meanings import meaning_of
 from judgekit.report.message import message_lines, printable
+from judgekit.report.svg import cell_bars, draw_bar, draw_plot, plot_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.report.document import Axis, Document, IntervalBar, PageJson, Plot, Point
+    from judgekit.report.document import Document, PageJson
     from judgekit.stats.estimate import Estimate
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -65,6 +67,7 @@ def html_parts(document: Document, links: PageLinks | None = None) -> Iterator[s
         document=document,
         cases=cases,
         links=links,
+        sign=TONE_SIGNS[document.conclusion.tone],
         script=Markup(script),  # noqa: S704 - our own file
         style=Markup(style),  # noqa: S704 - our own file
         policy=file_policy(script, style),
@@ -111,7 +114,10 @@ def _environment() -> Environment:
     environment.filters |= {
         "draw_plot": draw_plot,
         "draw_bar": draw_bar,
+        "cell_bars": cell_bars,
+        "plot_figures": plot_figures,
         "basis": _basis,
+        "meaning": meaning_of,
         # Foreign text that keeps its line breaks, which `_finalize` would turn into spaces.
         "passage": lambda text: escape(message_lines(text)),
         # Templates cannot test for a class.
@@ -162,109 +168,3 @@ def _basis(estimate: Estimate) -> str:
     level = "" if isnan(estimate.low) else f"{estimate.level * 100:g} % interval, "
     missing = f", {estimate.n_missing:,} missing" if estimate.n_missing else ""
     return f"{level}n = {estimate.n:,}{missing}, {estimate.method}"
-
-
-_WIDTH, _HEIGHT = 360, 280
-# On the left there is room for a tick of six characters beside the rotated title of the axis.
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 12, 40
-# A large dot at the end of a scale must not cover the tick beside it.
-_INSET = 10
-_MOST_STEPS = 5
-_ROUND = (1, 2, 5, 10)
-_ROUNDING = 1e-6
-_DOT = 2.5
-
-
-def draw_plot(figure: Plot) -> dict[str, object]:
-    """Where everything that a plot shows lies in pixels, by the names that `svg.html.j2` uses."""
-    dots: list[tuple[float, ...]] = []
-    lines: list[tuple[int, bool, str]] = []
-    for series in figure.series:
-        sizes = series.sizes or (_DOT,) * len(series.points)
-        # A statistic may be undefined at a point; SVG has no nan, and one would hide the series.
-        places = [
-            (*_place(point, figure.x, figure.y), size)
-            for point, size in zip(series.points, sizes, strict=True)
-            if all(map(isfinite, point))
-        ]
-        if series.kind == "dots":
-            dots += [(series.style, *place) for place in places]
-        elif len(places) > 1:
-            way = " ".join(f"{left:.1f},{top:.1f}" for left, top, _ in places)
-            lines.append((series.style, series.kind == "rule", way))
-    named = [(series.style, series.name) for series in figure.series if series.name]
-    # One kind alone needs no key.
-    key = [(style, _TOP + 14 + n * 15, name) for n, (style, name) in enumerate(named)]
-    right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
-    return {
-        "dots": dots,
-        "lines": lines,
-        "x_ticks": _ticks(figure.x, _LEFT + _INSET, right - _INSET),
-        "y_ticks": _ticks(figure.y, bottom - _INSET, _TOP + _INSET),
-        "key": key if len(key) > 1 else [],
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "left": _LEFT,
-        "right": right,
-        "top": _TOP,
-        "bottom": bottom,
-    }
-
-
-def _ticks(axis: Axis, first: int, last: int) -> list[tuple[float, str]]:
-    """The place of each round number along an axis."""
-    span = axis.high - axis.low
-    unit = 10.0 ** floor(log10(span / _MOST_STEPS))
-    step = next(unit * k for k in _ROUND if unit * k >= span / _MOST_STEPS * (1 - _ROUNDING))
-    start = ceil(axis.low / step - _ROUNDING) * step
-    # Where whole steps lead from end to end, both carry a tick: they are bounds of a scale, which
-    # readers look for. A zero in between matters more.
-    if (
-        _is_multiple(span, step)
-        and _is_multiple(axis.low, step / 2)
-        and not axis.low < 0 < axis.high
-    ):
-        start = axis.low
-    values = [start + k * step for k in range(int((axis.high - start) / step + _ROUNDING) + 1)]
-    # A sum of steps may miss zero by a hair.
-    shown = [0.0 if abs(value) < step * _ROUNDING else value for value in values]
-    return [(first + (v - axis.low) / span * (last - first), f"{v:,.6g}") for v in shown]
-
-
-def _is_multiple(value: float, of: float) -> bool:
-    return abs(value / of - round(value / of)) < _ROUNDING
-
-
-def _place(point: Point, x: Axis, y: Axis) -> Point:
-    # The y axis of SVG points down, that of a plot up.
-    right = min(1.0, max(0.0, (point[0] - x.low) / (x.high - x.low)))
-    up = min(1.0, max(0.0, (point[1] - y.low) / (y.high - y.low)))
-    wide, tall = _WIDTH - _LEFT - _RIGHT - 2 * _INSET, _HEIGHT - _TOP - _BOTTOM - 2 * _INSET
-    return _LEFT + _INSET + right * wide, _HEIGHT - _BOTTOM - _INSET - up * tall
-
-
-_BAR_WIDTH, _BAR_HEIGHT, _BAR_EDGE = 240, 22, 6
-
-
-def draw_bar(bar: IntervalBar) -> dict[str, object] | None:
-    """Where an effect and its interval lie in pixels; None where there is no effect to draw."""
-    (low, high), found = bar.ends, bar.estimate
-    # Without a value there is no place for the dot; the cell beside it shows a dash.
-    if isnan(found.value):
-        return None
-
-    def at(value: float) -> float:
-        inside = min(max(value, low), high)
-        return _BAR_EDGE + (inside - low) / (high - low) * (_BAR_WIDTH - 2 * _BAR_EDGE)
-
-    left, right = at(-bar.margin), at(bar.margin)
-    return {
-        "low": at(low),
-        "high": at(high),
-        "zero": at(0),
-        "band": (left, right - left),
-        "at": at(found.value),
-        "span": None if isnan(found.low) else (at(found.low), at(found.high)),
-        "width": _BAR_WIDTH,
-        "height": _BAR_HEIGHT,
-    }

@@ -20,6 +20,7 @@ from judgekit.report.document import (
     Table,
     Tone,
     count_lines,
+    difference_cell,
     failure_lines,
     mean_cell,
     not_empty,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from judgekit.calibration import LabelledShare
     from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged, SegmentChange
-    from judgekit.stats.agreement import Kappa
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
     from judgekit.tuning import HeldOutContrast, HeldOutResult, TunePlan, Tuning, TuningDecision
@@ -54,12 +54,13 @@ def rejudgment_document(found: Rejudged) -> Document:
     old, new = (numbers.format_rate(x) for x in (found.old_pass_rate, found.new_pass_rate))
     figures = (
         ("churn", f"{numbers.format_rate(found.churn)} of verdicts change"),
-        ("kappa", f"{_kappa(found.kappa)} between the verdicts, beyond chance"),
+        ("kappa", f"{mean_cell(found.kappa).text} between the verdicts, beyond chance"),
         ("passed", f"{old} before, {new} now"),
-        ("value", f"{_shift(found.value)} compared with before"),
+        ("value", f"{_shift(found.value).text} compared with before"),
     )
     part = f"{_MOST_FLIPS} of {n}; all with -v" if n > _MOST_FLIPS else ""
     return Document(
+        kind="Another judge",
         title=f"{found.rubric}: {outputs} of {cases}",
         # A change is neither good nor bad: nothing here says which of the judges is right.
         conclusion=Conclusion(
@@ -119,7 +120,12 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
 
 def _shift_table(criteria: Mapping[str, CriterionShift]) -> Table:
     rows = tuple(
-        (name, _shift(found.shift), format_p_value(found.p_adjusted), _kappa(found.kappa))
+        (
+            name,
+            _shift(found.shift),
+            format_p_value(found.p_adjusted),
+            replace(mean_cell(found.kappa), short=None),
+        )
         for name, found in criteria.items()
     )
     return Table(text_columns("criterion", "now - before", "p", "weighted kappa"), rows)
@@ -174,12 +180,8 @@ def _most_moved(one: PairedVerdict) -> str | None:
     return max(names, key=moved, default=None)
 
 
-def _shift(found: PairedDifference | None) -> str:
-    return numbers.DASH if found is None else numbers.format_difference(found)
-
-
-def _kappa(found: Kappa | None) -> str:
-    return numbers.DASH if found is None else numbers.format_mean(found)
+def _shift(found: PairedDifference | None) -> Cell:
+    return Cell(numbers.DASH) if found is None else difference_cell(found)
 
 
 _MOST_TRIED = 4
@@ -216,6 +218,7 @@ def tuning_document(found: Tuning) -> Document:
         return {"conclusion": text, **asdict(replace(found, tuned=None)), "tuned": tuned}
 
     return Document(
+        kind="Tuning",
         title=f"Tuning of {found.rubric}: {training:,} training cases, {cases}",
         conclusion=Conclusion(text, tone),
         blocks=not_empty([table, Lines(tuple(tuning_notes(found)))]),
@@ -287,7 +290,8 @@ def _held_out_table(present: HeldOutResult, chosen: HeldOutResult | None) -> Tab
         if any(one.n_failed for one in row):
             failed = (f"{one.n_failed:,} of {one.n_items:,}" for one in row)
             rows.append((f"{name}failed", *failed))
-    return Table(text_columns("on held-out cases", *(side.name for side in sides)), tuple(rows))
+    names = (side.name for side in sides)
+    return Table(text_columns("on held-out cases", *names, is_foreign=True), tuple(rows))
 
 
 def _contrast_lines(found: HeldOutContrast) -> list[LabelledText]:

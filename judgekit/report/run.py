@@ -42,6 +42,7 @@ from judgekit.report.exports import verdict_json
 from judgekit.report.findings import changes_text
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
 from judgekit.report.numbers import format_p_value, nan_to_null
+from judgekit.report.run_plots import run_plots
 from judgekit.report.segments import format_pass_count, stratum_note, variant_segments
 
 if TYPE_CHECKING:
@@ -81,11 +82,14 @@ def run_document(
     """A run: the pass rate of each variant, their differences, `answers` of it, and the gate."""
     followed = "" if changes is None else changes_text(changes)
     n = numbers.format_count(summary.run.n_cases or 0, "case")
+    run = summary.run
+    mark = None if run.rubric is None else run.rubric.pass_threshold
     return Document(
-        title=f"{summary.run.suite}: {n}{_pass_rule(summary.run)}",
-        conclusion=_conclusion(summary, gate),
+        kind="Run",
+        title=f"{run.suite}: {n}{_pass_rule(run)}",
+        conclusion=replace(_conclusion(summary, gate), more=_rates_text(summary.variants)),
         blocks=not_empty([
-            _variant_table(summary.variants),
+            _variant_table(summary.variants, gate),
             _differences(summary.differences),
             variant_segments(summary.variants, stratum_note(small_strata(summary))),
             *answers,
@@ -94,6 +98,7 @@ def run_document(
                 *([("findings", f"{followed}; see `judgekit findings`")] if followed else []),
                 *run_notes(summary, is_stored=is_stored),
             )),
+            run_plots(summary.variants, answers, mark),
         ]),
         data=data or (lambda: run_json(summary, gate)),
     )  # fmt: skip
@@ -102,6 +107,7 @@ def run_document(
 def gate_document(summary: RunSummary, gate: GateResult) -> Document:
     """What a gate decides about a stored run."""
     return Document(
+        kind="Gate",
         title=f"Gate of {summary.run.id}",
         conclusion=_conclusion(summary, gate),
         blocks=(Lines(tuple(gate_lines(gate))),),
@@ -137,7 +143,31 @@ def _conclusion(summary: RunSummary, gate: GateResult | None) -> Conclusion:
     )
 
 
-def _variant_table(variants: Sequence[VariantFigures]) -> Table:
+def _rates_text(variants: Sequence[VariantFigures]) -> str:
+    """The pass rates with their intervals, and how far what is missing could move them."""
+    sentences = []
+    for one in variants[:_MOST_NAMED]:
+        rate, name = one.pass_rate, one.variant or "all"
+        if isnan(rate.value):
+            continue
+        low, high = rate.low * 100, rate.high * 100
+        interval = f" ({rate.level * 100:g} % interval {low:.0f} to {high:.0f} %)"
+        text = f"{name} passes {rate.value * 100:.0f} %{'' if isnan(low) else interval}"
+        text += f" of {numbers.format_count(rate.n, 'case')}"
+        if n_open := one.n_undecided + one.n_errors:
+            bounds = f"the rate lies between {rate.worst * 100:.0f} and {rate.best * 100:.0f} %"
+            answers = numbers.format_count(n_open, "answer has", "answers have")
+            text += f"; {answers} no verdict, so {bounds}"
+        sentences.append(f"{text}.")
+    return " ".join(sentences)
+
+
+def _variant_table(variants: Sequence[VariantFigures], gate: GateResult | None = None) -> Table:
+    least = {
+        one.variant: one.least
+        for one in (() if gate is None else gate.tiers)
+        if one.criterion is None
+    }
     names = list(dict.fromkeys(name for variant in variants for name in variant.criteria))
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
@@ -145,7 +175,7 @@ def _variant_table(variants: Sequence[VariantFigures]) -> Table:
             format_pass_count(variant),
             rate_cell(variant.pass_rate),
             # The value decides, so that it never stands without its interval; criteria may.
-            replace(mean_cell(variant.value), short=None),
+            replace(mean_cell(variant.value), short=None, reference=least.get(variant.variant)),
             *(mean_cell(variant.criteria.get(name)) for name in names),
         )
         for variant in variants
@@ -153,7 +183,7 @@ def _variant_table(variants: Sequence[VariantFigures]) -> Table:
     columns = (
         Column("variant", "text", max_width=30),
         *map(Column, ("passed", "rate, 95 %", "value, 95 %")),
-        *(Column(name, may_move=True) for name in names),
+        *(Column(name, may_move=True, term="criterion") for name in names),
     )
     return Table(columns, rows)
 

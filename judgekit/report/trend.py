@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
@@ -21,6 +21,7 @@ from judgekit.report.document import (
     Table,
     not_empty,
 )
+from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,14 +46,15 @@ def trend_document(suite: str, trends: Sequence[QualityTrend]) -> Document:
     many = len(trends) > 1
     blocks: list[Block] = []
     for one in trends:
-        own = not_empty((_table(one), Lines(tuple(_statistics(one))), *_plots(one)))
+        own = not_empty((*_plots(one), _table(one), Lines(tuple(_statistics(one)))))
         blocks += [Section(one.variant, own)] if many else own
     worst = max(
         trends, key=lambda one: (bool(one.escalation), one.direction.direction == "degrading")
     )
     tone: Tone = "fail" if worst.escalation else _TONES[worst.direction.direction]
     conclusion = Conclusion("; ".join(map(_sentence, trends)), tone)
-    return Document(f"trend of {suite}", conclusion, tuple(blocks), lambda: _json(suite, trends))
+    title = f"trend of {suite}"
+    return Document(title, conclusion, tuple(blocks), lambda: _json(suite, trends), kind="Trend")
 
 
 def _sentence(trend: QualityTrend) -> str:
@@ -90,7 +92,7 @@ def _table(trend: QualityTrend) -> Table:
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             point.run,
-            figure_text(point.figure, is_rate=trend.measure == "pass_rate"),
+            figure_cell(point.figure, is_rate=trend.measure == "pass_rate"),
             _direction_cell(point),
             str(point.n_cases),
             f"{point.at:%Y-%m-%d %H:%M}",
@@ -143,33 +145,48 @@ def _statistics(trend: QualityTrend) -> Iterator[LabelledText]:
 
 
 def _plots(trend: QualityTrend) -> list[Plot]:
-    known = [
-        (place, point.figure)
-        for place, point in enumerate(trend.points, 1)
-        if point.figure.value is not None
+    ends = [
+        end
+        for point in trend.points
+        for end in (point.figure.value, point.figure.low, point.figure.high)
+        if end is not None
     ]
-    if len(known) < 2:  # noqa: PLR2004 - a line has two ends
+    if sum(point.figure.value is not None for point in trend.points) < 2:  # noqa: PLR2004 - a line has two ends
         return []
-    ends = [end for _, f in known for end in (f.value, f.low, f.high) if end is not None]
     low, high = min(ends), max(ends)
     margin = (high - low or 1) / 20
     y = Axis(_WORDS.get(trend.measure, trend.measure), low - margin, high + margin)
+    n_degrading = trend.escalation.n_degrading if trend.escalation else 0
+    first_escalated = len(trend.points) - n_degrading + 1
     series = [*_break_lines(trend, y)]
-    if len(known) <= _MOST_INTERVALS:
-        series += [
-            Series(((place, f.low), (place, f.high)), kind="line", style=2)
-            for place, f in known
-            if f.low is not None and f.high is not None
-        ]
-    for part in _unbroken(trend):
-        points = tuple(
-            (place, f.value) for place, f in known if place in part and f.value is not None
+    series += [Series(_points(trend, part), kind="line") for part in _unbroken(trend)]
+    series.append(_dots(trend, range(1, first_escalated), "run"))
+    if n_degrading:
+        rest = range(first_escalated, len(trend.points) + 1)
+        series.append(replace(_dots(trend, rest, "degrading, escalated"), style=1))
+    words = "Each run with its 95 % interval."
+    if any(point.change for point in trend.points):
+        words += (
+            " A dashed line is a break: the measure changed, and nothing is compared across it."
         )
-        series += [Series(points, kind="line"), Series(points)]
-    words = (
-        "Each run with its 95 % interval; a dashed line is a break, over which nothing is compared."
-    )
-    return [Plot(words, Axis("run", 0.5, len(trend.points) + 0.5), y, tuple(series))]
+    x = Axis("run", 0.5, len(trend.points) + 0.5)
+    return [Plot(words, x, y, tuple(series), is_wide=True)]
+
+
+def _points(trend: QualityTrend, places: range) -> tuple[tuple[int, float], ...]:
+    values = ((place, trend.points[place - 1].figure.value) for place in places)
+    return tuple((place, value) for place, value in values if value is not None)
+
+
+def _dots(trend: QualityTrend, places: range, name: str) -> Series:
+    points = _points(trend, places)
+    runs = [trend.points[place - 1] for place, _ in points]
+    bounds: tuple[tuple[float, float], ...] = ()
+    if len(trend.points) <= _MOST_INTERVALS:
+        ends = ((run.figure.low, run.figure.high) for run in runs)
+        bounds = tuple((nan if a is None else a, nan if b is None else b) for a, b in ends)
+    labels = tuple(f"{run.run}, {run.at:%Y-%m-%d}" for run in runs)
+    return Series(points, name=name, intervals=bounds, labels=labels)
 
 
 def _unbroken(trend: QualityTrend) -> list[range]:
@@ -183,9 +200,22 @@ def _unbroken(trend: QualityTrend) -> list[range]:
 
 
 def _break_lines(trend: QualityTrend, y: Axis) -> Iterator[Series]:
-    for place, point in enumerate(trend.points, 1):
-        if point.change is not None:
-            yield Series(((place - 0.5, y.low), (place - 0.5, y.high)), kind="rule", style=1)
+    places = [place for place, point in enumerate(trend.points, 1) if point.change is not None]
+    for number, place in enumerate(places):
+        ends = ((place - 0.5, y.low), (place - 0.5, y.high))
+        yield Series(ends, kind="rule", name="" if number else "measure changed", style=2)
+
+
+def figure_cell(figure: StoredFigure, *, is_rate: bool = False) -> Cell:
+    """A stored figure, whose interval a page draws."""
+    text = figure_text(figure, is_rate=is_rate)
+    if figure.value is None:
+        return Cell(text)
+    low, high = (nan if end is None else end for end in (figure.low, figure.high))
+    known = Estimate(
+        value=figure.value, low=low, high=high, n=figure.n, method="stored with its run"
+    )
+    return Cell(text, estimate=known)
 
 
 def figure_text(figure: StoredFigure, *, is_rate: bool = False) -> str:

@@ -100,7 +100,9 @@ def _stored(folder: Path) -> dict[str, Document]:
     try:
         rates(followed, *[9, 8, 9, 10] * 2, 5, 4, 3, measures="AAAAABBBBBB")
         ran(followed, 11, {"c0": True, "c1": None, "c2": False}, measure="C")
-        begun(store, *_answers(), config={"name": "support", "gate": {"threshold": 0.75}})
+        begun(
+            store, *_answers(), config={"name": "support", "gate": {"threshold": 0.75}}, n_cases=12
+        )
         store.end("run-1", status="complete", at=START + timedelta(minutes=2))
         run = Run(store.run("run-1"), store)
         cases = RunCases(run.info)
@@ -175,7 +177,10 @@ def _explained() -> Document:
             "run-1",
             f"c{k}",
             float(np.clip((0.3 if size >= 16_000 else 0.9) + draw.normal(0, 0.08), 0, 1)),
-            {"input_tokens": size + draw.integers(100), "output_tokens": draw.integers(5, 90)},
+            {
+                "input_tokens": size + float(draw.integers(99)),
+                "output_tokens": float(draw.integers(5, 90)),
+            },
             {"variant": variant, "base": variant, "run": "run-1"},
         )
         for k in range(40)

@@ -221,7 +221,10 @@ def test_a_page_can_be_read_by_everyone() -> None:
     for part in ('<html lang="en">', 'name="viewport"', 'scope="col"', 'scope="row"', "<main id="):
         assert part in page, part
     assert 'title="95 % interval, n = 4, wilson"' in page
-    assert '<p class="conclusion fail">a</p>' in page
+    # The sign repeats what colour and words say, so that it is not read aloud.
+    assert re.search(
+        r'<p class="conclusion fail"><span[^>]* aria-hidden="true">✗</span> a</p>', page
+    )
 
 
 def test_every_picture_is_well_formed_and_says_what_it_shows() -> None:
@@ -236,8 +239,9 @@ def test_an_interval_is_drawn_from_end_to_end_with_its_margin_behind_it() -> Non
     made = document("x", Table((Column("", "bar"),), ((Cell("x", bar=BAR),),)))
     (bar,) = re.findall(r"<svg.*?</svg>", render_html(made), re.DOTALL)
     parts = {part.get("class"): part for part in ET.fromstring(bar)}  # noqa: S314 - our own
-    assert parts["dot"].get("cx") == "131.4"
-    assert parts["span"].get("d") == "M108.6 11.0H154.2"
+    assert parts["point"].get("d") == "M131.4 7.0V15.0"
+    assert parts["span rough"].get("d") == "M108.6 11.0H154.2"
+    assert parts["reference"].get("d") == "M120.0 0V22"
     assert (parts["band"].get("x"), parts["band"].get("width")) == ("114.3", "11.4")
 
 

@@ -3,6 +3,8 @@ import { render } from "preact";
 import { html } from "./html.js";
 import { readIndex } from "./data.js";
 import { Cases } from "./cases.js";
+import { prepareScrolling } from "./scrolling.js";
+import { prepareTips } from "./tips.js";
 
 const index = readIndex();
 const place = document.getElementById("cases");
@@ -11,3 +13,6 @@ if (index && place) {
   place.replaceChildren();
   render(html`<${Cases} index=${index} title=${title} />`, place);
 }
+
+prepareTips();
+prepareScrolling();

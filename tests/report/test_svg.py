@@ -1,0 +1,153 @@
+"""Intervals in tables and plots: what is drawn where, and what readers get who see no picture."""
+
+from __future__ import annotations
+
+import re
+from math import inf, nan
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.report.document import (
+    Axis,
+    Cell,
+    Column,
+    Conclusion,
+    Document,
+    IntervalBar,
+    Plot,
+    Series,
+    Table,
+    difference_cell,
+    rate_cell,
+)
+from judgekit.report.html import render_html
+from judgekit.report.svg import cell_bars, draw_bar, draw_plot, plot_figures
+from judgekit.stats.estimate import Estimate
+from judgekit.stats.intervals import proportion
+
+if TYPE_CHECKING:
+    from judgekit.report.document import Block
+
+
+def estimate(value: float, low: float, high: float, n: int = 20, **fields: Any) -> Estimate:
+    return Estimate(value=value, low=low, high=high, n=n, method="t", **fields)
+
+
+def page(*blocks: Block) -> str:
+    return render_html(Document("title", Conclusion("done"), blocks, dict))
+
+
+def column(*cells: str | Cell) -> list[IntervalBar | None]:
+    """What is drawn in the cells of one column."""
+    table = Table((Column("a"),), tuple((cell,) for cell in cells))
+    return [row[0] for row in cell_bars(table)]
+
+
+def plot(*series: Series, **axis: Any) -> Plot:
+    return Plot("a plot", Axis("x", **{"low": 0, "high": 1} | axis), Axis("y", 0, 1), series)
+
+
+def test_the_rows_of_a_column_share_a_scale() -> None:
+    shares = column(rate_cell(proportion(3, 4)), rate_cell(proportion(1, 40)), "text")
+    assert [bar and bar.ends for bar in shares] == [(0, 1), (0, 1), None]
+    small, large = column(
+        difference_cell(estimate(0.01, -0.02, 0.04)), difference_cell(estimate(-0.1, -0.3, 0.1))
+    )
+    assert small is not None
+    assert large is not None
+    # 0 is in the middle, so that the side of an effect is seen.
+    assert small.ends == large.ends == (-0.5, 0.5)
+    assert small.reference == 0
+
+
+def test_figures_beyond_0_and_1_have_a_scale_of_their_own() -> None:
+    (bar,) = column(Cell("1.3", estimate=estimate(1.3, -0.2, 1.7)))
+    assert bar is not None
+    assert bar.ends == (-0.5, 2.0)
+
+
+@pytest.mark.parametrize("low", [nan, -inf])
+def test_an_interval_without_an_end_is_not_drawn(low: float) -> None:
+    assert column(Cell("1", estimate=estimate(0.5, low, 0.9))) == [None]
+
+
+def test_an_interval_of_few_or_missing_data_is_hatched() -> None:
+    def is_rough(**fields: Any) -> object:
+        drawn = draw_bar(IntervalBar(estimate(0.5, 0.4, 0.6, **fields), (0, 1)))
+        assert drawn is not None
+        return drawn["is_rough"]
+
+    assert is_rough(n=9)
+    assert is_rough(n=50, n_missing=1)
+    assert not is_rough(n=10)
+
+
+def test_a_drawn_interval_stands_beside_its_text_and_is_not_read_twice() -> None:
+    text = page(
+        Table((Column("", "text"), Column("rate")), (("a", rate_cell(proportion(30, 40))),))
+    )
+    cell = re.findall(r'<td class="number"[^>]*>(.*?)</td>', text, re.DOTALL)[0]
+    assert cell.startswith('75 % [60, 86]<svg class="interval" aria-hidden="true"')
+
+
+def test_a_table_that_draws_its_effects_draws_no_second_interval() -> None:
+    cell = Cell("0.5", estimate=estimate(0.5, 0.4, 0.6))
+    assert cell_bars(Table((Column("a"), Column("", "bar")), ((cell, cell),))) == [[None, None]]
+
+
+def test_a_logarithmic_axis_has_equal_steps_for_equal_ratios() -> None:
+    series = Series(((1000.0, 0.5), (8000.0, 0.5), (64000.0, 0.5)))
+    drawn: Any = draw_plot(plot(series, low=1000, high=64000, is_log=True))
+    first, middle, last = (place[0] for _, place, _, _ in drawn["dots"])
+    assert middle - first == pytest.approx(last - middle)
+    assert [text for _, text in drawn["x_ticks"]] == [
+        "1,000", "2,000", "5,000", "10,000", "20,000", "50,000"
+    ]  # fmt: skip
+
+
+def test_the_key_covers_nothing() -> None:
+    alone: Any = draw_plot(plot(Series(((0, 0),), name="a")))
+    two: Any = draw_plot(plot(Series(((0, 0),), name="a"), Series(((0, 0),), name="b")))
+    assert alone["key"] == []
+    assert two["top"] == alone["top"] + 30
+    assert all(top < two["top"] for _, _, top, _ in two["key"])
+
+
+def test_bars_are_wide_as_said_and_stand_at_their_names() -> None:
+    bars = Series(((1, 0.5), (2, nan)), "bars", labels=("half", "none"), width=0.5)
+    drawn: Any = draw_plot(plot(bars, low=0.5, high=2.5, names=("one", "two")))
+    ((_, (left, _, width, _), label),) = drawn["bars"]
+    (at, name), _ = drawn["x_ticks"]
+    assert left + width / 2 == pytest.approx(at)
+    assert (name, label) == ("one", "half")
+
+
+def test_what_a_plot_shows_is_a_table_too() -> None:
+    dots = Series(
+        ((0.1, 0.25), (0.5, nan)), intervals=((0.2, 0.3), (nan, nan)), labels=("r1", "r2")
+    )
+    rule = Series(((0, 0), (1, 1)), "rule", name="same")
+    found: Any = plot_figures(plot(dots, rule))
+    assert found["heads"] == ["point", "x", "y", "interval"]
+    assert found["rows"] == [["r1", "0.1", "0.25", "0.2 to 0.3"], ["r2", "0.5", "–", "–"]]
+    assert plot_figures(plot(rule)) is None
+    many: Any = plot_figures(plot(Series(tuple((0.0, 0.0) for _ in range(250)))))
+    assert (len(many["rows"]), many["n_more"]) == (200, 50)
+
+
+def test_a_curve_alone_has_its_points_as_a_table() -> None:
+    curve = Series(((0.1, 0.2), (0.3, 0.4), (0.5, 0.6)), "line", name="risk")
+    found: Any = plot_figures(plot(curve))
+    assert found["heads"] == ["series", "x", "y"]
+    assert found["rows"][0] == ["risk", "0.1", "0.2"]
+
+
+def test_series_differ_by_shape_and_hatching_not_by_colour_alone() -> None:
+    dots = [Series(((0.5, 0.5),), style=style) for style in range(3)]
+    bars = [Series(((0.5, 0.5),), "bars", style=style) for style in range(2)]
+    text = page(plot(*dots), plot(*bars))
+    assert 'circle class="mark c0"' in text
+    assert 'path class="mark c1"' in text
+    assert 'path class="mark c2"' in text
+    assert text.count('class="hatch c1"') == 1
