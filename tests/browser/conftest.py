@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,16 +23,21 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from judgekit.report import write_document
+from tests.browser.documents import result_documents
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 
+SCRIPT_FOLDER = Path(__file__).parents[2] / "judgekit" / "report" / "script"
+"""Where the sources of the pages' script are, and the tools that Node.js installs."""
+
 # Chromium asks its maker's servers for updates at every start, which a test must not.
-_SWITCHES = (
+SWITCHES = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
@@ -50,7 +56,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*_SWITCHES])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*SWITCHES])
         yield browser
         browser.close()
 
@@ -124,6 +130,17 @@ def suite_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     judgekit("init", folder, folder=folder.parent)
     judgekit("run", "-o", "run.html", "--no-progress", folder=folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def result_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of every kind of result."""
+    folder = tmp_path_factory.mktemp("pages")
+    pages = {}
+    for name, made in result_documents(folder / "stores").items():
+        pages[name] = folder / f"{name}.html"
+        write_document(pages[name], made)
+    return pages
 
 
 @pytest.fixture

@@ -35,8 +35,8 @@ function show(anchor) {
   owner = anchor;
   const shown = element();
   shown.textContent = anchor.dataset.tip;
-  // An open dialog makes all outside it inert: the tip has to be in it to be read.
-  (anchor.closest("dialog[open]") ?? document.body).append(shown);
+  // An open dialog makes all outside it inert, and text outside of landmarks is skipped by some.
+  (anchor.closest("dialog[open], main") ?? document.body).append(shown);
   shown.showPopover();
   place(anchor);
   anchor.setAttribute("aria-describedby", shown.id);

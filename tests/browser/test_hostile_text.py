@@ -1,0 +1,126 @@
+"""Foreign text runs nothing: in every field of every page, with the page's policy and without."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.conftest import judgekit, viewing, watch_page
+from tests.browser.documents import result_documents
+from tests.browser.hostile_text import (
+    OWN_PAYLOADS,
+    hostile_context,
+    hostile_pages,
+    payloads,
+    published_payloads,
+    times_run,
+    times_run_unescaped,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+
+@pytest.mark.parametrize("policy", [True, False], ids=["policy", "no policy"])
+def test_nothing_runs_on_any_page(browser: Browser, tmp_path: Path, *, policy: bool) -> None:
+    texts, problems = payloads(), list[str]()
+    documents = result_documents(tmp_path / "stores")
+    context = hostile_context(browser, policy=policy)
+    page = context.new_page()
+    watch_page(page, problems)
+    pages = hostile_pages(documents, tmp_path / "pages", texts)
+    ran = {name: times_run(page, path) for name, (path, _) in pages.items()}
+    context.close()
+    assert ran == dict.fromkeys(documents, 0)
+    # A payload that a policy had to stop would be reported there.
+    assert problems == []
+
+
+def test_every_place_of_a_page_was_tried(tmp_path: Path) -> None:
+    documents = result_documents(tmp_path / "stores")
+    pages = hostile_pages(documents, tmp_path / "pages", OWN_PAYLOADS)
+    tried = {place for _, counts in pages.values() for place in counts}
+    assert {
+        "Document.title", "Conclusion.text", "Conclusion.more", "Column.name", "Cell.text",
+        "Table.title", "Table.notes", "Lines.rows", "Notes.lines", "Passage.text",
+        "Entry.headline", "Entry.lines", "Plot.caption", "Axis.title", "Axis.names",
+        "Series.name", "Series.labels", "Section.intro", "Estimate.method", "index.ids",
+        "index.snippets", "index.tags", "index.strata", "index.columns", "case.id",
+        "case.answers.output", "case.answers.judgments.rationale",
+        "case.answers.judgments.quotes.text", "case.answers.trace.name", "case.texts.text",
+    } <= tried  # fmt: skip
+
+
+def test_the_payloads_do_run_where_they_are_not_escaped(browser: Browser, tmp_path: Path) -> None:
+    """The control, without which a payload that never runs would prove nothing."""
+    context = hostile_context(browser, policy=False)
+    page = context.new_page()
+    ran = {
+        text: times_run_unescaped(page, tmp_path / "control.html", text) > 0
+        for text in (*OWN_PAYLOADS[:2], *OWN_PAYLOADS[3:8], *published_payloads()[::20])
+    }
+    context.close()
+    assert all(ran.values()), ran
+
+
+def test_the_policy_stops_what_is_not_escaped(browser: Browser, tmp_path: Path) -> None:
+    context = hostile_context(browser, policy=True)
+    page = context.new_page()
+    for text in (*OWN_PAYLOADS[:8], *published_payloads()[::40]):
+        ran = times_run_unescaped(page, tmp_path / "control.html", text, patience_ms=100)
+        assert ran == 0, text
+    context.close()
+
+
+def test_nothing_runs_from_files_to_the_viewer(browser: Browser, tmp_path: Path) -> None:
+    """The whole way: files with hostile text, a run of them, its page as a file and served."""
+    folder = tmp_path / "suite"
+    hostile_suite(folder)
+    judgekit("run", "-o", "run.html", "--no-progress", folder=folder)
+    problems: list[str] = []
+    context = hostile_context(browser, policy=False)
+    page = context.new_page()
+    watch_page(page, problems)
+    assert times_run(page, folder / "run.html") == 0
+    with viewing(folder) as address:
+        for place in ("/?", "/runs/latest?"):
+            page.goto(address.replace("/?", place))
+            assert page.evaluate("globalThis.ran") == 0
+    context.close()
+    assert problems == []
+
+
+def hostile_suite(folder: Path) -> None:
+    """A case for each of our payloads, with it in every field that a file may have."""
+    folder.mkdir()
+    texts = [text.encode("utf-8", "replace").decode() for text in OWN_PAYLOADS]
+    cases = [
+        {
+            "id": f"{n} {text}", "name": text, "input": text, "reference": text, "tags": [text],
+            "description": text, "agent": text, "skill": text, "context": text,
+        }
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    answers = [
+        {
+            "case_id": case["id"], "text": case["input"],
+            "trace": [{"type": "tool_call", "name": case["input"], "content": case["input"]}],
+        }
+        for case in cases
+    ]  # fmt: skip
+    suite = {
+        "name": "s <img src=x onerror=alert(1)>",
+        "dataset": "cases.jsonl",
+        "judge": "heuristic",
+        "variants": [{"id": "v <svg onload=alert(1)>", "outputs": "answers.jsonl"}],
+        "assertions": [{"type": "contains", "value": "<script>alert(1)</script>"}],
+    }
+    for name, rows in (("cases.jsonl", cases), ("answers.jsonl", answers)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / name).write_text(lines, encoding="utf-8")
+    # JSON is YAML.
+    (folder / "judgekit.yaml").write_text(json.dumps(suite), encoding="utf-8")
