@@ -12,7 +12,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import configured_suite
-from judgekit.evaluation import TrendMeasure, trend_of_suite
+from judgekit.evaluation import TrendMeasure, criterion_trends, trend_of_suite
 from judgekit.report import trend_document
 from judgekit.store import RunStore
 
@@ -65,7 +65,10 @@ def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
             measure=options.measure,
             last=options.last,
         )
-        show_document(trend_document(name, trends), options, files)
+        criteria = []
+        if files.has_page and options.criterion is None:
+            criteria = criterion_trends(store, name, variant=options.variant, last=options.last)
+        show_document(trend_document(name, trends, criteria), options, files)
 
 
 def suite_name(suite: str | None, store: StoredRuns) -> str:

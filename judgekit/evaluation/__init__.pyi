@@ -248,5 +248,6 @@ from .trend import (
     QualityTrend as QualityTrend,
     TrendMeasure as TrendMeasure,
     TrendPoint as TrendPoint,
+    criterion_trends as criterion_trends,
     trend_of_suite as trend_of_suite,
 )

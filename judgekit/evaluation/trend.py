@@ -149,6 +149,21 @@ def trend_of_suite(
     ]
 
 
+def criterion_trends(
+    store: RunStore, suite: str, *, variant: str | None = None, last: int | None = None
+) -> list[QualityTrend]:
+    """The trend of each criterion of the last run's rubric, for each variant."""
+    latest = next((run for run in store.runs(suite=suite) if is_whole_run(run)), None)
+    rubric = None if latest is None else latest.rubric
+    return [
+        trend
+        for criterion in (() if rubric is None else rubric.criteria)
+        for trend in trend_of_suite(
+            store, suite, variant=variant, criterion=criterion.name, last=last
+        )
+    ]
+
+
 def _of_one_kind(runs: Iterable[RunInfo]) -> list[RunInfo]:
     """Runs of the suite's cases; if there are none, those of cases of their own."""
     every = list(runs)

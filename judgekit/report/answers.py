@@ -210,7 +210,7 @@ def _failure_entry(failure: JudgeFailure) -> Entry:
 
 
 def _judge_name(judgment: Judgment | JudgeFailure) -> str:
-    return message.with_repeat(judgment.judge, judgment.repeat)
+    return message.with_repeat(message.without_folders(judgment.judge), judgment.repeat)
 
 
 def _judge_cost(judgment: Judgment | JudgeFailure) -> str:

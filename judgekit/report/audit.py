@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from judgekit.bias_audit import REPEATS_COUNT
-from judgekit.report import numbers
+from judgekit.report import message, numbers
 from judgekit.report.document import (
     Cell,
     Column,
@@ -278,8 +278,8 @@ def audit_conclusion(audit: Audit) -> str:
 
 def audit_notes(audit: Audit) -> list[tuple[str, str]]:
     rows = [
-        ("judge", audit.judge),
-        ("pairs", audit.pair_judge),
+        ("judge", message.without_folders(audit.judge)),
+        ("pairs", message.without_folders(audit.pair_judge)),
         ("calls", numbers.format_spending(audit.spent)),
         sampling_line(audit.seed, audit.level),
     ]

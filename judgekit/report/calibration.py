@@ -405,9 +405,9 @@ _WORST, _FEW = 3, 4
 
 def _overview_lines(report: CalibrationReport) -> Lines:
     joined = report.joined
-    rows = [("judge", judge) for judge in report.judges]
+    rows = [("judge", message.without_folders(judge)) for judge in report.judges]
     origin = ", ".join(f"{name} {value}" for name, value in report.origin.items())
-    rows += [("from", origin)] if origin else []
+    rows += [("from", message.without_folders(origin))] if origin else []
     labels = [f"{joined.n_joined:,} of {joined.n_labels:,} matched to judgments"]
     labels += [f"{joined.n_missing:,} without a score"] if joined.n_missing else []
     labels += [f"{joined.n_left_out:,} of other annotators"] if joined.n_left_out else []

@@ -153,7 +153,7 @@ def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
             order = "cases in the order of the files: valid only if that is random"
         lines += [("sequential", words), ("order", order)]
     return [
-        *(("judge", judge) for judge in summary.judges),
+        *(("judge", message.without_folders(judge)) for judge in summary.judges),
         ("calls", numbers.format_spending(summary.spent)),
         *rule_lines(summary.rule),
         *_judge_lines(summary),
@@ -456,7 +456,7 @@ def ranking_decision(decision: RankDecision) -> str:
 
 def ranking_notes(summary: RankingSummary) -> list[LabelledText]:
     judging = summary.questioned
-    lines = [("judge", judge) for judge in judging.judges]
+    lines = [("judge", message.without_folders(judge)) for judge in judging.judges]
     # A ranking of preferences from a file has no judge, and so nothing was spent.
     if judging.spent is not None:
         lines.append(("calls", numbers.format_spending(judging.spent)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judgekit.report import numbers
+from judgekit.report import message, numbers
 from judgekit.report.document import (
     Cell,
     Column,
@@ -37,7 +37,7 @@ def history_document(
     optional: list[tuple[Column, list[str]]] = []
     if len(paths) > 1:
         column = Column("path", "text", max_width=28, may_drop=True)
-        optional.append((column, [one.path or "" for one in versions]))
+        optional.append((column, [message.without_folders(one.path or "") for one in versions]))
     if any(one.revision for one in versions):
         column = Column("commit", "id", may_drop=True)
         optional.append((column, [(one.revision or "")[:_SHORT] for one in versions]))
@@ -88,7 +88,7 @@ def _notes(versions: Sequence[VersionFigures]) -> tuple[str, ...]:
             "† measured differently than the latest run, so that figures are not comparable"
         )
     if len({one.path for one in versions}) == 1 and versions[0].path is not None:
-        notes.append(f"path: {versions[0].path}")
+        notes.append(f"path: {message.without_folders(versions[0].path)}")
     return tuple(notes)
 
 

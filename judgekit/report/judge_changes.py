@@ -97,8 +97,8 @@ def rejudgment_conclusion(found: Rejudged) -> str:
 def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
     old, new = (numbers.format_usd(x) for x in (found.old_price_usd, found.new_price_usd))
     lines = [
-        *(("before", judge) for judge in found.old_judges),
-        *(("now", judge) for judge in found.new_judges),
+        *(("before", message.without_folders(judge)) for judge in found.old_judges),
+        *(("now", message.without_folders(judge)) for judge in found.new_judges),
         ("price", f"{old} before, {new} now"),
         ("measured", message.printable(found.measured)),
         ("human labels", found.calibration),
@@ -248,7 +248,7 @@ def tuning_notes(found: Tuning) -> list[LabelledText]:
         ("tried", f"{numbers.format_count(len(names), 'candidate')}{best}: {shown}{more}"),
         ("labels", used),
         sampling_line(found.seed, found.level),
-        ("judge", found.judge),
+        ("judge", message.without_folders(found.judge)),
         ("calls", numbers.format_spending(found.spent)),
     ]
     return lines + failure_lines(found.failures, found.failure_messages)

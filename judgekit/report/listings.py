@@ -149,7 +149,8 @@ def judgments_table(judgments: Iterable[StoredJudgment]) -> Table:
             "run": one.run_id,
             "case": one.key.case_id,
             "variant": message.with_repeat(one.key.variant, one.key.repeat),
-            "judge": one.judgment.judge.partition(" ")[0] or one.judgment.source,
+            "judge": message.without_folders(one.judgment.judge).partition(" ")[0]
+            or one.judgment.source,
             "raw": numbers.format_score(one.judgment),
             "value": f"{one.judgment.value:.2f}",
             "rationale": message.printable(one.judgment.rationale, _TEXT_LENGTH),
@@ -188,7 +189,7 @@ def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo) -> dict[str, str
         "B": info.b.label,
         "rubric": info.rubric.name,
         # Without the template, whose fingerprint would take half of a narrow terminal.
-        "judge": info.judge.partition(" ")[0],
+        "judge": message.without_folders(info.judge).partition(" ")[0],
         **started,
         "status": _COMPARISON_STATUS_WORDS[info.status],
         "pairs": f"{info.n_pairs:,}",

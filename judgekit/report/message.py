@@ -5,6 +5,7 @@ Numbers are in `numbers`.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
@@ -75,6 +76,18 @@ def message_lines(message: str) -> str:
 def one_line(message: str, limit: int | None = None) -> str:
     """A message and its hint, which stand on lines of their own, on one line."""
     return printable("; ".join(line.strip() for line in message.splitlines()), limit)
+
+
+# The folders of an absolute path, at the beginning of a word or after a colon.
+_FOLDERS = re.compile(r"(?<![^\s:])(?:/|[A-Za-z]:\\)(?:[^\s/\\]+[/\\])+")
+
+
+def without_folders(name: str) -> str:
+    """A name that may hold an absolute path, such as a judge's, without the folders of it.
+
+    A result may be passed on, and folders name the user and the machine.
+    """
+    return _FOLDERS.sub("…/", name)
 
 
 def with_repeat(name: str, repeat: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation import ASSUMED_DISTANCE, CLOSEST_DISTANCE, TARGET_DIFFERENCE, GradePlan
-from judgekit.report import numbers
+from judgekit.report import message, numbers
 from judgekit.report.document import (
     Column,
     Conclusion,
@@ -78,7 +78,8 @@ def judge_plan_document(
     price = "; the price is unknown"
     if plan.price_usd is not None:
         price = f", about {numbers.format_usd(plan.price_usd[0])}"
-    text = f"{numbers.format_count(plan.n_calls, 'call')} to {plan.model}{price}."
+    model = message.without_folders(plan.model)
+    text = f"{numbers.format_count(plan.n_calls, 'call')} to {model}{price}."
     if plan.n_calls == 0:
         text = "No calls needed: every reply is cached or recorded."
     return Document(
@@ -126,7 +127,7 @@ def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
         ("tokens to send", f"{plan.input_tokens:,} ({plan.token_source})"),
         ("tokens to receive", f"{likely:,} likely, {most:,} at most (estimate)"),
         ("price", price),
-        ("judge", plan.model),
+        ("judge", message.without_folders(plan.model)),
         ("template", plan.template),
     ]
 
@@ -176,7 +177,7 @@ def _models_table(plan: SuitePlan) -> Table:
         cached = f"{compact_number(model.n_owned)} of {compact_number(model.n_questions)}"
         time = compact_duration(model.seconds) if model.likely.calls else numbers.DASH
         rows.append((_model_role(model), cached, *_load_cells([model.likely]), time))
-        name = f"  {model.model}"
+        name = f"  {message.without_folders(model.model)}"
         rows.append((name, "at most", *_load_cells([model.most]), ""))
         ends.append(len(rows) - 1)
     if len(plan.models) > 1:

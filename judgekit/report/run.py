@@ -284,7 +284,7 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     n_without_judge = int(str(run.config.get(UNASKED_RUBRICS_KEY, 0)))
     without = "with a rubric not judged: no judge; add --judge MODEL"
     lines += count_lines("rubric", n_without_judge, "case", without)
-    lines += [("judge", judge) for judge in run.panel.judges]
+    lines += [("judge", message.without_folders(judge)) for judge in run.panel.judges]
     if len(run.panel.judges) > 1:
         lines.append(("panel", run.panel.combine))
     if has_model_judges(run):

@@ -261,7 +261,7 @@ def _judgment_json(
         "score": numbers.format_score(judgment),
         "value": numbers.format_decimal(judgment.value),
         "tone": PASS_TONES[passed],
-        "judge": message.with_repeat(judgment.judge, judgment.repeat),
+        "judge": message.with_repeat(message.without_folders(judgment.judge), judgment.repeat),
         "facts": facts,
         "rationale": judgment.rationale,
         "quotes": [
@@ -279,7 +279,7 @@ def _failure_json(failure: JudgeFailure) -> PageJson:
     return {
         "criterion": failure.criterion,
         "kind": message.FAILURE_WORDS[failure.kind],
-        "judge": message.with_repeat(failure.judge, failure.repeat),
+        "judge": message.with_repeat(message.without_folders(failure.judge), failure.repeat),
         "message": failure.message,
         "reply": failure.reply,
     }

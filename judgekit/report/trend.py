@@ -38,16 +38,21 @@ _REASONS = {
 }
 # Beyond so many runs, intervals would cover the line of a plot.
 _MOST_INTERVALS = 60
+_MOST_PLOTS = 12
 _LIKELY = 0.05
 
 
-def trend_document(suite: str, trends: Sequence[QualityTrend]) -> Document:
-    """The trend of each variant of a suite."""
+def trend_document(
+    suite: str, trends: Sequence[QualityTrend], criteria: Sequence[QualityTrend] = ()
+) -> Document:
+    """The trend of each variant of a suite; a page draws those of its criteria, too."""
     many = len(trends) > 1
     blocks: list[Block] = []
     for one in trends:
         own = not_empty((*_plots(one), _table(one), Lines(tuple(_statistics(one)))))
         blocks += [Section(one.variant, own)] if many else own
+    drawn = [plot for one in criteria[:_MOST_PLOTS] for plot in _plots(one, is_wide=False)]
+    blocks += [Section("By criterion", tuple(drawn))] if drawn else []
     worst = max(
         trends, key=lambda one: (bool(one.escalation), one.direction.direction == "degrading")
     )
@@ -144,7 +149,7 @@ def _statistics(trend: QualityTrend) -> Iterator[LabelledText]:
         yield "left out", f"{n} of only some of the cases, or ended early"
 
 
-def _plots(trend: QualityTrend) -> list[Plot]:
+def _plots(trend: QualityTrend, *, is_wide: bool = True) -> list[Plot]:
     ends = [
         end
         for point in trend.points
@@ -165,12 +170,14 @@ def _plots(trend: QualityTrend) -> list[Plot]:
         rest = range(first_escalated, len(trend.points) + 1)
         series.append(replace(_dots(trend, rest, "degrading, escalated"), style=1))
     words = "Each run with its 95 % interval."
+    if not is_wide:
+        words = f"{trend.variant}, {trend.measure}. {words}"
     if any(point.change for point in trend.points):
         words += (
             " A dashed line is a break: the measure changed, and nothing is compared across it."
         )
     x = Axis("run", 0.5, len(trend.points) + 0.5)
-    return [Plot(words, x, y, tuple(series), is_wide=True)]
+    return [Plot(words, x, y, tuple(series), is_wide=is_wide)]
 
 
 def _points(trend: QualityTrend, places: range) -> tuple[tuple[int, float], ...]:

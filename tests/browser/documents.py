@@ -14,6 +14,7 @@ from judgekit.evaluation import (
     Run,
     SuiteFindings,
     compare_side_scores,
+    criterion_trends,
     explain_variance,
     rank_matches,
     size_curves,
@@ -46,7 +47,7 @@ from tests.evaluation.comparison.test_scores import scored
 from tests.evaluation.labelled import RUBRIC, Crowd
 from tests.evaluation.pairs import several, summed
 from tests.evaluation.ranking.fields import season
-from tests.evaluation.test_findings import ran, rates
+from tests.evaluation.test_findings import rates
 from tests.factories import make_case
 from tests.rejudgment.twice import contrasted
 from tests.report.test_audit_page import whole
@@ -98,8 +99,7 @@ def _stored(folder: Path) -> dict[str, Document]:
     store = RunStore(folder / "runs.db")
     followed = RunStore(folder / "followed.db")
     try:
-        rates(followed, *[9, 8, 9, 10] * 2, 5, 4, 3, measures="AAAAABBBBBB")
-        ran(followed, 11, {"c0": True, "c1": None, "c2": False}, measure="C")
+        rates(followed, 9, 8, 9, 10, 9, 10, 9, 8, 7, 5, 4, 3, 2, measures="AAAAABBBBBBBB")
         begun(
             store, *_answers(), config={"name": "support", "gate": {"threshold": 0.75}}, n_cases=12
         )
@@ -120,7 +120,11 @@ def _stored(folder: Path) -> dict[str, Document]:
             "run": run_document(summary, gate, answers=(cases.table(),)),
             "show": case_document(outcomes[0].result.case, outcomes[:2], data=dict),
             "gate": gate_document(summary, gate),
-            "trend": trend_document("support", trend_of_suite(followed, "support")),
+            "trend": trend_document(
+                "support",
+                trend_of_suite(followed, "support"),
+                criterion_trends(followed, "support"),
+            ),
             "history": history_document("support", version_history(followed, "support")),
             "findings": findings_document("support", findings, findings),
             "finding": finding_document(findings[0]),

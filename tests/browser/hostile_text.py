@@ -71,10 +71,13 @@ for (const name of ["alert", "confirm", "prompt", "print"]) {
 _USE = """
 () => {
   for (const one of document.querySelectorAll("details")) one.open = true;
-  for (const one of document.querySelectorAll("body *")) {
-    for (const kind of ["mouseover", "mouseenter", "pointerover", "focus", "load", "error"]) {
-      one.dispatchEvent(new Event(kind, { bubbles: kind === "pointerover" }));
+  for (const one of document.querySelectorAll("*")) {
+    for (const { name } of [...one.attributes].filter(({ name }) => name.startsWith("on"))) {
+      for (const target of [one, window]) target.dispatchEvent(new Event(name.slice(2)));
     }
+    if (/^\\s*javascript:/i.test(one.getAttribute("href") ?? "")) one.click();
+    if (one.hasAttribute("formaction")) one.click();
+    for (const kind of ["mouseover", "focus"]) one.dispatchEvent(new Event(kind));
   }
 }
 """

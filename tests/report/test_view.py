@@ -175,3 +175,16 @@ def test_money_above_nothing_is_never_shown_as_nothing(amount: float) -> None:
     shown = numbers.format_usd(amount)
     assert "e" not in shown
     assert float(shown.removeprefix("$").replace(",", "")) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("recorded:/home/ada/replies.jsonl a/b@1", "recorded:…/replies.jsonl a/b@1"),
+        (r"file C:\Users\ada\labels.jsonl", "file …/labels.jsonl"),
+        ("recorded:replies/judge.jsonl a/b@1", "recorded:replies/judge.jsonl a/b@1"),
+        ("openai/gpt-4.1 at http://127.0.0.1:8080/v1", "openai/gpt-4.1 at http://127.0.0.1:8080/v1"),
+    ],
+)  # fmt: skip
+def test_a_name_is_shown_without_the_folders_of_the_machine(name: str, shown: str) -> None:
+    assert message.without_folders(name) == shown
