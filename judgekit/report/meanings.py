@@ -18,7 +18,7 @@ _MEANINGS = {
     "value": "The weighted mean of the criteria on a scale from 0 to 1, averaged over the cases, "
     "with its interval. Missing judgments are left out and never count as 0.",
     "score": "The mean value from 0 to 1, with its interval.",
-    "criterion": "The mean of this criterion on a scale from 0 to 1, with its interval.",
+    "criterion mean": "The mean of this criterion on a scale from 0 to 1, with its interval.",
     "difference": "The second variant less the first on the same cases. Where the interval "
     "includes 0, the data do not show which is better.",
     "p": "How often a difference at least this large would appear by chance if there were none. "
@@ -122,6 +122,7 @@ _MEANINGS = {
     "beside all others": "What it adds to all the others.",
     # Plans and cost
     "can detect": "The smallest difference that a run of so many cases shows in 80 % of attempts.",
+    "plan: calls": "Calls to the model that no cached reply answers.",
     "calls": "Replies of models, how many came from the cache, and what was paid and saved.",
     "evidence": "Quotes of the judge that stand in the outputs; others may be invented.",
     "calibration": "Whether the judge was compared with human labels, and whether maps that "

@@ -83,6 +83,7 @@ def judge_plan_document(
     if plan.n_calls == 0:
         text = "No calls needed: every reply is cached or recorded."
     return Document(
+        kind="Plan",
         title=title,
         conclusion=Conclusion(up_to + text + limit),
         blocks=(Lines((*labels, *subject, *_plan_rows(plan))),),
@@ -151,6 +152,7 @@ def suite_plan_document(plan: SuitePlan) -> Document:
         words = _limit_words(plan.sufficiency, is_cascade=plan.combine == "cascade")
         limit = f" --max-cost {compact_usd(plan.max_cost_usd)} {words}."
     return Document(
+        kind="Plan",
         title=_headline(plan),
         conclusion=Conclusion(f"Price: {_money(plan)}. Time: {_time(plan)}.{limit}", tone),
         blocks=not_empty((

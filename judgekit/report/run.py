@@ -183,7 +183,7 @@ def _variant_table(variants: Sequence[VariantFigures], gate: GateResult | None =
     columns = (
         Column("variant", "text", max_width=30),
         *map(Column, ("passed", "rate, 95 %", "value, 95 %")),
-        *(Column(name, may_move=True, term="criterion") for name in names),
+        *(Column(name, may_move=True, term="criterion mean") for name in names),
     )
     return Table(columns, rows)
 
