@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgekit.report import message, numbers
-from judgekit.report.document import (
-    Cell,
-    Column,
-    Conclusion,
-    Document,
-    Notes,
-    Section,
-    Table,
-    not_empty,
-)
+from judgekit.report.document import Column, Conclusion, Document, Notes, Section, Table, not_empty
 from judgekit.report.trend import figure_cell
 
 if TYPE_CHECKING:
@@ -23,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.evaluation import ImportedRun, VersionFigures
-    from judgekit.report.document import Block
+    from judgekit.report.document import Block, Cell
 
 _SHORT = 8
 

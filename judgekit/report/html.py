@@ -23,7 +23,7 @@ from markupsafe import Markup, escape
 from judgekit.report.document import TONE_SIGNS, CaseTable
 from judgekit.report.meanings import meaning_of
 from judgekit.report.message import message_lines, printable
-from judgekit.report.svg import cell_bars, draw_bar, draw_plot, plot_figures
+from judgekit.report.svg import cell_bars, draw_bar, draw_plot, known_points, plot_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,6 +119,7 @@ def _environment() -> Environment:
         "draw_bar": draw_bar,
         "cell_bars": cell_bars,
         "plot_figures": plot_figures,
+        "known_points": known_points,
         "basis": _basis,
         "meaning": meaning_of,
         # Foreign text that keeps its line breaks, which `_finalize` would turn into spaces.

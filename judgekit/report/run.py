@@ -87,7 +87,7 @@ def run_document(
     return Document(
         kind="Run",
         title=f"{run.suite}: {n}{_pass_rule(run)}",
-        conclusion=replace(_conclusion(summary, gate), more=_rates_text(summary.variants)),
+        conclusion=replace(_conclusion(summary, gate), more=_rates_text(summary)),
         blocks=not_empty([
             _variant_table(summary.variants, gate),
             _differences(summary.differences),
@@ -143,10 +143,13 @@ def _conclusion(summary: RunSummary, gate: GateResult | None) -> Conclusion:
     )
 
 
-def _rates_text(variants: Sequence[VariantFigures]) -> str:
-    """The pass rates with their intervals, and how far what is missing could move them."""
+def _rates_text(summary: RunSummary) -> str:
+    """The pass rates with their intervals, and what speaks against relying on them."""
     sentences = []
-    for one in variants[:_MOST_NAMED]:
+    if summary.calibration_state == "stale":
+        why = summary.calibration.removeprefix("stale: ")
+        sentences.append(f"The judge's calibration no longer applies ({why}).")
+    for one in summary.variants[:_MOST_NAMED]:
         rate, name = one.pass_rate, one.variant or "all"
         if isnan(rate.value):
             continue

@@ -10,13 +10,13 @@ from itertools import product, zip_longest
 from math import ceil, floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
 
-from judgekit.report.document import Axis, Cell, IntervalBar, Plot, Series
-from judgekit.report.numbers import DASH
+from judgekit.report.document import Axis, Cell, IntervalBar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from judgekit.report.document import Point, Table
+    from judgekit.report.document import Plot, Series, Table
+    from judgekit.stats.estimate import Estimate
 
 _WIDTH, _WIDE, _HEIGHT = 360, 736, 280
 # On the left there is room for a tick of six characters beside the rotated title of the axis.
@@ -28,11 +28,10 @@ _ROUND = (1, 2, 5, 10)
 _ROUNDING = 1e-6
 _DOT = 3.0
 _KEY_STEP = 15
-_MOST_FIGURES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class PlotScale:
     """An axis between two places in pixels."""
 
     axis: Axis
@@ -58,24 +57,19 @@ class _Scale:
 
 
 def draw_plot(figure: Plot) -> dict[str, object]:
-    """Where everything that a plot shows lies in pixels, by the names that `svg.html.j2` uses."""
+    """The layout and the scales of a plot, by the names that `svg.html.j2` uses."""
     named = [series for series in figure.series if series.name]
     # One kind alone needs no key. Above the frame it can cover nothing.
-    top = _TOP + (_KEY_STEP * len(named) if len(named) > 1 else 0)
+    key = named if len(named) > 1 else []
+    top = _TOP + _KEY_STEP * len(key)
     width, height = _WIDE if figure.is_wide else _WIDTH, _HEIGHT - _TOP + top
     right, bottom = width - _RIGHT, height - _BOTTOM
-    x = _Scale(figure.x, _LEFT + _INSET, right - _INSET)
-    # The y axis of SVG points down, that of a plot up.
-    y = _Scale(figure.y, bottom - _INSET, top + _INSET)
-    key = [(one.style, one.kind, _TOP + n * _KEY_STEP, one.name) for n, one in enumerate(named)]
     return {
-        "lines": [line for series in figure.series for line in _line(series, x, y)],
-        "bars": [bar for series in figure.series for bar in _bars(series, x, y)],
-        "whiskers": [part for series in figure.series for part in _whiskers(series, x, y)],
-        "dots": [dot for series in figure.series for dot in _dots(series, x, y)],
-        "x_ticks": x.ticks(),
-        "y_ticks": y.ticks(),
-        "key": key if len(key) > 1 else [],
+        "x": PlotScale(figure.x, _LEFT + _INSET, right - _INSET),
+        # The y axis of SVG points down, that of a plot up.
+        "y": PlotScale(figure.y, bottom - _INSET, top + _INSET),
+        "key": [(one, _TOP + n * _KEY_STEP) for n, one in enumerate(key)],
+        "size": _DOT,
         "width": width,
         "height": height,
         "left": _LEFT,
@@ -85,43 +79,10 @@ def draw_plot(figure: Plot) -> dict[str, object]:
     }
 
 
-def _known(series: Series) -> Iterator[tuple[int, Point]]:
-    # A statistic may be undefined at a point; SVG has no nan, and one would hide the series.
-    return ((n, p) for n, p in enumerate(series.points) if all(map(isfinite, p)))
-
-
-def _line(series: Series, x: _Scale, y: _Scale) -> Iterator[tuple[int, bool, str]]:
-    places = [f"{x.at(left):.1f},{y.at(up):.1f}" for _, (left, up) in _known(series)]
-    if series.kind in {"line", "rule"} and len(places) > 1:
-        yield series.style, series.kind == "rule", " ".join(places)
-
-
-def _bars(series: Series, x: _Scale, y: _Scale) -> Iterator[tuple[int, tuple[float, ...], str]]:
-    if series.kind != "bars":
-        return
-    for n, (middle, up) in _known(series):
-        left, right = (x.at(middle + side * series.width / 2) for side in (-1, 1))
-        box = (left, y.at(up), right - left, y.first - y.at(up))
-        yield series.style, box, _label(series, n)
-
-
-def _whiskers(series: Series, x: _Scale, y: _Scale) -> Iterator[tuple[int, float, float, float]]:
-    for n, (left, _) in _known(series):
-        if series.intervals and all(map(isfinite, series.intervals[n])):
-            low, high = series.intervals[n]
-            yield series.style, x.at(left), y.at(low), y.at(high)
-
-
-def _dots(series: Series, x: _Scale, y: _Scale) -> Iterator[tuple[int, Point, float, str]]:
-    if series.kind != "dots":
-        return
-    for n, (left, up) in _known(series):
-        size = series.sizes[n] if series.sizes else _DOT
-        yield series.style, (x.at(left), y.at(up)), size, _label(series, n)
-
-
-def _label(series: Series, n: int) -> str:
-    return series.labels[n] if series.labels else ""
+def known_points(series: Series) -> list[tuple[float, float, int]]:
+    """The points of a series, each with its place in it, without those that are undefined."""
+    # SVG has no nan, and one would hide the series.
+    return [(*p, n) for n, p in enumerate(series.points) if all(map(isfinite, p))]
 
 
 def _ticks(axis: Axis) -> list[float]:
@@ -159,45 +120,11 @@ def _is_multiple(value: float, of: float) -> bool:
     return abs(value / of - round(value / of)) < _ROUNDING
 
 
-def plot_figures(figure: Plot) -> dict[str, object] | None:
-    """The points of a plot as a table, for readers who do not see it; None without points."""
+def plot_figures(figure: Plot) -> list[Series]:
+    """The series of a plot that have figures, for the table beside it."""
     shown = [one for one in figure.series if one.kind in {"dots", "bars"}]
-    # A curve without points is all that its plot has.
-    shown = shown or [one for one in figure.series if one.kind == "line" and len(one.points) > 2]  # noqa: PLR2004 - two are a level
-    if not shown:
-        return None
-    flags = {
-        "": any(one.name for one in shown),
-        "point": any(one.labels for one in shown),
-        "interval": any(one.intervals for one in shown),
-    }
-    heads = [*(["series"] if flags[""] else []), *(["point"] if flags["point"] else [])]
-    heads += [figure.x.title, figure.y.title, *(["interval"] if flags["interval"] else [])]
-    rows = []
-    for one in shown:
-        for n, point in enumerate(one.points):
-            row = [one.name] if flags[""] else []
-            row += [_label(one, n)] if flags["point"] else []
-            row += [_number(point[0], figure.x), _number(point[1], figure.y)]
-            row += [_interval(one, n)] if flags["interval"] else []
-            rows.append(row)
-    return {
-        "heads": heads,
-        "rows": rows[:_MOST_FIGURES],
-        "n_more": max(0, len(rows) - _MOST_FIGURES),
-    }
-
-
-def _interval(series: Series, n: int) -> str:
-    if not series.intervals or not all(map(isfinite, series.intervals[n])):
-        return DASH
-    return "{:.4g} to {:.4g}".format(*series.intervals[n])
-
-
-def _number(value: float, axis: Axis) -> str:
-    if axis.names:
-        return axis.names[round(value) - 1]
-    return f"{value:,.4g}" if isfinite(value) else DASH
+    # A curve without points is all that its plot has; a line between two points is a level.
+    return shown or [one for one in figure.series if one.kind == "line" and len(one.points) > 2]  # noqa: PLR2004
 
 
 _BAR_WIDTH, _BAR_HEIGHT = 240, 22
@@ -216,32 +143,24 @@ def cell_bars(table: Table) -> list[list[IntervalBar | None]]:
 
 
 def _column_bars(cells: Sequence[str | Cell]) -> list[IntervalBar | None]:
-    drawn = [cell for cell in cells if isinstance(cell, Cell) and _is_drawn(cell)]
+    drawn = {
+        n: (found, cell.reference)
+        for n, cell in enumerate(cells)
+        if isinstance(cell, Cell)
+        and (found := cell.estimate) is not None
+        and all(map(isfinite, (found.value, found.low, found.high)))
+    }
     if not drawn:
         return [None] * len(cells)
-    ends = _column_ends(drawn)
-    return [
-        IntervalBar(cell.estimate, ends, reference=cell.reference)
-        if isinstance(cell, Cell) and cell.estimate is not None and _is_drawn(cell)
-        else None
-        for cell in cells
-    ]
+    ends = _column_ends([*drawn.values()])
+    bars = {n: IntervalBar(one, ends, reference=line) for n, (one, line) in drawn.items()}
+    return [bars.get(n) for n in range(len(cells))]
 
 
-def _is_drawn(cell: Cell) -> bool:
-    found = cell.estimate
-    return found is not None and all(map(isfinite, (found.value, found.low, found.high)))
-
-
-def _column_ends(cells: Sequence[Cell]) -> tuple[float, float]:
+def _column_ends(drawn: Sequence[tuple[Estimate, float | None]]) -> tuple[float, float]:
     """The scale of a column: shares from 0 to 1, differences from the middle, others as needed."""
-    bounds = [
-        end
-        for cell in cells
-        if (e := cell.estimate) is not None
-        for end in (e.low, e.high, e.value)
-    ]
-    if any(cell.reference == 0 for cell in cells):
+    bounds = [end for one, _ in drawn for end in (one.low, one.high, one.value)]
+    if any(line == 0 for _, line in drawn):
         most = _round_step(max(map(abs, bounds)) or 1.0)
         return -most, most
     low, high = min(0.0, *bounds), max(bounds)
@@ -258,7 +177,7 @@ def draw_bar(bar: IntervalBar, *, is_small: bool = False) -> dict[str, object] |
     if isnan(found.value):
         return None
     width, height = (_CELL_WIDTH, _CELL_HEIGHT) if is_small else (_BAR_WIDTH, _BAR_HEIGHT)
-    at = _Scale(Axis("", low, high), _BAR_EDGE, width - _BAR_EDGE).at
+    at = PlotScale(Axis("", low, high), _BAR_EDGE, width - _BAR_EDGE).at
     left, right = at(-bar.margin), at(bar.margin)
     has_line = bar.reference is not None and low <= bar.reference <= high
     return {

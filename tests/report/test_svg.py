@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -22,7 +23,7 @@ from judgekit.report.document import (
     rate_cell,
 )
 from judgekit.report.html import render_html
-from judgekit.report.svg import cell_bars, draw_bar, draw_plot, plot_figures
+from judgekit.report.svg import cell_bars, draw_bar
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.intervals import proportion
 
@@ -96,31 +97,56 @@ def test_a_table_that_draws_its_effects_draws_no_second_interval() -> None:
     assert cell_bars(Table((Column("a"), Column("", "bar")), ((cell, cell),))) == [[None, None]]
 
 
+def parts(figure: Plot, tag: str, kind: str) -> list[ET.Element]:
+    """The parts of a class in the picture of a plot."""
+    (text,) = re.findall(r"<svg.*?</svg>", page(figure), re.DOTALL)
+    found = ET.fromstring(text).iter(tag)  # noqa: S314 - our own
+    return [one for one in found if one.attrib.get("class", "").split()[:1] == [kind]]
+
+
+def number(part: ET.Element, name: str) -> float:
+    return float(part.attrib[name])
+
+
 def test_a_logarithmic_axis_has_equal_steps_for_equal_ratios() -> None:
     series = Series(((1000.0, 0.5), (8000.0, 0.5), (64000.0, 0.5)))
-    drawn: Any = draw_plot(plot(series, low=1000, high=64000, is_log=True))
-    first, middle, last = (place[0] for _, place, _, _ in drawn["dots"])
-    assert middle - first == pytest.approx(last - middle)
-    assert [text for _, text in drawn["x_ticks"]] == [
+    figure = plot(series, low=1000, high=64000, is_log=True)
+    first, middle, last = (number(dot, "cx") for dot in parts(figure, "circle", "mark"))
+    assert middle - first == pytest.approx(last - middle, abs=0.11)
+    assert [tick.text for tick in parts(figure, "text", "tick")][-6:] == [
         "1,000", "2,000", "5,000", "10,000", "20,000", "50,000"
     ]  # fmt: skip
 
 
 def test_the_key_covers_nothing() -> None:
-    alone: Any = draw_plot(plot(Series(((0, 0),), name="a")))
-    two: Any = draw_plot(plot(Series(((0, 0),), name="a"), Series(((0, 0),), name="b")))
-    assert alone["key"] == []
-    assert two["top"] == alone["top"] + 30
-    assert all(top < two["top"] for _, _, top, _ in two["key"])
+    one, two = Series(((0, 0),), name="a"), Series(((0, 0),), name="b")
+    assert parts(plot(one), "text", "key") == []
+    keys = parts(plot(one, two), "text", "key")
+    (frame,) = parts(plot(one, two), "rect", "frame")
+    assert [key.text for key in keys] == ["a", "b"]
+    assert all(number(key, "y") < number(frame, "y") for key in keys)
 
 
 def test_bars_are_wide_as_said_and_stand_at_their_names() -> None:
     bars = Series(((1, 0.5), (2, nan)), "bars", labels=("half", "none"), width=0.5)
-    drawn: Any = draw_plot(plot(bars, low=0.5, high=2.5, names=("one", "two")))
-    ((_, (left, _, width, _), label),) = drawn["bars"]
-    (at, name), _ = drawn["x_ticks"]
-    assert left + width / 2 == pytest.approx(at)
-    assert (name, label) == ("one", "half")
+    figure = plot(bars, low=0.5, high=2.5, names=("one", "two"))
+    (bar,) = parts(figure, "rect", "fill")
+    tick = next(tick for tick in parts(figure, "text", "tick") if tick.text == "one")
+    middle = number(bar, "x") + number(bar, "width") / 2
+    assert middle == pytest.approx(number(tick, "x"), abs=0.11)
+    assert [title.text for title in bar] == ["half"]
+
+
+def test_an_interval_is_drawn_where_both_its_ends_are_known() -> None:
+    dots = Series(((0.1, 0.5), (0.5, 0.5), (0.9, nan)), intervals=((0, 1), (nan, 1), (0, 1)))
+    assert len(parts(plot(dots), "path", "whisker")) == 1
+    assert len(parts(plot(dots), "circle", "mark")) == 2
+
+
+def figures(*series: Series) -> list[list[str]]:
+    """The table beside a plot, its heads first."""
+    found = re.findall(r"<tr>(.*?)</tr>", page(plot(*series)), re.DOTALL)
+    return [re.findall(r"<t[hd][^>]*>([^<]*)<", row) for row in found]
 
 
 def test_what_a_plot_shows_is_a_table_too() -> None:
@@ -128,19 +154,20 @@ def test_what_a_plot_shows_is_a_table_too() -> None:
         ((0.1, 0.25), (0.5, nan)), intervals=((0.2, 0.3), (nan, nan)), labels=("r1", "r2")
     )
     rule = Series(((0, 0), (1, 1)), "rule", name="same")
-    found: Any = plot_figures(plot(dots, rule))
-    assert found["heads"] == ["point", "x", "y", "interval"]
-    assert found["rows"] == [["r1", "0.1", "0.25", "0.2 to 0.3"], ["r2", "0.5", "–", "–"]]
-    assert plot_figures(plot(rule)) is None
-    many: Any = plot_figures(plot(Series(tuple((0.0, 0.0) for _ in range(250)))))
-    assert (len(many["rows"]), many["n_more"]) == (200, 50)
+    assert figures(dots, rule) == [
+        ["point", "x", "y", "interval"],
+        ["r1", "0.1", "0.25", "0.2 to 0.3"],
+        ["r2", "0.5", "–", "–"],
+    ]
+    assert figures(rule) == []
+    many = figures(Series(tuple((0.0, 0.0) for _ in range(250))))
+    assert len(many) == 202
+    assert many[-1] == ["… and 50 more"]
 
 
 def test_a_curve_alone_has_its_points_as_a_table() -> None:
     curve = Series(((0.1, 0.2), (0.3, 0.4), (0.5, 0.6)), "line", name="risk")
-    found: Any = plot_figures(plot(curve))
-    assert found["heads"] == ["series", "x", "y"]
-    assert found["rows"][0] == ["risk", "0.1", "0.2"]
+    assert figures(curve)[:2] == [["series", "x", "y"], ["risk", "0.1", "0.2"]]
 
 
 def test_series_differ_by_shape_and_hatching_not_by_colour_alone() -> None:
