@@ -9,13 +9,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from judgekit.evaluation import summarize_run
-from judgekit.report import Document, print_document
+from judgekit.evaluation import CALIBRATION_KEY, summarize_run
+from judgekit.report import Document, print_document, run_document
 from judgekit.report.document import Plot, Section
 from judgekit.report.html import render_html
 from judgekit.report.markdown import render_markdown
 from judgekit.report.run_plots import run_plots
+from judgekit.scoring import calibration_in_use
 from tests.browser.documents import result_documents
+from tests.calibrations import ASKED, make_calibration
+from tests.factories import make_rubric
 from tests.report.drawing import drawn, plain_console
 from tests.report.test_run_view import result, run
 
@@ -83,6 +86,17 @@ def test_a_page_says_what_its_conclusion_rests_on(
     documents: dict[str, Document], name: str, words: str
 ) -> None:
     assert words in documents[name].conclusion.more
+
+
+def test_a_calibration_that_no_longer_applies_is_said_first() -> None:
+    rubric = make_rubric("good")
+    use = calibration_in_use(make_calibration(rubric), rubric, ASKED)
+    stale = use.model_copy(update={"state": "stale", "words": "stale: the model changed"})
+    summary = summarize_run([result(0)], run(config={CALIBRATION_KEY: stale.to_json()}))
+    said = run_document(summary).conclusion.more
+    assert said.startswith(
+        "The judge's calibration no longer applies (the model changed). v passes"
+    )
 
 
 def test_the_gate_of_a_run_is_a_line_in_its_intervals(documents: dict[str, Document]) -> None:
