@@ -51,6 +51,8 @@ def test_every_picture_is_well_formed_and_has_finite_places(documents: dict[str,
         for picture in pictures(made):
             text = ET.tostring(picture, encoding="unicode")
             assert not re.search(r"\b(nan|inf)\b", text), name
+            for line in picture.iter("polyline"):
+                assert re.fullmatch(r"[\d.]+,[\d.]+( [\d.]+,[\d.]+)+", line.attrib["points"]), name
 
 
 def test_every_page_says_what_it_is_and_begins_with_the_conclusion(
