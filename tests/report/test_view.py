@@ -180,8 +180,8 @@ def test_money_above_nothing_is_never_shown_as_nothing(amount: float) -> None:
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("recorded:/home/ada/replies.jsonl a/b@1", "recorded:…/replies.jsonl a/b@1"),
-        (r"file C:\Users\ada\labels.jsonl", "file …/labels.jsonl"),
+        ("recorded:/srv/ada/replies.jsonl a/b@1", "recorded:…/replies.jsonl a/b@1"),
+        (r"file C:\work\ada\labels.jsonl", "file …/labels.jsonl"),
         ("recorded:replies/judge.jsonl a/b@1", "recorded:replies/judge.jsonl a/b@1"),
         ("openai/gpt-4.1 at http://127.0.0.1:8080/v1", "openai/gpt-4.1 at http://127.0.0.1:8080/v1"),
     ],
