@@ -143,24 +143,24 @@ def cell_bars(table: Table) -> list[list[IntervalBar | None]]:
 
 
 def _column_bars(cells: Sequence[str | Cell]) -> list[IntervalBar | None]:
-    drawn = {
+    estimates = {
         n: (found, cell.reference)
         for n, cell in enumerate(cells)
         if isinstance(cell, Cell)
         and (found := cell.estimate) is not None
         and all(map(isfinite, (found.value, found.low, found.high)))
     }
-    if not drawn:
+    if not estimates:
         return [None] * len(cells)
-    ends = _column_ends([*drawn.values()])
-    bars = {n: IntervalBar(one, ends, reference=line) for n, (one, line) in drawn.items()}
+    ends = _column_ends([*estimates.values()])
+    bars = {n: IntervalBar(one, ends, reference=line) for n, (one, line) in estimates.items()}
     return [bars.get(n) for n in range(len(cells))]
 
 
-def _column_ends(drawn: Sequence[tuple[Estimate, float | None]]) -> tuple[float, float]:
+def _column_ends(estimates: Sequence[tuple[Estimate, float | None]]) -> tuple[float, float]:
     """The scale of a column: shares from 0 to 1, differences from the middle, others as needed."""
-    bounds = [end for one, _ in drawn for end in (one.low, one.high, one.value)]
-    if any(line == 0 for _, line in drawn):
+    bounds = [end for one, _ in estimates for end in (one.low, one.high, one.value)]
+    if any(line == 0 for _, line in estimates):
         most = _round_step(max(map(abs, bounds)) or 1.0)
         return -most, most
     low, high = min(0.0, *bounds), max(bounds)

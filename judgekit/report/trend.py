@@ -51,8 +51,8 @@ def trend_document(
     for one in trends:
         own = not_empty((*_plots(one), _table(one), Lines(tuple(_statistics(one)))))
         blocks += [Section(one.variant, own)] if many else own
-    drawn = [plot for one in criteria[:_MOST_PLOTS] for plot in _plots(one, is_wide=False)]
-    blocks += [Section("By criterion", tuple(drawn))] if drawn else []
+    plots = [plot for one in criteria[:_MOST_PLOTS] for plot in _plots(one, is_wide=False)]
+    blocks += [Section("By criterion", tuple(plots))] if plots else []
     worst = max(
         trends, key=lambda one: (bool(one.escalation), one.direction.direction == "degrading")
     )
