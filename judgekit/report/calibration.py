@@ -17,6 +17,7 @@ from judgekit.report.comparison import decision_conclusion
 from judgekit.report.document import (
     Block,
     Cell,
+    Column,
     Conclusion,
     Details,
     Document,
@@ -195,7 +196,11 @@ def _annotator_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
         if found.n_doubly:
             rows.append((part.name, f"{found.n_annotators:,}", mean_cell(found.alpha), *exact))
     return Table(
-        text_columns("", "annotators", _head("alpha", parts), "human", "judge", "gap"),
+        (
+            *text_columns("", "annotators", _head("alpha", parts)),
+            *(Column(who, term=f"{who} agreement") for who in ("human", "judge")),
+            Column("gap"),
+        ),
         tuple(rows),
         "Humans with one another, and the judge with the same humans",
         ("alpha: agreement beyond chance; human, judge: how often each gives another's score",),

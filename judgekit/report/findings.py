@@ -37,8 +37,7 @@ def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Find
     blocks = not_empty((findings_table(shown, among=every), Notes(hint)))
     found = [one.to_json() for one in shown]
     data = {"suite": suite, "findings": found}
-    title = f"findings of {suite}"
-    return Document(title, _conclusion(every), blocks, lambda: data, kind="Findings")
+    return Document(f"findings of {suite}", _conclusion(every), blocks, lambda: data, "Findings")
 
 
 def findings_table(
@@ -133,8 +132,9 @@ def finding_document(one: Finding) -> Document:
     )
     tone = _TONES[one.status]
     title = f"finding {one.id}"
-    conclusion = Conclusion(f"{where}: {one.status}", tone)
-    return Document(title, conclusion, blocks, one.to_json, kind="Finding")
+    return Document(
+        title, Conclusion(f"{where}: {one.status}", tone), blocks, one.to_json, "Finding"
+    )
 
 
 # A finding of a hundred runs would fill a terminal; the JSON has all of them.

@@ -83,10 +83,7 @@ _FOLDERS = re.compile(r"(?<![^\s:])(?:/|[A-Za-z]:\\)(?:[^\s/\\]+[/\\])+")
 
 
 def without_folders(name: str) -> str:
-    """A name that may hold an absolute path, such as a judge's, without the folders of it.
-
-    A result may be passed on, and folders name the user and the machine.
-    """
+    """A name without the folders of an absolute path, which name the user and the machine."""
     return _FOLDERS.sub("…/", name)
 
 

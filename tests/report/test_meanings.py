@@ -21,8 +21,8 @@ from judgekit.report.meanings import meaning_of
         ("strength, 95 %", "Ranking", "Bradley"),
         ("test", "Trend", "Mann and Kendall"),
         ("CUSUM", "Trend", "shortfalls"),
-        ("judge", "Calibration", "How often the judge gives"),
-        ("judge", "Run", ""),
+        ("judge agreement", "Calibration", "How often the judge gives"),
+        ("judge", "Calibration", ""),
         ("anything", "Run", ""),
     ],
 )
