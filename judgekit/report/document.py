@@ -192,6 +192,9 @@ class CaseTable:
 
     title: str = "Cases"
 
+    about: tuple[Block, ...] = ()
+    """What only a page shows, below the cases: other renderers have no room for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

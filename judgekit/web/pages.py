@@ -18,6 +18,7 @@ from judgekit.report import (
     RunCases,
     asset_text,
     html_parts,
+    judging_and_cost,
     listing_document,
     numbers,
     run_document,
@@ -67,7 +68,7 @@ class ResultPages:
             return PlainTextResponse(str(error), 404)
         cases = RunCases(run.info)
         summary = run.summary(watch=cases.take)
-        table = cases.table()
+        table = cases.table(about=judging_and_cost(summary))
         self._tables[f"run-{run.id}"] = table
         document = run_document(summary, run.gate(summary), answers=(table,))
         return page_response(document, page=f"run-{run.id}")
