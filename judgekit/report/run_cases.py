@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Judgment,
         Output,
         RunInfo,
+        Scale,
         Score,
         TraceEvent,
         Verdict,
@@ -397,6 +398,7 @@ def _failure_json(failure: JudgeFailure) -> PageJson:
 
 def _criteria_json(verdict: Verdict, rubric: Rubric | None) -> list[PageJson]:
     thresholds = {} if rubric is None else _thresholds(rubric)
+    scales = {} if rubric is None else {one.name: one.scale for one in rubric.criteria}
     return [
         {
             "name": one.name,
@@ -406,11 +408,16 @@ def _criteria_json(verdict: Verdict, rubric: Rubric | None) -> list[PageJson]:
                 *(["required"] if one.required else []),
                 f"weight {one.weight:g}",
                 *([f"passes from {thresholds[one.name]:g}"] if one.name in thresholds else []),
+                *([_scale_words(scales[one.name])] if one.name in scales else []),
                 *([f"{one.n_failed:,} failed"] if one.n_failed else []),
             ],
         }
         for one in verdict.criteria
     ]
+
+
+def _scale_words(scale: Scale) -> str:
+    return f"scale {scale.min:g} to {scale.max:g}"
 
 
 def shown_check(check: AssertionResult) -> PageJson:

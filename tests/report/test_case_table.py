@@ -159,7 +159,7 @@ def test_criteria_have_their_weight_and_the_value_from_which_they_pass() -> None
     rubric = make_rubric(make_criterion(weight=2, required=True, pass_value=0.5))
     answer = only_answer(case_table([make_result(0, judged(0.5))], make_run(rubric=rubric)))
     (criterion,) = answer["criteria"]
-    assert criterion["facts"] == ["required", "weight 2", "passes from 0.5"]
+    assert criterion["facts"] == ["required", "weight 2", "passes from 0.5", "scale 1 to 5"]
     assert criterion["tone"] == "pass"
 
 

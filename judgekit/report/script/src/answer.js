@@ -14,7 +14,7 @@ export function Facts({ facts }) {
 
 function Quote({ quote, isAt, onPick }) {
   const place = quote.match === null ? html`<span class="fail">not found in the output</span>`
-    : quote.match === "exact" ? null : html`<span class="note">found but for white space and case</span>`;
+    : quote.match === "exact" ? null : html`<span class="note">found but for white space</span>`;
   return html`<li class=${isAt ? "at" : null} data-quote=${quote.no}>
     ${quote.match === null
       ? html`<span class="number" aria-hidden="true">${quote.no}</span>`
@@ -105,5 +105,5 @@ export function Decisions({ answer, questions, view }) {
       html`<${Criterion} key=${group.name} group=${group} question=${questions[group.name]} view=${view} />`)}`}
     ${answer.scores.length > 0 && html`<h3>scores</h3><table class="scores"><tbody>${answer.scores.map((score) => html`<tr>
       <th scope="row"><bdi>${score.name}</bdi></th><td class="number">${score.value}</td><td dir="auto">${visible(score.text)}</td></tr>`)}</tbody></table>`}
-    <h3>about this answer</h3><${Facts} facts=${answer.facts} />`;
+    ${answer.checks.length + groups.length + answer.scores.length === 0 && html`<p class="note">Nothing was checked or judged.</p>`}`;
 }

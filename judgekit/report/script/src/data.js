@@ -54,10 +54,15 @@ function* strings(value) {
   else if (value && typeof value === "object") for (const part of Object.values(value)) yield* strings(part);
 }
 
+/** Whether the texts of a chunk were read before. */
+export function areTextsRead(index, number) {
+  return fullTexts[number * index.chunk] !== undefined;
+}
+
 /** The texts of the cases of a chunk in lower case; they are read from the cases once. */
 export async function chunkTexts(index, number) {
   const first = number * index.chunk;
-  if (fullTexts[first] === undefined) {
+  if (!areTextsRead(index, number)) {
     const rows = await loadChunk(number);
     rows.forEach((row, n) => {
       fullTexts[first + n] = [...strings(row)].join("\n").toLowerCase();

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { loadCase } from "./data.js";
-import { linkTo } from "./state.js";
+import { linkTo, useMedia } from "./state.js";
 import { Dialog, useKeys } from "./keys.js";
 import { Passage } from "./evidence.js";
 import { Badge, Decisions, Facts, Output } from "./answer.js";
@@ -101,19 +101,25 @@ function RunBody({ index, row, state, change, body, areKeysOn }) {
   const answer = row.answers[at];
   const [quote, setQuote] = useState(null);
   const [isPromptOpen, openPrompt] = useState(false);
+  // Where the two columns do not fit beside each other, one of them is shown.
+  const isNarrow = useMedia("(max-width: 60rem)");
+  const [part, setPart] = useState("texts");
   useEffect(() => setQuote(null), [row, at]);
   const marked = useMemo(() => {
     if (!answer) return [];
     return [...answer.marks, ...(answer.steps?.marks ?? [])].map((mark) => mark.no);
   }, [answer]);
-  // The mark or quote that was chosen comes into view.
-  const show = (no, selector) => {
-    setQuote(no);
-    const pick = () => body.current?.querySelector(selector)?.scrollIntoView({ block: "nearest" });
-    requestAnimationFrame(pick);
+  /** Brings a part of the case into view, after it was drawn. */
+  const show = (name, selector, then = () => {}) => {
+    setPart(name);
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      const found = body.current?.querySelector(selector);
+      found?.scrollIntoView({ block: "nearest" });
+      if (found) then(found);
+    }));
   };
-  const pickQuote = (no) => show(no, `mark[data-quotes~="${no}"]`);
-  const pickMark = (no) => show(no, `li[data-quote="${no}"]`);
+  const pickQuote = (no) => (setQuote(no), show("texts", `mark[data-quotes~="${no}"]`));
+  const pickMark = (no) => (setQuote(no), show("judgments", `li[data-quote="${no}"]`));
   const choose = (n, isBeside = false) =>
     change({ answer: name(n), with: isBeside ? name((n + 1) % places.length) : "" });
   const step = (by) => () => places.length > 1 && beside < 0 && choose((at + by + places.length) % places.length);
@@ -121,14 +127,10 @@ function RunBody({ index, row, state, change, body, areKeysOn }) {
     ArrowLeft: step(-1),
     ArrowRight: step(1),
     e: () => marked.length > 0 && pickQuote(marked[(marked.indexOf(quote) + 1) % marked.length]),
-    r: () => {
-      const part = body.current?.querySelector('[data-text="reference"]');
-      part?.scrollIntoView({ block: "nearest" });
-      part?.querySelector(".passage")?.focus();
-    },
+    r: () => show("texts", '[data-text="reference"]', (found) => found.querySelector(".passage").focus()),
     p: () => {
       openPrompt(!isPromptOpen);
-      requestAnimationFrame(() => body.current?.querySelector(".exchange")?.scrollIntoView({ block: "nearest" }));
+      show("judgments", ".exchange");
     },
   }, areKeysOn);
   const omitted = index.omitted.find((one) => one.key === "replies")?.text ?? "";
@@ -142,12 +144,14 @@ function RunBody({ index, row, state, change, body, areKeysOn }) {
         onChoose=${(a, b) => change({ answer: name(a), with: a === b ? name((a + 1) % places.length) : name(b) })} />${given(false)}${given(true)}</div>`;
   }
   return html`<${Answers} index=${index} row=${row} at=${at} onChoose=${choose} isBeside=${false} />
+    ${answer && html`<div class="verdict"><${Badge} tone=${index.states[answer.state].tone}>
+      ${index.states[answer.state].label} ${answer.value ?? ""}<//> <${Facts} facts=${[answer.round, ...answer.facts].filter(Boolean)} /></div>`}
+    ${isNarrow && html`<div class="parts" role="group" aria-label="Show">${[["texts", "Output and texts"], ["judgments", "Judgments"]].map(([key, text]) =>
+      html`<button type="button" aria-pressed=${part === key} onClick=${() => setPart(key)}>${text}</button>`)}</div>`}
     <div class="columns" id="answer" role=${places.length > 1 ? "tabpanel" : null} aria-labelledby=${places.length > 1 ? `tab-${at}` : null}>
-      <div>${given(false)}${answer && html`<${Output} answer=${answer} view=${{ ...view, pick: pickMark }} />`}
-        ${given(true)}${answer?.trace.length > 0 && html`<h3>trace</h3><${Timeline} trace=${answer.trace} />`}</div>
-      <div>${answer && html`<p class="verdict"><${Badge} tone=${index.states[answer.state].tone}>
-        ${index.states[answer.state].label} ${answer.value ?? ""}<//> ${answer.round}</p>
-        <${Decisions} answer=${answer} questions=${questions} view=${{ ...view, pick: pickQuote }} />`}</div>
+      ${(!isNarrow || part === "texts") && html`<div>${given(false)}${answer && html`<${Output} answer=${answer} view=${{ ...view, pick: pickMark }} />`}
+        ${given(true)}${answer?.trace.length > 0 && html`<h3>trace</h3><${Timeline} trace=${answer.trace} />`}</div>`}
+      ${answer && (!isNarrow || part === "judgments") && html`<div><${Decisions} answer=${answer} questions=${questions} view=${{ ...view, pick: pickQuote }} /></div>`}
     </div>`;
 }
 
@@ -184,6 +188,7 @@ export function Drawer({ index, place, rows, state, change, onClose, onMove, are
           <span class="dim">${at >= 0 ? `${(at + 1).toLocaleString("en")} of ${rows.length.toLocaleString("en")}` : "filtered out"}</span>
           <button type="button" onClick=${() => onMove(1)} disabled=${at >= rows.length - 1} aria-label="Next case" title="Next case (])">›</button>
           <button type="button" onClick=${copy} title="Copy a link to this case (c)">Copy link</button>
+          <button type="button" onClick=${onHelp} aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)">?</button>
           <button type="button" onClick=${onClose} aria-label="Close" title="Close (Esc)">✕</button>
         </div>
         <p role="status" class="notice">${notice}</p>

@@ -84,7 +84,7 @@ export function CaseGrid({ index, rows, state, change, active, setActive, column
   const spacer = (n) => html`<tr role="presentation" class="spacer" aria-hidden="true">
     <td role="presentation" colspan=${nColumns} ref=${(cell) => cell && (cell.style.height = `${n * rowHeight}px`)}></td></tr>`;
   const width = (table) => {
-    if (table) table.style.minWidth = isPhone ? "" : `${(hasTags ? 540 : 420) + 96 * index.columns.length}px`;
+    if (table) table.style.minWidth = isPhone ? "" : `${(hasTags ? 540 : 420) + 108 * index.columns.length}px`;
   };
   const onClick = (event) => {
     const row = event.target.closest("tr[data-row]");

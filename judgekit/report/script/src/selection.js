@@ -1,8 +1,11 @@
 // Which cases are shown, and in which order: filters, search and sorting over the index.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { chunkTexts } from "./data.js";
+import { areTextsRead, chunkTexts } from "./data.js";
 
 const LEAST_SEARCHED = 2;
+
+// Drawing the grid anew for each of a hundred chunks would take longer than the search.
+const BETWEEN_UPDATES = 150;
 
 /** The beginnings of all cases in lower case, to be searched at once. */
 function useBeginnings(index) {
@@ -38,11 +41,16 @@ export function useSearch(index, query) {
     const nChunks = Math.ceil(index.n / index.chunk);
     async function search() {
       const hits = new Set();
+      let drawn = performance.now();
       for (let number = 0; number < nChunks; number += 1) {
-        await idle();
+        // Unpacking takes long enough to be felt by who types; looking through texts does not.
+        if (!areTextsRead(index, number)) await idle();
         const texts = await chunkTexts(index, number);
         if (!isWanted) return;
         texts.forEach((text, n) => text.includes(needle) && hits.add(number * index.chunk + n));
+        const now = performance.now();
+        if (number + 1 < nChunks && now - drawn < BETWEEN_UPDATES) continue;
+        drawn = now;
         setFull({ needle, hits: new Set(hits), share: (number + 1) / nChunks });
       }
     }
