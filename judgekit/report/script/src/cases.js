@@ -1,7 +1,7 @@
 // The cases of a result: filters, grid and drawer over one state, which the address holds.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
-import { useAddress } from "./state.js";
+import { readState, useAddress } from "./state.js";
 import { useSearch, useSelection } from "./selection.js";
 import { FilterBar } from "./filters.js";
 import { CaseGrid } from "./grid.js";
@@ -30,28 +30,36 @@ export function Cases({ index }) {
   const { rows } = selection;
   const places = useMemo(() => new Map(index.ids.map((id, row) => [id, row])), [index]);
   const opened = state.case === undefined ? undefined : places.get(state.case);
-  const [active, setActive] = useState(-1);
-  const [column, setColumn] = useState(-1);
+  // An object, so that a row which is active already gets the focus again.
+  const [{ active }, drawActive] = useState({ active: -1 });
+  const [column, drawColumn] = useState(-1);
+  // Keys come faster than frames: each begins where the one before ended.
+  const at = useRef({ row: -1, column: -1 });
+  const setActive = (place) => {
+    at.current.row = place;
+    drawActive({ active: place });
+  };
   const [isHelpOpen, openHelp] = useState(false);
   const [areKeysOn, setKeysOn] = useSingleKeys();
   const searchBox = useRef(null);
-  const focusing = useRef(false);
+  const focusing = useRef(-1);
 
   const moveTo = (place) => {
     if (rows.length === 0) return;
-    focusing.current = true;
-    setActive(Math.min(rows.length - 1, Math.max(0, place)));
+    const next = Math.min(rows.length - 1, Math.max(0, place));
+    focusing.current = next;
+    setActive(next);
   };
   const open = (row, variant) =>
-    change({ case: index.ids[row], answer: variant ?? index.columns[column] ?? "", with: "" }, { push: true });
+    change({ case: index.ids[row], answer: variant ?? index.columns[at.current.column] ?? "", with: "" }, { push: true });
   const close = () => {
     // Back where the case was opened from; a page that was opened by a link has no such step.
     if (history.state?.pushed) history.back();
     else change({ case: "", answer: "", with: "" });
   };
   const moveCase = (by) => {
-    const at = rows.indexOf(opened);
-    const next = rows[at < 0 ? 0 : at + by];
+    const from = rows.indexOf(places.get(readState().case));
+    const next = rows[from < 0 ? 0 : from + by];
     if (next !== undefined) change({ case: index.ids[next], with: "" });
   };
   // Who closes a case goes on at its row.
@@ -61,13 +69,14 @@ export function Cases({ index }) {
     before.current = opened;
   }, [opened]);
   // A row that went out of the selection cannot be the one that is worked on.
-  useEffect(() => setActive((at) => Math.min(at, rows.length - 1)), [rows]);
+  useEffect(() => setActive(Math.min(at.current.row, rows.length - 1)), [rows]);
 
   const filter = (key) => () => change({ state: key }, { push: true });
   const turn = (by) => () => {
-    if (active < 0) return false;
     const n = index.columns.length;
-    setColumn((at) => (at + by + n + (at < 0 && by < 0 ? 1 : 0)) % n);
+    const from = at.current.column;
+    at.current.column = from < 0 ? (by > 0 ? 0 : n - 1) : (from + by + n) % n;
+    drawColumn(at.current.column);
     return true;
   };
   const isGrid = opened === undefined && !isHelpOpen;
@@ -75,8 +84,8 @@ export function Cases({ index }) {
     {
       "?": () => openHelp(true),
       "/": () => searchBox.current.focus(),
-      j: () => moveTo(active + 1),
-      k: () => moveTo(active - 1),
+      j: () => moveTo(at.current.row + 1),
+      k: () => moveTo(at.current.row - 1),
       1: filter(""),
       ...Object.fromEntries(index.filters.slice(0, 8).map((one, n) => [n + 2, filter(one.key)])),
     },
@@ -86,11 +95,11 @@ export function Cases({ index }) {
   const isOnRow = () => document.activeElement?.closest?.("tr[data-row]") !== null;
   useKeys(
     {
-      ArrowDown: () => isOnRow() && (moveTo(active + 1), true),
-      ArrowUp: () => isOnRow() && (moveTo(active - 1), true),
+      ArrowDown: () => isOnRow() && (moveTo(at.current.row + 1), true),
+      ArrowUp: () => isOnRow() && (moveTo(at.current.row - 1), true),
       ArrowLeft: () => isOnRow() && turn(-1)(),
       ArrowRight: () => isOnRow() && turn(1)(),
-      Enter: () => document.activeElement?.matches?.("tr[data-row] a") && (open(rows[active]), true),
+      Enter: () => document.activeElement?.matches?.("tr[data-row] a") && (open(rows[at.current.row]), true),
     },
     isGrid,
   );

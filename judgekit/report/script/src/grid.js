@@ -44,6 +44,8 @@ function SortHead({ name, sortKey, state, change, className }) {
 
 export function CaseGrid({ index, rows, state, change, active, setActive, column, openRow, focusing }) {
   const box = useRef(null);
+  // A row that gets the focus is the active one; but keys may be a row ahead of the focus they move.
+  const isMoved = useRef(false);
   const isPhone = useMedia("(max-width: 44rem)");
   const rowHeight = isPhone ? CARD : ROW;
   const [view, setView] = useState({ top: 0, height: 800 });
@@ -74,9 +76,14 @@ export function CaseGrid({ index, rows, state, change, active, setActive, column
   const first = Math.max(0, Math.floor(view.top / rowHeight) - SPARE);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / rowHeight) + SPARE);
   useEffect(() => {
-    if (focusing.current && active >= first && active < last) {
-      focusing.current = false;
-      box.current.querySelector(`[data-place="${active}"] a`)?.focus({ preventScroll: true });
+    if (focusing.current === active && active >= first && active < last) {
+      focusing.current = -1;
+      const row = box.current.querySelector(`[data-place="${active}"]`);
+      isMoved.current = true;
+      row.querySelector("a").focus({ preventScroll: true });
+      isMoved.current = false;
+      // The box may itself be out of the window.
+      row.scrollIntoView({ block: "nearest" });
     }
   });
   const hasTags = index.tags.some((tags) => tags.length > 0) || index.strata.some((one) => one !== null);
@@ -115,7 +122,7 @@ export function CaseGrid({ index, rows, state, change, active, setActive, column
           return html`<tr key=${row} role="row" data-row=${row} data-place=${place} aria-rowindex=${place + 2} class=${isActive ? "active" : null}>
             <th scope="row" role="rowheader" class="id"><a href=${fragment({ ...state, case: index.ids[row] })}
               tabindex=${isActive || (active < 0 && place === 0) ? 0 : -1}
-              onFocus=${() => setActive(place)}><bdi>${index.ids[row]}</bdi></a></th>
+              onFocus=${() => isMoved.current || setActive(place)}><bdi>${index.ids[row]}</bdi></a></th>
             <td role="cell" class="snippet" dir="auto">${index.snippets[row]}</td>
             ${hasTags && html`<td role="cell" class="tags">${[index.strata[row], ...index.tags[row]].filter(Boolean).map((tag) => html`<bdi class="tag">${tag}</bdi> `)}</td>`}
             ${isPhone ? html`<td role="cell" class="cells">${values("span")}</td>` : values("td")}

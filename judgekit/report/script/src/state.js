@@ -3,7 +3,8 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 
 const KEYS = ["case", "state", "variant", "tag", "stratum", "q", "sort", "answer", "with"];
 
-function readState() {
+/** The state that the address has now; the components may not have drawn it yet. */
+export function readState() {
   const found = new URLSearchParams(location.hash.slice(1));
   return Object.fromEntries(KEYS.filter((key) => found.get(key)).map((key) => [key, found.get(key)]));
 }
