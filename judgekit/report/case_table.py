@@ -63,7 +63,7 @@ class Omission:
     """Something that the page does not have, so that nobody looks for it in vain."""
 
     key: str
-    """What the script calls it, to say so in its place."""
+    """The name by which the script finds it, to report it where it is missed."""
 
     text: str
     """What is missing, and how to get it."""

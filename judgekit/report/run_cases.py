@@ -286,7 +286,7 @@ def _shown_output(output: Output, quotes: Sequence[tuple[int, Evidence]]) -> Pag
     """The output with the places of quotes; those of its steps stand in a text of their own."""
     text, steps = judged_text(output), steps_text(output)
     shown = shown_text(text)
-    # A judge that is shown the steps gets them below the output: offsets go on across the line
+    # A judge that is shown the steps gets them below the output: offsets continue across the line
     # break between the two.
     start = len(text) + 1 if text else 0
     of_steps = evidence_marks(steps, quotes, start) if steps else []
@@ -364,7 +364,7 @@ def _judgment_json(
     facts += [
         message.FLAG_WORDS.get(flag, flag)
         for flag in judgment.flags
-        if flag != "evidence_not_found"  # each quote says so for itself
+        if flag != "evidence_not_found"  # each quote reports it
     ]
     passed = None if verdict is None else _criterion_passed(verdict, judgment.criterion)
     return {

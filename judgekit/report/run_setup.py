@@ -63,9 +63,6 @@ def _parameters(judge: CalibratedJudge) -> str:
 
 
 def _costs(summary: RunSummary) -> tuple[Block, ...]:
-    if not summary.variants:
-        return ()
-
     def usd(amount: float) -> str:
         return numbers.format_usd(amount) if amount else numbers.DASH
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply
 from judgekit.records import AssertionResult, Evidence, Output, Score, TraceEvent
-from judgekit.report import JudgeReplies
+from judgekit.report import Conclusion, Document, JudgeReplies, PageLinks, html_parts
 from judgekit.report.case_table import utf16_offset
 from tests.factories import make_case, make_criterion, make_failure, make_request, make_rubric
 from tests.report.run_pages import (
@@ -23,7 +24,11 @@ from tests.report.run_pages import (
     make_run,
     only_answer,
     quote,
+    write_run_page,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_cases_that_fail_come_first_then_those_of_a_low_value() -> None:
@@ -243,3 +248,29 @@ def test_a_reply_that_the_cache_lacks_is_reported_in_its_place() -> None:
     answer = only_answer(table)
     assert answer["exchange_of"] == [0, None]
     assert "cache does not hold" in answer["exchanges"][0]["note"]
+
+
+def test_without_a_script_a_page_has_the_first_hundred_rows(tmp_path: Path) -> None:
+    results = [make_result(n, judged(0.25 if n == 100 else 1.0), variant="a") for n in range(101)]
+    page = write_run_page(tmp_path / "run.html", results, make_run("a", "b")).read_text("utf-8")
+    assert page.count('<th scope="row" class="id">case-') == 100
+    first = page[page.index('class="id">case-') :]
+    assert first.startswith('class="id">case-100</th>')
+    assert '<td class="fail" title="fails">✗ 0.25</td>' in first
+    assert "The first 100 of 101 cases" in page
+    assert "Judges and calibration" in page
+
+
+def test_a_large_page_is_written_in_parts() -> None:
+    table = case_table(
+        make_result(n, judged(), output=Output(text=hashlib.sha512(bytes([n])).hexdigest() * 20))
+        for n in range(250)
+    )
+    document = Document("run", Conclusion("done"), (table,), dict)
+    chunks = [len(chunk) for chunk in table.chunks]
+    links = PageLinks(assets="/assets/", chunks="/api/chunk/r1/")
+    # The chunks come one by one, and the index without them.
+    whole = "".join(html_parts(document))
+    assert sum(chunks) < len(whole) - len("".join(html_parts(document, links)))
+    longest = max(len(part) for part in html_parts(document) if not part.startswith("/*"))
+    assert longest < sum(chunks)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from judgekit.evaluation import summarize_run
 from judgekit.records import Output, RunPanel, Usage
 from judgekit.report import Document, judging_and_cost
@@ -57,3 +59,9 @@ def test_costs_are_shown_by_part_with_what_the_cache_saved() -> None:
 def test_a_run_without_judges_has_no_judges_to_show() -> None:
     found = shown(make_result(0), panel=RunPanel(), rubric=None)
     assert "Judges and calibration" not in found
+
+
+def test_what_was_paid_for_replaced_answers_is_shown_too() -> None:
+    summary = replace(summarize_run([make_result(0, judged())], make_run()), replaced_usd=0.5)
+    shown_blocks = Document("run", Conclusion("done"), judging_and_cost(summary), dict)
+    assert "$0.50 for what was replaced since" in render_markdown(shown_blocks)

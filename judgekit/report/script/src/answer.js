@@ -9,7 +9,7 @@ export function Badge({ tone, children }) {
 }
 
 export function Facts({ facts }) {
-  return facts.length > 0 && html`<p class="facts">${facts.map((fact, n) => html`${n > 0 && " · "}<bdi>${fact}</bdi>`)}</p>`;
+  return facts.length > 0 && html`<p class="facts">${facts.map((fact, n) => html`${n > 0 && " · "}<bdi>${visible(fact)}</bdi>`)}</p>`;
 }
 
 function Quote({ quote, isAt, onPick }) {
@@ -35,7 +35,7 @@ function Exchange({ exchange, omitted, isOpen }) {
 
 function Judgment({ judgment, exchange, view }) {
   return html`<div class="judgment">
-    <p><strong>${judgment.score}</strong><span class="dim"> → ${judgment.value}</span> <span class="dim"><bdi>${judgment.judge}</bdi></span></p>
+    <p><strong>${judgment.score}</strong><span class="dim"> → ${judgment.value}</span> <span class="dim"><bdi>${visible(judgment.judge)}</bdi></span></p>
     <${Facts} facts=${judgment.facts} />
     <p class="rationale" dir="auto">${visible(judgment.rationale)}</p>
     ${judgment.quotes.length > 0 && html`<ol class="quotes">${judgment.quotes.map((quote) =>
@@ -46,7 +46,7 @@ function Judgment({ judgment, exchange, view }) {
 
 function Failure({ failure, exchange, view }) {
   return html`<div class="judgment">
-    <p><${Badge} tone="error">no judgment: ${failure.kind}<//> <span class="dim"><bdi>${failure.judge}</bdi></span></p>
+    <p><${Badge} tone="error">no judgment: ${failure.kind}<//> <span class="dim"><bdi>${visible(failure.judge)}</bdi></span></p>
     <p class="rationale" dir="auto">${visible(failure.message)}</p>
     ${failure.reply && html`<details><summary>What the judge wrote</summary><${Passage} text=${failure.reply} mono label="reply" /></details>`}
     <${Exchange} exchange=${exchange} omitted=${view.omitted} isOpen=${view.isPromptOpen} />
@@ -68,7 +68,7 @@ function byCriterion(answer) {
 
 function Criterion({ group, question, view }) {
   return html`<section class=${`criterion ${group.tone}-edge`}>
-    <h4><bdi>${group.name}</bdi> ${group.value && html`<${Badge} tone=${group.tone}>${group.value}<//>`}</h4>
+    <h4><bdi>${visible(group.name)}</bdi> ${group.value && html`<${Badge} tone=${group.tone}>${group.value}<//>`}</h4>
     <${Facts} facts=${group.facts} />
     ${question && html`<p class="question" dir="auto">${visible(question)}</p>`}
     ${group.judgments.map(([one, exchange]) => html`<${Judgment} judgment=${one} exchange=${exchange} view=${view} />`)}
@@ -77,7 +77,7 @@ function Criterion({ group, question, view }) {
 }
 
 function Check({ check }) {
-  return html`<li><${Badge} tone=${check.tone === "inconclusive" ? "error" : check.tone}>${check.word}<//> <strong>${check.type}</strong>
+  return html`<li><${Badge} tone=${check.tone === "inconclusive" ? "error" : check.tone}>${check.word}<//> <strong>${visible(check.type)}</strong>
     <span dir="auto"> ${visible(check.message)}</span>
     ${check.actual !== null && html`<div class="dim">found <code>${visible(check.actual)}</code></div>`}
     ${check.parts.length > 0 && html`<ul class="checks">${check.parts.map((part) => html`<${Check} check=${part} />`)}</ul>`}
@@ -104,6 +104,6 @@ export function Decisions({ answer, questions, view }) {
     ${groups.length > 0 && html`<h3>judgments</h3>${groups.map((group) =>
       html`<${Criterion} key=${group.name} group=${group} question=${questions[group.name]} view=${view} />`)}`}
     ${answer.scores.length > 0 && html`<h3>scores</h3><table class="scores"><tbody>${answer.scores.map((score) => html`<tr>
-      <th scope="row"><bdi>${score.name}</bdi></th><td class="number">${score.value}</td><td dir="auto">${visible(score.text)}</td></tr>`)}</tbody></table>`}
+      <th scope="row"><bdi>${visible(score.name)}</bdi></th><td class="number">${score.value}</td><td dir="auto">${visible(score.text)}</td></tr>`)}</tbody></table>`}
     ${answer.checks.length + groups.length + answer.scores.length === 0 && html`<p class="note">Nothing was checked or judged.</p>`}`;
 }

@@ -42,6 +42,11 @@ export function Cases({ index }) {
   const [isHelpOpen, openHelp] = useState(false);
   const [areKeysOn, setKeysOn] = useSingleKeys();
   const searchBox = useRef(null);
+  // A legend of signs that the grid does not have would only be in the way.
+  const shown = useMemo(() => {
+    const states = new Set(index.cells.flatMap((cell) => [...new Set(cell.state)]));
+    return index.states.filter((_, n) => states.has(n));
+  }, [index]);
   const focusing = useRef(-1);
 
   const moveTo = (place) => {
@@ -105,7 +110,7 @@ export function Cases({ index }) {
   );
 
   return html`
-    <p class="legend note">${index.states.map(({ label, sign, tone }) => html`<span><span class=${tone} aria-hidden="true">${sign}</span> ${label}</span>`)}</p>
+    <p class="legend note">${shown.map(({ label, sign, tone }) => html`<span><span class=${tone} aria-hidden="true">${sign}</span> ${label}</span>`)}</p>
     <${FilterBar} index=${index} state=${state} change=${change} selection=${selection} search=${search}
       searchBox=${searchBox} onHelp=${() => openHelp(true)} />
     ${state.case !== undefined && opened === undefined && html`<p class="fail" role="alert">There is no case “${state.case}” on this page.</p>`}

@@ -4,7 +4,7 @@ import { html } from "./html.js";
 import { loadCase } from "./data.js";
 import { linkTo, useMedia } from "./state.js";
 import { Dialog, useKeys } from "./keys.js";
-import { Passage } from "./evidence.js";
+import { Passage, visible } from "./evidence.js";
 import { Badge, Decisions, Facts, Output } from "./answer.js";
 import { Timeline } from "./timeline.js";
 import { WordDiff } from "./diff.js";
@@ -64,7 +64,7 @@ function Beside({ index, row, questions, a, b, onChoose }) {
     const found = answer.criteria.find((one) => one.name === name);
     return found ? html`<${Badge} tone=${found.tone}>${found.value}<//>` : "–";
   };
-  const reasons = (answer, name) => answer.judgments.filter((one) => one.criterion === name).map((one) => html`<p dir="auto">${one.rationale}</p>`);
+  const reasons = (answer, name) => answer.judgments.filter((one) => one.criterion === name).map((one) => html`<p dir="auto">${visible(one.rationale)}</p>`);
   const state = (answer) => index.states[answer.state];
   return html`<div class="beside">
     <div class="choices">
@@ -78,7 +78,7 @@ function Beside({ index, row, questions, a, b, onChoose }) {
       html`<th scope="col"><bdi>${index.columns[answer.column]}</bdi> ${answer.round}</th>`)}</tr></thead>
       <tbody><tr><th scope="row">verdict</th>${[first, second].map((answer) =>
         html`<td><${Badge} tone=${state(answer).tone}>${state(answer).label} ${answer.value ?? ""}<//></td>`)}</tr>
-      ${names.map((name) => html`<tr><th scope="row" title=${questions[name] ?? null}><bdi>${name}</bdi></th>
+      ${names.map((name) => html`<tr><th scope="row" title=${questions[name] ?? null}><bdi>${visible(name)}</bdi></th>
         ${[first, second].map((answer) => html`<td>${cell(answer, name)}${reasons(answer, name)}</td>`)}</tr>`)}</tbody></table></div>
   </div>`;
 }
