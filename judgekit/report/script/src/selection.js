@@ -4,7 +4,7 @@ import { areTextsRead, chunkTexts } from "./data.js";
 
 const LEAST_SEARCHED = 2;
 
-// Drawing the grid anew for each of a hundred chunks would take longer than the search.
+// Drawing the grid again for each of a hundred chunks would take longer than the search.
 const BETWEEN_UPDATES = 150;
 
 /** The beginnings of all cases in lower case, to be searched at once. */
