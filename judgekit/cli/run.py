@@ -200,9 +200,9 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
         return stored_verdicts(setup, ended, run.results() if results is None else results)
 
     # With -v every answer is printed: those that did not pass are not printed twice.
-    answers = RunAnswers(
-        most=0 if options.verbose else 5, lists_all=options.verbose or bool(files.documents)
-    )
+    # A page has all of them in its table.
+    lists_all = options.verbose or any(path.suffix.lower() != ".html" for path in files.documents)
+    answers = RunAnswers(most=0 if options.verbose else 5, lists_all=lists_all)
     # The answers are read once for all of it.
     failures = CaseTally(ended)
     with page_replies(options, cache_folder(options) or Path()) as replies:

@@ -58,17 +58,6 @@ class GridCell:
     """The filters that the answer belongs to; its row belongs to them too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """Something that the page does not have, so that nobody looks for it in vain."""
-
-    key: str
-    """The name by which the script finds it, to report it where it is missed."""
-
-    text: str
-    """What is missing, and how to get it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRow:
     """One case: its row of the grid, and all that the page shows of it when it is opened."""
@@ -99,7 +88,8 @@ class CaseTableBuilder:
     questions: Mapping[str, str] = field(default_factory=dict)
     """What is asked by each criterion, where it is the same for all cases."""
 
-    omitted: Sequence[Omission] = ()
+    omitted: Mapping[str, str] = field(default_factory=dict)
+    """What the page does not have and how to get it, by the name that the script knows it by."""
 
     _rows: list[CaseRow] = field(default_factory=list)
     _open: list[PageJson] = field(default_factory=list)
@@ -172,7 +162,7 @@ class CaseTableBuilder:
                 for key, label in self.filters.items()
             ],
             "questions": dict(self.questions),
-            "omitted": [{"key": one.key, "text": one.text} for one in self.omitted],
+            "omitted": dict(self.omitted),
             "ids": [message.printable(row.case_id) for row in rows],
             "snippets": [row.snippet for row in rows],
             "tags": [list(map(message.printable, row.tags)) for row in rows],

@@ -188,7 +188,7 @@ class CaseTable:
     """The cases in full, some in each: JSON lists, compressed by gzip."""
 
     summary: tuple[Block, ...] = ()
-    """What a terminal and Markdown show in the place of the cases."""
+    """What a terminal, Markdown and a page without its script show in the place of the cases."""
 
     title: str = "Cases"
 

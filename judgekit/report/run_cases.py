@@ -20,7 +20,6 @@ from judgekit.report.case_table import (
     CaseTableBuilder,
     CellState,
     GridCell,
-    Omission,
     text_snippet,
     utf16_offset,
 )
@@ -77,10 +76,7 @@ RUN_FILTER_TITLES = {
 # Two judgments of one criterion this far apart, on [0, 1], are not the same opinion.
 _DISAGREEMENT = 0.5
 
-NO_REPLIES = Omission(
-    "replies", "The judge's prompts and raw replies are not included: add --with-replies."
-)
-"""What a page lacks that was written without the replies."""
+_NO_REPLIES = "The judge's prompts and raw replies are not included: add --with-replies."
 
 
 class RunCases:
@@ -99,7 +95,7 @@ class RunCases:
             RUN_FILTERS,
             titles=RUN_FILTER_TITLES,
             questions={} if run.rubric is None else rubric_questions(run.rubric),
-            omitted=(NO_REPLIES,) if replies is None else (),
+            omitted={"replies": _NO_REPLIES} if replies is None else {},
         )
         self._case: list[Outcome] = []
 

@@ -203,8 +203,7 @@ def test_checks_and_scores_are_shown_with_what_they_found() -> None:
 def test_without_the_replies_the_page_says_how_to_include_them() -> None:
     table = case_table([make_result(0, judged())])
     index: Any = table.index
-    (omitted,) = index["omitted"]
-    assert "--with-replies" in omitted["text"]
+    assert "--with-replies" in index["omitted"]["replies"]
     assert only_answer(table)["exchanges"] == []
 
 
@@ -237,7 +236,7 @@ def test_replies_are_found_by_their_keys_once_for_all_criteria_of_a_call() -> No
         {"messages": [{"role": "user", "text": "And now?"}], "reply": "Cut o", "note": ""},
     ]
     assert "secret.test" not in json.dumps(answer)
-    assert table.index["omitted"] == []
+    assert table.index["omitted"] == {}
 
 
 def test_a_reply_that_the_cache_lacks_is_reported_in_its_place() -> None:

@@ -133,7 +133,7 @@ function RunBody({ index, row, state, change, body, areKeysOn }) {
       show("judgments", ".exchange");
     },
   }, areKeysOn);
-  const omitted = index.omitted.find((one) => one.key === "replies")?.text ?? "";
+  const omitted = index.omitted.replies ?? "";
   const view = { quote, isPromptOpen, omitted };
   const given = (isBelow) => row.texts.filter((text) => BELOW.includes(text.title) === isBelow).map((text) =>
     html`<section data-text=${text.title} class="given"><h3>${text.title}</h3>
