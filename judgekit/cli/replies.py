@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from judgekit.cli.options import CommandOptions, flag
 from judgekit.cli.setup import open_cache
 from judgekit.errors import SettingsError
-from judgekit.models.cache import CacheFolder
+from judgekit.models.cache import CacheFolder, MemoryCache
 from judgekit.report import JudgeReplies
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def page_replies(options: ReplyOptions, folder: Path) -> Iterator[JudgeReplies |
         yield None
     # A run with recorded replies leaves no cache; its page says that they are not there.
     elif CacheFolder(folder).identity() is None:
-        yield JudgeReplies(None)
+        yield JudgeReplies(MemoryCache())
     else:
         with open_cache(folder) as cache:
             yield JudgeReplies(cache)

@@ -26,9 +26,9 @@ class ShownExchanges:
 
 
 class JudgeReplies:
-    """Finds prompts and raw replies by the keys that judgments name; without a cache, none."""
+    """Finds prompts and raw replies by the keys that judgments name."""
 
-    def __init__(self, cache: ReplyCache | None) -> None:
+    def __init__(self, cache: ReplyCache) -> None:
         self._cache = cache
 
     def of(self, answers: Sequence[Judgment | JudgeFailure]) -> ShownExchanges:
@@ -42,20 +42,17 @@ class JudgeReplies:
 
     def _exchange(self, key: str) -> PageJson:
         """The messages and the reply only: a request names its endpoint, too."""
-        cache = self._cache
-        parts = None if cache is None else cache.request_parts(key)
-        messages = [] if parts is None else parts.get("messages")
-        sent = (
-            [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
-        )
-        reply = None if cache is None else cache.get(key)
-        rejected = () if cache is None or reply is not None else cache.rejected(key)
-        text = rejected[-1].reply.text if rejected else None if reply is None else reply.text
+        sent = (self._cache.request_parts(key) or {}).get("messages")
+        messages = sent if isinstance(sent, list) else []
+        reply = self._cache.get(key)
+        if reply is None and (rejected := self._cache.rejected(key)):
+            reply = rejected[-1].reply
         return {
             "messages": [
                 {"role": str(one.get("role", "")), "text": str(one.get("content", ""))}
-                for one in sent
+                for one in messages
+                if isinstance(one, dict)
             ],
-            "reply": text,
-            "note": _MISSING if text is None and not sent else "",
+            "reply": None if reply is None else reply.text,
+            "note": _MISSING if reply is None and not messages else "",
         }

@@ -242,7 +242,7 @@ def test_replies_are_found_by_their_keys_once_for_all_criteria_of_a_call() -> No
 def test_a_reply_that_the_cache_lacks_is_reported_in_its_place() -> None:
     table = case_table(
         [make_result(0, judged(reply_key="0" * 64), judged(0.5, judge="ada", source="human"))],
-        replies=JudgeReplies(None),
+        replies=JudgeReplies(MemoryCache()),
     )
     answer = only_answer(table)
     assert answer["exchange_of"] == [0, None]
