@@ -21,8 +21,7 @@ class ShownExchanges:
 
     shown: list[PageJson]
     places: list[int | None]
-    """For each judgment and each failure the place of its exchange; None where nothing was asked.
-    """
+    """The place of each judgment's and failure's exchange; None where nothing was asked."""
 
 
 class JudgeReplies:

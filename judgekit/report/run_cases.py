@@ -132,7 +132,9 @@ class RunCases:
                         {
                             "column": column,
                             "round": self._round(number, len(by_variant[name])),
-                            **shown_answer(one, self._rubric(one), self._replies),
+                            **shown_answer(
+                                one, rubric_of_result(one.result, self._run), self._replies
+                            ),
                         }
                         for column, name in enumerate(self._variants)
                         for number, one in enumerate(by_variant.get(name, []), start=1)
@@ -142,9 +144,6 @@ class RunCases:
                 stratum=case.stratum,
             )
         )
-
-    def _rubric(self, answer: Outcome) -> Rubric | None:
-        return rubric_of_result(answer.result, self._run)
 
     def _round(self, number: int, n: int) -> str:
         """Which of several answers of a variant it is; empty for the only one."""
@@ -165,7 +164,8 @@ class RunCases:
         found = {
             "failed": "fail" in states,
             "disagree": any(
-                judges_disagree(one.result.judgments, self._rubric(one)) for one in counted
+                judges_disagree(one.result.judgments, rubric_of_result(one.result, self._run))
+                for one in counted
             ),
             "undecided": "open" in states,
             "error": "error" in states or any(one.result.failures for one in counted),

@@ -1,7 +1,4 @@
-"""Builds the part of a run's page about its judges and its cost, below the cases.
-
-The figures of a run are in `run`; a terminal has shorter lines about the same.
-"""
+"""Builds the part of a run's page about its judges and its cost; a terminal has `run_notes`."""
 
 from __future__ import annotations
 

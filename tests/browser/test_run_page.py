@@ -113,6 +113,8 @@ def test_without_a_script_the_page_has_its_result_and_a_table(
     expect(page.locator(".conclusion")).to_contain_text("v1 passed 3/4")
     expect(page.locator("#cases tbody tr")).to_have_count(4)
     expect(page.locator("#cases")).to_contain_text("✗ 0.25")
+    # Why it failed, too.
+    expect(page.locator("#cases")).to_contain_text("does not mention the return policy")
     expect(page.locator("#cases")).to_contain_text("--with-replies")
     context.close()
     assert problems == []
@@ -255,6 +257,9 @@ def test_single_keys_are_off_in_text_fields_and_can_be_switched_off(small: Page)
     small.keyboard.type("case-1")
     expect(small.get_by_role("searchbox")).to_have_value("case-1")
     assert rows(small) == ["case-1"]
+    small.keyboard.press("Enter")
+    expect(small.get_by_role("link", name="case-1")).to_be_focused()
+    small.keyboard.press("/")
     small.keyboard.press("Escape")
     small.keyboard.press("?")
     help_dialog = small.get_by_role("dialog", name="Keyboard shortcuts")
@@ -384,3 +389,8 @@ def test_repeats_are_answers_of_their_own(page: Page, tmp_path: Path) -> None:
     expect(tabs.nth(1)).to_contain_text("v1, repeat 2 of 2")
     tabs.nth(1).click()
     expect(drawer(page).locator(".verdict")).to_contain_text("fails 0.00")
+
+
+def test_a_run_without_cases_says_so(page: Page, tmp_path: Path) -> None:
+    page.goto(file_url(write_run_page(tmp_path / "empty.html", [])))
+    expect(page.get_by_text("There are no cases yet.")).to_be_visible()

@@ -10,7 +10,7 @@ import { Help, useKeys, useSingleKeys } from "./keys.js";
 
 const SHORTCUTS = [
   ["?", "this list"],
-  ["/", "search"],
+  ["/", "search; Enter goes to the first case found"],
   ["j k", "next, previous row"],
   ["← →", "variant"],
   ["Enter", "open the case"],
@@ -112,7 +112,7 @@ export function Cases({ index }) {
   return html`
     <p class="legend note">${shown.map(({ label, sign, tone }) => html`<span><span class=${tone} aria-hidden="true">${sign}</span> ${label}</span>`)}</p>
     <${FilterBar} index=${index} state=${state} change=${change} selection=${selection} search=${search}
-      searchBox=${searchBox} onHelp=${() => openHelp(true)} />
+      searchBox=${searchBox} onFound=${() => moveTo(0)} onHelp=${() => openHelp(true)} />
     ${state.case !== undefined && opened === undefined && html`<p class="fail" role="alert">There is no case “${state.case}” on this page.</p>`}
     <${CaseGrid} index=${index} rows=${rows} state=${state} change=${change} active=${active} setActive=${setActive}
       column=${column} openRow=${open} focusing=${focusing} />

@@ -24,7 +24,7 @@ function StateButton({ filter, n, isOn, onClick }) {
   </button>`;
 }
 
-export function FilterBar({ index, state, change, selection, search, searchBox, onHelp }) {
+export function FilterBar({ index, state, change, selection, search, searchBox, onFound, onHelp }) {
   const isPhone = useMedia("(max-width: 44rem)");
   const [isOpen, setOpen] = useState(false);
   const tags = useMemo(() => counted(index.tags.flat()), [index]);
@@ -40,6 +40,13 @@ export function FilterBar({ index, state, change, selection, search, searchBox, 
     ]),
   ];
   const chosen = ["variant", "tag", "stratum", "sort"].filter((key) => state[key]).length;
+  // From the search the keyboard goes to what was found, or back to the page.
+  const onKey = (event) => {
+    if (event.key !== "Escape" && event.key !== "Enter") return;
+    event.preventDefault();
+    event.target.blur();
+    if (event.key === "Enter") onFound();
+  };
   const percent = Math.floor(search.share * 100);
   return html`<div class="filters" role="search" aria-label="Cases">
     <div class="states" role="group" aria-label="Show">
@@ -52,7 +59,7 @@ export function FilterBar({ index, state, change, selection, search, searchBox, 
     <div class="searching">
       <input type="search" ref=${searchBox} value=${state.q ?? ""} placeholder="Search ids and all texts"
         aria-label="Search ids and all texts" onInput=${(event) => change({ q: event.target.value })}
-        onKeyDown=${(event) => event.key === "Escape" && (event.preventDefault(), event.target.blur())} />
+        onKeyDown=${onKey} />
       ${isPhone && html`<button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
         Filters${chosen > 0 && ` (${chosen})`}</button>`}
       <button type="button" onClick=${onHelp} aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)">?</button>

@@ -131,6 +131,6 @@ export function CaseGrid({ index, rows, state, change, active, setActive, column
         ${last < rows.length && spacer(rows.length - last)}
       </tbody>
     </table>
-    ${rows.length === 0 && html`<p class="empty">No case matches. “Show all” removes the filters.</p>`}
+    ${rows.length === 0 && html`<p class="empty">${index.n === 0 ? "There are no cases yet." : "No case matches. “Show all” removes the filters."}</p>`}
   </div>`;
 }
