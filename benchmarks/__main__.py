@@ -1,6 +1,6 @@
 """Runs the benchmarks, each in a process of its own, and prints one table.
 
-python -m benchmarks [--quick] [startup|checks|resampling|growth|cached|cold|runs|killed ...]
+python -m benchmarks [--quick] [startup|checks|pages|resampling|growth|cached|cold|runs|killed ...]
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, exit_code, table
 
-NAMES = ("startup", "checks", "resampling", "growth", "cached", "cold", "runs", "killed")
+NAMES = (
+    "startup", "checks", "pages", "resampling", "growth", "cached", "cold", "runs", "killed",
+)  # fmt: skip
 """Every benchmark, the quick ones first."""
 
 ROOT = Path(__file__).resolve().parent.parent

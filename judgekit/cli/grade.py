@@ -10,6 +10,7 @@ import click
 from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH
 from judgekit.cli.outputs import OutputFiles, export_outputs
+from judgekit.cli.replies import check_replies
 from judgekit.cli.run import carry_out
 from judgekit.cli.setup import configured_suite, grade_setup, output_sources
 from judgekit.cli.suite_setup import GradeOptions, grade_run_setup
@@ -33,6 +34,7 @@ def grade_command(options: GradeOptions) -> None:
         judgekit grade outputs.jsonl --cases cases.jsonl -o verdicts.jsonl
     """
     files = export_outputs(options.output, what="a grading")
+    check_replies(options, files)
     # --resume uses what was answered before; these two would fetch it again.
     against = "no-cache" if options.no_cache else "refresh"
     if options.resume and (options.no_cache or options.judge_settings.refresh):

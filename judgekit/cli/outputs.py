@@ -19,6 +19,7 @@ from judgekit.report import (
     REPORT_SUFFIXES,
     check_export_suffix,
     document_data,
+    format_file_size,
     judging_plan_document,
     print_document,
     write_document,
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from judgekit.evaluation import ComparisonPlan, GradePlan
     from judgekit.models import Connection
     from judgekit.report import Document
+
+
+LARGE_PAGE = 50_000_000
+"""Bytes from which a page takes a browser long to read; the viewer sends it case by case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,9 @@ def show_document(
     if not options.quiet:
         for path in places:
             console.note(f"wrote the report to {path}")
+            if (size := path.stat().st_size) > LARGE_PAGE and path.suffix.lower() == ".html":
+                n = format_file_size(size)
+                console.note(f"{path} has {n}; judgekit view shows the same without a file")
     if files is None and getattr(options, "dry_run", False):
         for path in getattr(options, "output", ()):
             console.note(f"{path} is not written: a dry run has no results")

@@ -22,7 +22,14 @@ from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH, resume_command
 from judgekit.cli.outputs import OutputFiles, export_outputs, show_document
 from judgekit.cli.progress import attend, run_until_stopped
-from judgekit.cli.setup import SAME_COMMAND, refuse_uncalibrated, stop_words, suite_paths
+from judgekit.cli.replies import check_replies, page_replies
+from judgekit.cli.setup import (
+    SAME_COMMAND,
+    cache_folder,
+    refuse_uncalibrated,
+    stop_words,
+    suite_paths,
+)
 from judgekit.cli.suite_setup import RunOptions, RunSetup, find_same_run, read_recorded, run_setup
 from judgekit.errors import InputError, RetiredSuiteError, SettingsError
 from judgekit.evaluation import (
@@ -48,6 +55,7 @@ from judgekit.report import (
     RunCases,
     gate_words,
     grading_json,
+    judging_and_cost,
     message,
     not_empty,
     numbers,
@@ -90,6 +98,7 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
         judgekit run --resume --retry-errors
     """
     files = export_outputs(options.output, what="a run")
+    check_replies(options, files)
     paths = suite_paths(suite, options.config)
     if len(paths) == 1:
         sys.exit(_run_one(paths[0], options, files)[0])
@@ -191,20 +200,21 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
         return stored_verdicts(setup, ended, run.results() if results is None else results)
 
     # With -v every answer is printed: those that did not pass are not printed twice.
-    answers = RunAnswers(
-        most=0 if options.verbose else 5, lists_all=options.verbose or bool(files.documents)
-    )
+    # A page has all of them in its table.
+    lists_all = options.verbose or any(path.suffix.lower() != ".html" for path in files.documents)
+    answers = RunAnswers(most=0 if options.verbose else 5, lists_all=lists_all)
     # The answers are read once for all of it.
     failures = CaseTally(ended)
-    cases = RunCases(ended) if files.has_page else None
+    with page_replies(options, cache_folder(options) or Path()) as replies:
+        cases = RunCases(ended, replies) if files.has_page else None
+        watchers = [answers.take, failures.take, *([] if cases is None else [cases.take])]
 
-    watchers = [answers.take, failures.take, *([] if cases is None else [cases.take])]
+        def watch(answer: Outcome) -> None:
+            for take in watchers:
+                take(answer)
 
-    def watch(answer: Outcome) -> None:
-        for take in watchers:
-            take(answer)
-
-    summary = run.summary(watch=watch, results=results)
+        summary = run.summary(watch=watch, results=results)
+        blocks = _answer_blocks(answers, cases, summary, is_quiet=options.quiet)
     gate = run.gate(summary)
     changes = record_run(setup, summary, gate, failures)
     note_reviews(setup, ended)
@@ -214,7 +224,6 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
         whole = run_json(summary, gate, unmatched=unmatched)
         return {**whole, **grading_json(summary, verdicts())} if setup.is_grading else whole
 
-    blocks = _answer_blocks(answers, cases, is_quiet=options.quiet)
     document = run_document(
         summary, gate, answers=blocks, changes=changes, is_stored=setup.is_stored, data=data
     )
@@ -232,12 +241,12 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
 
 
 def _answer_blocks(
-    answers: RunAnswers, cases: RunCases | None, *, is_quiet: bool
+    answers: RunAnswers, cases: RunCases | None, summary: RunSummary, *, is_quiet: bool
 ) -> tuple[Block, ...]:
     blocks = answers.blocks()
     if is_quiet:
         blocks = not_empty([Details("Answers", blocks)])  # in a file, not in the terminal
-    return blocks if cases is None else (cases.table(blocks),)
+    return blocks if cases is None else (cases.table(blocks, judging_and_cost(summary)),)
 
 
 def record_run(

@@ -12,8 +12,16 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    OutputOptions,
+    StoreOptions,
+    check_no_rule,
+    flag,
+    option,
+)
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
+from judgekit.cli.replies import ReplyOptions, check_replies, page_replies
 from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
@@ -50,6 +58,7 @@ from judgekit.report import (
     comparison_setup,
     comparisons_table,
     findings_table,
+    judging_and_cost,
     judgments_table,
     listing_document,
     message,
@@ -77,7 +86,7 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 20
 
 
-class _ShowOptions(StoreOptions, OutputOptions):
+class _ShowOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions):
     variant: str | None = option("Only this variant; without RUN: runs with it.")
     tag: str | None = option("Only cases with this tag.", spelling="--filter-tag", metavar="TAG")
     failed: bool = flag("Only answers that failed or have no verdict.")
@@ -166,7 +175,12 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         judgekit show latest CASE --full
         judgekit show --skill refunds -o refunds.html
     """
-    sort_outputs(options.output, what="what is shown")
+    check_replies(options, options.files)
+    is_part = case or options.variant or options.tag or options.failed
+    if options.with_replies and (run is None or run.startswith(COMPARISON_ID_PREFIX) or is_part):
+        raise SettingsError(
+            "--with-replies is for the page of a whole run", hint="judgekit show RUN -o FILE.html"
+        )
     with closing(RunStore(options.store, create=False)) as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
         if options.comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
@@ -200,10 +214,12 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
 
 
 def _show_run(store: RunStore, run: Run, options: _ShowOptions) -> None:
-    cases = RunCases(run.info) if options.files.has_page else None
-    summary = run.summary(watch=None if cases is None else cases.take)
+    with page_replies(options, options.cache_dir) as replies:
+        cases = RunCases(run.info, replies) if options.files.has_page else None
+        summary = run.summary(watch=None if cases is None else cases.take)
+        table = () if cases is None else (cases.table(about=judging_and_cost(summary)),)
     gate, related = run.gate(summary), relations_of_run(store, run.info)
-    document = run_document(summary, gate, answers=() if cases is None else (cases.table(),))
+    document = run_document(summary, gate, answers=table)
     document = replace(
         document,
         blocks=not_empty((*document.blocks, relation_lines(run.id, related))),

@@ -31,6 +31,7 @@ from judgekit.cli.options import (
     option,
 )
 from judgekit.cli.outputs import output_option
+from judgekit.cli.replies import ReplyOptions
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     cache_folder,
@@ -90,7 +91,7 @@ TARGET_OPTIONS = {
 """The options that add a variant, by their fields."""
 
 
-class EngineOptions(JudgeOptions, StoreOptions, TalkOptions):
+class EngineOptions(JudgeOptions, StoreOptions, ReplyOptions, TalkOptions):
     """What `run` and `grade` have in common: both evaluate a suite and store a run."""
 
     output: tuple[Path, ...] = output_option(

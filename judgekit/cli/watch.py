@@ -48,6 +48,8 @@ class _WatchOptions(GradeOptions):
         metavar="SCORE",
     )
     once: bool = flag("Grade what is there, then stop; rows of an unfinished window too.")
+    # No option: windows are stored, and `show` writes the page of one.
+    with_replies: bool = False
 
 
 class PendingWindow(Record):

@@ -120,6 +120,7 @@ from .outcome import (
     conclude_result as conclude_result,
     judge_feedback as judge_feedback,
     needs_attention as needs_attention,
+    rubric_of_result as rubric_of_result,
     run_verdicts as run_verdicts,
     select_outcomes as select_outcomes,
 )

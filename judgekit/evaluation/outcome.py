@@ -140,10 +140,15 @@ def _plan(result: CaseResult, run: RunInfo) -> EvaluationPlan | None:
         return None
 
 
-def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
+def rubric_of_result(result: CaseResult, run: RunInfo) -> Rubric | None:
+    """The rubric that an answer was judged by."""
     # The case in the store carries the rubric it was judged by in full, so that a file that changed
     # since does not change old verdicts.
-    rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
+    return result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
+
+
+def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
+    rubric = rubric_of_result(result, run)
     if rubric is None or not run.panel.judges:
         return None
     verdict = conclude(

@@ -14,6 +14,7 @@ from judgekit.evaluation import (
     finding_id,
     gate_of_run,
     required_value,
+    rubric_of_result,
 )
 from judgekit.exports.benchmark_relations import (
     benchmark_id_of,
@@ -23,7 +24,7 @@ from judgekit.exports.benchmark_relations import (
     prompt_version,
     trend_objects,
 )
-from judgekit.exports.tabular import RunFormat, rubric_of_result, write_json_list
+from judgekit.exports.tabular import RunFormat, write_json_list
 from judgekit.formats import (
     RubricIds,
     case_object,
@@ -49,7 +50,7 @@ def _run_object(answer: Outcome, run: RunInfo) -> JsonObject:
     # `totalScore` is on the scale of the rubric's `passingThreshold`: the overall value on [0, 1],
     # or, where that threshold is on the sum of weighted scores, that sum. Unknown values are null.
     result, output = answer.result, answer.result.output
-    total, best = _total(answer, rubric_of_result(answer, run))
+    total, best = _total(answer, rubric_of_result(answer.result, run))
     # The kind of judge is human where there is one, else a model, else rules.
     sources = {judgment.source for judgment in result.judgments}
     judged_by = next((source for source in ("human", "llm") if source in sources), None)
@@ -295,7 +296,7 @@ class QualityExport:
 
     def _answer(self, answer: Outcome) -> Iterator[JsonObject]:
         result = answer.result
-        rubric, rubric_id = rubric_of_result(answer, self.run), None
+        rubric, rubric_id = rubric_of_result(answer.result, self.run), None
         if rubric is not None:
             rubric_id, is_new = self.rubrics.of(rubric, result.case)
             yield from rubric_objects(rubric, rubric_id) if is_new else ()

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from judgekit.atomic_write import check_output_path
 from judgekit.errors import StoreError
-from judgekit.evaluation import summarize_run
+from judgekit.evaluation import rubric_of_result, summarize_run
 from judgekit.exports.tabular import (
     RunFormat,
     checks_without_judgment,
-    rubric_of_result,
     write_json_list,
     write_object,
 )
@@ -114,7 +113,7 @@ def grading(answer: Outcome, run: RunInfo) -> JsonObject:
         "convention_compliance": {name: _convention(name, lines) for name in CONVENTIONS},
         "claims": claims(answer),
         "user_notes_summary": summary if isinstance(summary, str) else "",
-        "eval_feedback": eval_feedback(answer, rubric_of_result(answer, run)),
+        "eval_feedback": eval_feedback(answer, rubric_of_result(answer.result, run)),
         "execution_metrics": execution_metrics(result.output),
         "judgekit": {
             "run_id": result.run_id,
@@ -176,7 +175,7 @@ def version_of(variant: str, run: RunInfo) -> int:
 
 
 def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
-    rubric = rubric_of_result(answer, run)
+    rubric = rubric_of_result(answer.result, run)
     if answer.verdict is None or rubric is None:
         return
     for criterion in answer.verdict.criteria:

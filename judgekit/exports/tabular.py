@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from judgekit.assertions import plan_evaluation
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
 from judgekit.errors import InputError
-from judgekit.evaluation import judge_feedback
+from judgekit.evaluation import judge_feedback, rubric_of_result
 from judgekit.formats import (
     TYPED_SUFFIX,
     VALUE_COLUMNS,
@@ -19,7 +19,7 @@ from judgekit.formats import (
     write_csv,
     write_parquet,
 )
-from judgekit.records import Rubric, words_text
+from judgekit.records import words_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -253,7 +253,7 @@ def _rubric_scores(answer: Outcome, run: RunInfo) -> JsonValue:
     """Each criterion's score on its own scale and on [0, 1], with why."""
     if answer.verdict is None:
         return None
-    rubric = rubric_of_result(answer, run)
+    rubric = rubric_of_result(answer.result, run)
     if rubric is None:  # pragma: no cover - then there is no verdict
         return None
     found: JsonObject = {}
@@ -288,12 +288,6 @@ def _text(value: JsonValue) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def rubric_of_result(answer: Outcome, run: RunInfo) -> Rubric | None:
-    """The rubric of an answer: its case's own, else the suite's."""
-    own = answer.result.case.rubric
-    return own if isinstance(own, Rubric) else run.rubric
 
 
 def failure_reasons(answer: Outcome) -> list[str]:

@@ -66,6 +66,7 @@ from .judge_changes import (
     tuning_plan_document as tuning_plan_document,
     tuning_plan_line as tuning_plan_line,
 )
+from .judge_replies import JudgeReplies as JudgeReplies
 from .listings import (
     answers_table as answers_table,
     approval_json as approval_json,
@@ -119,6 +120,7 @@ from .run import (
     undecided_reason as undecided_reason,
 )
 from .run_cases import RunCases as RunCases
+from .run_setup import judging_and_cost as judging_and_cost
 from .segments import format_pass_count as format_pass_count, stratum_note as stratum_note
 from .terminal import print_document as print_document, print_passage as print_passage
 from .trend import figure_text as figure_text, trend_document as trend_document

@@ -3,7 +3,7 @@
 `run_cases` makes the rows of a run. The script in `script/` shows them; this is its input:
 
 - The index has what the grid needs of all cases, by columns: ids, snippets, tags, strata, a bit
-  mask of the filters that a row belongs to, and the state and value of each cell.
+  mask of the filters that a row belongs to, and the state, value and mask of each cell.
 - The cases in full stand in compressed lists of `CHUNK_ROWS`, opened when somebody looks at one,
   so that a page of 10,000 cases appears at once.
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgekit.report import message
 from judgekit.report.document import CaseTable
@@ -54,6 +54,8 @@ class GridCell:
     state: str
     value: float | None = None
     text: str = ""
+    filters: Iterable[str] = ()
+    """The filters that the answer belongs to; its row belongs to them too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +69,7 @@ class CaseRow:
     tags: Sequence[str] = ()
     stratum: str | None = None
     filters: Iterable[str] = ()
-    """The filters that the row belongs to."""
+    """The filters that the row belongs to, whatever its cells do."""
 
 
 @dataclass(slots=True)
@@ -79,6 +81,15 @@ class CaseTableBuilder:
     states: Mapping[str, CellState]
     filters: Mapping[str, str]
     """The label of each filter, in the order shown."""
+
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """What exactly a filter takes, by its key."""
+
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """What is asked by each criterion, where it is the same for all cases."""
+
+    omitted: Mapping[str, str] = field(default_factory=dict)
+    """What the page does not have and how to get it, by the name that the script knows it by."""
 
     _rows: list[CaseRow] = field(default_factory=list)
     _open: list[PageJson] = field(default_factory=list)
@@ -101,11 +112,20 @@ class CaseTableBuilder:
         if len(self._open) == CHUNK_ROWS:
             self._close_chunk()
 
-    def table(self, summary: tuple[Block, ...] = (), title: str = "Cases") -> CaseTable:
-        """All rows so far; `summary` is what a terminal shows in their place."""
+    def table(
+        self,
+        summary: tuple[Block, ...] = (),
+        title: str = "Cases",
+        *,
+        about: tuple[Block, ...] = (),
+    ) -> CaseTable:
+        """All rows so far; `summary` is what a terminal shows in their place.
+
+        Only a page shows `about`, below the cases.
+        """
         if self._open:
             self._close_chunk()
-        return CaseTable(self._index(), tuple(self._chunks), summary, title)
+        return CaseTable(self._index(), tuple(self._chunks), summary, title, about)
 
     def _close_chunk(self) -> None:
         text = json.dumps(self._open, ensure_ascii=False, separators=(",", ":"))
@@ -115,13 +135,12 @@ class CaseTableBuilder:
         self._open = []
 
     def _index(self) -> PageJson:
-        rows, places = self._rows, {key: place for place, key in enumerate(self.states)}
+        rows = self._rows
         bits = {key: 1 << place for place, key in enumerate(self.filters)}
-        counts = dict.fromkeys(self.filters, 0)
-        for row in rows:
-            for key in set(row.filters):
-                counts[key] += 1
-        order = sorted(range(len(rows)), key=lambda n: self._urgency(rows[n]))
+        cells = [self._column(n, bits) for n in range(len(self.columns))]
+        masks = [sum(bits[key] for key in set(row.filters)) for row in rows]
+        for cell in cells:
+            masks = [mask | own for mask, own in zip(masks, cell["mask"], strict=True)]
         return {
             "format": PAGE_FORMAT,
             "kind": self.kind,
@@ -133,23 +152,44 @@ class CaseTableBuilder:
                 for one in self.states.values()
             ],
             "filters": [
-                {"key": key, "label": label, "bit": bits[key], "n": counts[key]}
+                {
+                    "key": key,
+                    "label": label,
+                    "title": self.titles.get(key, ""),
+                    "bit": bits[key],
+                    "n": sum(mask & bits[key] > 0 for mask in masks),
+                }
                 for key, label in self.filters.items()
             ],
+            "questions": dict(self.questions),
+            "omitted": dict(self.omitted),
             "ids": [message.printable(row.case_id) for row in rows],
             "snippets": [row.snippet for row in rows],
-            "tags": [list(row.tags) for row in rows],
-            "strata": [row.stratum for row in rows],
-            "masks": [sum(bits[key] for key in set(row.filters)) for row in rows],
-            "cells": [
-                {
-                    "state": [_state(row, n, places) for row in rows],
-                    "value": [_value(row, n) for row in rows],
-                    "text": [getattr(row.cells[n], "text", "") for row in rows],
-                }
-                for n in range(len(self.columns))
+            "tags": [list(map(message.printable, row.tags)) for row in rows],
+            "strata": [
+                None if row.stratum is None else message.printable(row.stratum) for row in rows
             ],
-            "order": order,
+            "masks": masks,
+            "cells": cells,
+            "order": sorted(range(len(rows)), key=lambda n: self._urgency(rows[n])),
+        }
+
+    def _column(self, n: int, bits: Mapping[str, int]) -> dict[str, list[Any]]:
+        """The cells of a variant in all rows."""
+        places = {key: place for place, key in enumerate(self.states)}
+        cells = [row.cells[n] for row in self._rows]
+        texts = ["" if cell is None else cell.text for cell in cells]
+        return {
+            "state": [None if cell is None else places[cell.state] for cell in cells],
+            "value": [
+                None if cell is None or cell.value is None else round(cell.value, 4)
+                for cell in cells
+            ],
+            # Most tables show values: a list of as many empty texts would be dead weight.
+            "text": texts if any(texts) else [],
+            "mask": [
+                0 if cell is None else sum(bits[key] for key in set(cell.filters)) for cell in cells
+            ],
         }
 
     def _urgency(self, row: CaseRow) -> tuple[int, float]:
@@ -157,16 +197,6 @@ class CaseTableBuilder:
         ranks = [self.states[cell.state].rank for cell in cells]
         values = [cell.value for cell in cells if cell.value is not None]
         return min(ranks, default=0), min(values, default=1.0)
-
-
-def _state(row: CaseRow, n: int, places: Mapping[str, int]) -> int | None:
-    cell = row.cells[n]
-    return None if cell is None else places[cell.state]
-
-
-def _value(row: CaseRow, n: int) -> float | None:
-    cell = row.cells[n]
-    return None if cell is None or cell.value is None else round(cell.value, 4)
 
 
 def text_snippet(text: str) -> str:

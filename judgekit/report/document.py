@@ -225,9 +225,12 @@ class CaseTable:
     """The cases in full, some in each: JSON lists, compressed by gzip."""
 
     summary: tuple[Block, ...] = ()
-    """What a terminal and Markdown show in the place of the cases."""
+    """What a terminal, Markdown and a page without its script show in the place of the cases."""
 
     title: str = "Cases"
+
+    about: tuple[Block, ...] = ()
+    """What only a page shows, below the cases: other renderers have no room for it."""
 
 
 @dataclass(frozen=True, slots=True)

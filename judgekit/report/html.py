@@ -151,18 +151,25 @@ def embedded_json(value: object) -> Markup:
 
 
 def _static_rows(index: PageJson) -> list[dict[str, object]]:
-    """The first rows of a case table in its order, for readers without a script."""
-    states: Any = index["states"]
+    """The first rows of a case table in its order, for readers without a script and in print."""
     columns: Any = index["cells"]
-    found = []
-    for n in cast("list[int]", index["order"])[:_STATIC_ROWS]:
-        cells = [
-            None if cell["state"][n] is None else (states[cell["state"][n]], cell["value"][n])
-            for cell in columns
-        ]
-        fields: Any = index
-        found.append({"id": fields["ids"][n], "snippet": fields["snippets"][n], "cells": cells})
-    return found
+    fields: Any = index
+    return [
+        {
+            "id": fields["ids"][n],
+            "snippet": fields["snippets"][n],
+            "cells": [_static_cell(fields["states"], column, n) for column in columns],
+        }
+        for n in cast("list[int]", index["order"])[:_STATIC_ROWS]
+    ]
+
+
+def _static_cell(states: Any, column: Any, n: int) -> dict[str, object] | None:
+    if (place := column["state"][n]) is None:
+        return None
+    state, value = states[place], column["value"][n]
+    number = state["label"] if value is None else f"{value:.2f}"
+    return {"state": state, "text": (column["text"] and column["text"][n]) or number}
 
 
 def _basis(estimate: Estimate) -> str:

@@ -14,6 +14,7 @@ from judgekit.report import (
     CaseTable,
     RunCases,
     asset_text,
+    judging_and_cost,
     listing_document,
     numbers,
     run_document,
@@ -61,7 +62,7 @@ class ResultPages:
         run = Run(self._store.run(request.path_params["run"]), self._store)
         cases = RunCases(run.info)
         summary = run.summary(watch=cases.take)
-        table = cases.table()
+        table = cases.table(about=judging_and_cost(summary))
         self._tables[f"run-{run.id}"] = table
         document = run_document(summary, run.gate(summary), answers=(table,))
         return page_reply(document, page=f"run-{run.id}")

@@ -16,22 +16,57 @@ async function unpack(text) {
   return JSON.parse(await new Response(stream).text());
 }
 
+async function download(address) {
+  const reply = await fetch(address);
+  if (!reply.ok) throw new Error((await reply.text()) || `the server answered ${reply.status}`);
+  return reply.json();
+}
+
 const chunks = new Map();
+// A reader goes from case to case: a few chunks serve that, all of them would fill the memory.
+const MOST_CHUNKS = 8;
 
 function loadChunk(number) {
-  if (!chunks.has(number)) {
+  let chunk = chunks.get(number);
+  if (!chunk) {
     const own = document.getElementById(`chunk-${number}`);
     const address = document.getElementById("page-index").dataset.chunks;
-    chunks.set(
-      number,
-      own ? unpack(own.textContent) : fetch(`${address}${number}`).then((reply) => reply.json()),
-    );
+    chunk = own ? unpack(own.textContent) : download(`${address}${number}`);
+    // What failed once may succeed later, for example after the server was started again.
+    chunk.catch(() => chunks.delete(number));
   }
-  return chunks.get(number);
+  chunks.delete(number);
+  chunks.set(number, chunk);
+  if (chunks.size > MOST_CHUNKS) chunks.delete(chunks.keys().next().value);
+  return chunk;
 }
 
 /** A case in full, by its place in the index. */
 export async function loadCase(index, place) {
   const rows = await loadChunk(Math.floor(place / index.chunk));
   return rows[place % index.chunk];
+}
+
+const fullTexts = [];
+
+function* strings(value) {
+  if (typeof value === "string") yield value;
+  else if (value && typeof value === "object") for (const part of Object.values(value)) yield* strings(part);
+}
+
+/** Whether the texts of a chunk were read before. */
+export function areTextsRead(index, number) {
+  return fullTexts[number * index.chunk] !== undefined;
+}
+
+/** The texts of the cases of a chunk in lower case; they are read from the cases once. */
+export async function chunkTexts(index, number) {
+  const first = number * index.chunk;
+  if (!areTextsRead(index, number)) {
+    const rows = await loadChunk(number);
+    rows.forEach((row, n) => {
+      fullTexts[first + n] = [...strings(row)].join("\n").toLowerCase();
+    });
+  }
+  return fullTexts.slice(first, first + index.chunk);
 }

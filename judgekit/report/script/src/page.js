@@ -9,9 +9,12 @@ import { prepareTips } from "./tips.js";
 const index = readIndex();
 const place = document.getElementById("cases");
 if (index && place) {
-  const title = place.querySelector("h2, h3")?.textContent ?? "Cases";
-  place.replaceChildren();
-  render(html`<${Cases} index=${index} title=${title} />`, place);
+  // The static table stays for print, which cannot scroll.
+  place.querySelector(".static").classList.add("print-only");
+  const live = document.createElement("div");
+  live.className = "screen-only";
+  place.querySelector(".static").before(live);
+  render(html`<${Cases} index=${index} />`, live);
 }
 
 prepareTips();
