@@ -66,11 +66,13 @@ from judgekit.evaluation import (
 from judgekit.exports import is_skill_file, write_analyses, write_comparisons
 from judgekit.report import (
     check_comparison_file,
+    comparison_cases,
     comparison_document,
     comparison_lines,
     comparison_writer,
     message,
     numbers,
+    score_comparison_cases,
     score_comparison_document,
     with_human_labels,
 )
@@ -306,7 +308,10 @@ def _compare_scores(
         now=datetime.now(UTC),
     )
     found = compare_stored_scores(store, info, names)
-    document, decision = score_comparison_document(found.result), found.result.decision
+    cases = None
+    if files.has_page:
+        cases = score_comparison_cases(store, found, (first[1], second[1]), info.tags).table
+    document, decision = score_comparison_document(found.result, cases), found.result.decision
     if not options.no_store:
         data = {"id": info.id, **asdict(found.result)}
         document = replace(document, data=lambda: data)
@@ -458,7 +463,8 @@ def _show(
     options: ContestOptions,
 ) -> None:
     info = job.info
-    document = comparison_document(summary)
+    cases = comparison_cases(job.store, info) if job.files.has_page else None
+    document = comparison_document(summary, cases)
     document = replace(document, data=lambda: {"id": info.id, **asdict(summary)})
     if labelled is not None:
         document = with_human_labels(document, labelled, summary.a, summary.b)

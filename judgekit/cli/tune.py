@@ -119,7 +119,7 @@ def _run(prepared: TuningSetup, options: _TuneCommandOptions, files: OutputFiles
     again = how_to_continue(judge)
     work, total = partial(run_tuning, prepared), prepared.n_gradings
     result, session = run_probes(work, judge, options, total=total, continuation=again)
-    show_document(tuning_document(result), options, files)
+    show_document(tuning_document(result, prepared.rubric), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
         _write(result, path, options)

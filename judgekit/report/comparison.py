@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Block,
+    CaseTable,
     Cell,
     Column,
     Conclusion,
     Document,
+    IntervalBar,
     LabelledText,
     Lines,
     Table,
@@ -55,14 +57,19 @@ _MAX_LENGTH = 220
 _WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
 
 
-def comparison_document(summary: ComparisonSummary) -> Document:
-    """A blind comparison: the decision, who won how often, and what limits the result."""
+def comparison_document(summary: ComparisonSummary, cases: CaseTable | None = None) -> Document:
+    """A blind comparison: the decision, who won how often, and what limits the result.
+
+    A page has the `cases` too (see `pair_cases`).
+    """
     a, b = (message.printable(name, 40) for name in (summary.a, summary.b))
     n_cases = summary.whole.rate.n
     blocks: list[Block | None] = [
         _wins_table({"overall": summary.whole, **summary.criteria}),
+        _drawn_shares(summary),
         segment_block(summary.strata, summary.tags, _segment_wins_table, n_cases=n_cases),
         None if summary.panel is None else panel_table(summary.panel),
+        cases,
         Lines(tuple(comparison_notes(summary))),
     ]
     return Document(
@@ -206,6 +213,25 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     return Table(text_columns(*heads), tuple(cells), title)
 
 
+def _drawn_shares(summary: ComparisonSummary) -> Table:
+    """Who wins, and whether the place decides, beside the line of one half."""
+    rate, first = summary.whole.rate, summary.position
+    centred = replace(rate, value=rate.value - 0.5, low=rate.low - 0.5, high=rate.high - 0.5)
+    bars = [("A wins", numbers.format_rate(rate), centred)]
+    if first is not None:
+        # The bias is counted from one half already.
+        share = "{} % [{}, {}]".format(*_percents(first, 0.5, ".0f"))
+        bars.append(("the output shown first wins", share, first))
+    return Table(
+        (Column("", "text"), Column("share, 95 %"), Column("0 to 100 %, line at 50 %", "bar")),
+        tuple(
+            (name, Cell(text, estimate=found), Cell(text, bar=IntervalBar(found, (-0.5, 0.5), 0)))
+            for name, text, found in bars
+        ),
+        is_drawing=True,
+    )
+
+
 def _segment_wins_table(rows: Mapping[str, WinFigures], title: str) -> Table:
     """The same with the number of cases; p, which decides nothing here, gives way to it."""
     table = _wins_table(rows, title)
@@ -226,8 +252,13 @@ _TESTS = {
 }
 
 
-def score_comparison_document(compared: ScoreComparison) -> Document:
-    """A comparison of stored scores: the decision, the differences, and how they were tested."""
+def score_comparison_document(
+    compared: ScoreComparison, cases: CaseTable | None = None
+) -> Document:
+    """A comparison of stored scores: the decision, the differences, and how they were tested.
+
+    A page has the `cases` too (see `side_by_side`).
+    """
     a, b = (message.printable(name, 40) for name in (compared.a, compared.b))
     overall = {"value": compared.value, "pass rate": compared.pass_rate, **compared.criteria}
     leading = compared.value or compared.pass_rate
@@ -251,6 +282,7 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         blocks=not_empty([
             _scores_table(overall),
             segment_block(compared.strata, compared.tags, _scores_table, n_cases=n_cases),
+            cases,
             Lines((*_test_lines(compared), *lines)),
         ]),
         data=lambda: asdict(compared),
@@ -386,8 +418,11 @@ _TIES = {
 }
 
 
-def ranking_document(summary: RankingSummary) -> Document:
-    """A ranking: who is first, strengths with intervals, and who won against whom."""
+def ranking_document(summary: RankingSummary, cases: CaseTable | None = None) -> Document:
+    """A ranking: who is first, strengths with intervals, and who won against whom.
+
+    A page has the `cases` too (see `pair_cases`).
+    """
     rubric = summary.questioned.rubric or ""
     sides = numbers.format_count(len(summary.sides), "variant")
     made = numbers.format_count(summary.n_comparisons, "comparison")
@@ -398,6 +433,7 @@ def ranking_document(summary: RankingSummary) -> Document:
         _matrix(summary) if is_small else None,
         segment_block(summary.strata, summary.tags, _segment_wins, n_cases=summary.n_cases),
         None if panel is None else panel_table(panel, wins=False),
+        cases,
         Lines(tuple(ranking_notes(summary))),
     ]
     tone: Tone = "better" if summary.decision.is_decided else "inconclusive"
@@ -504,18 +540,36 @@ def _left_out_lines(summary: RankingSummary) -> list[LabelledText]:
 def _strengths(summary: RankingSummary) -> Table:
     level = round((1 - summary.decision.alpha) * 100, 1)
     pairs = {(pair.a, pair.b): pair for pair in summary.pairs}
-    rows, ends = [], set()
+    known = [x for one in summary.sides for x in (one.strength.low, one.strength.high)]
+    reach = max((abs(x) for x in known if not isnan(x)), default=1.0)
+    rows: list[tuple[str | Cell, ...]] = []
+    ends, shades = set(), list[int]()
     for number, side in enumerate(summary.sides):
         below = summary.sides[number + 1 : number + 2]
         pair = pairs.get((side.name, below[0].name)) if below else None
         p = format_p_value(None if pair is None else pair.p_adjusted)
-        rows.append((f"{side.place}", side.name, *_strength_cells(side), p))
+        drawn = IntervalBar(side.strength, (-reach, reach), 0)
+        bar = Cell(f"strength {numbers.format_mean(side.strength)}", bar=drawn)
+        rows.append((f"{side.place}", side.name, *_strength_cells(side), p, bar))
+        shades.append(_shade(summary.sides[:number], side, shades))
         if below and below[0].group != side.group:
             ends.add(number)
     heads = (f"strength, {level:g} %", "Elo", "wins", "rank", "p to next")
-    columns = (Column("#"), Column("variant", "text", max_width=40), *map(Column, heads))
+    bars = Column("strength, line at the mean of all", "bar")
+    columns = (Column("#"), Column("variant", "text", max_width=40), *map(Column, heads), bars)
     notes = ("rank: the range of places that the comparisons allow",)
-    return Table(columns, tuple(rows), notes=notes, rules_after=frozenset(ends))
+    return Table(
+        columns, tuple(rows), notes=notes, rules_after=frozenset(ends), shades=tuple(shades)
+    )
+
+
+def _shade(above: Sequence[RankedSide], side: RankedSide, shades: Sequence[int]) -> int:
+    """Sides whose places may be the same share a shade with those between them."""
+    if not above:
+        return 0
+    same = [one for one in above if one.group == side.group]
+    is_tied = any(one.worst >= side.best for one in same)
+    return shades[-1] if is_tied else shades[-1] + 1
 
 
 def _strength_cells(side: RankedSide) -> list[str | Cell]:

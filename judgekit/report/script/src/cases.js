@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { html } from "./html.js";
 import { loadCase } from "./data.js";
+import { PairBody, isPairKind } from "./pairs.js";
 
 export function Cases({ index, title }) {
   const [opened, open] = useState(null);
@@ -18,6 +19,8 @@ export function Cases({ index, title }) {
         </tbody>
       </table>
     </div>
-    ${opened && html`<div class="drawer"><pre>${JSON.stringify(opened, null, 1)}</pre></div>`}
+    ${opened && html`<div class="drawer">${
+      isPairKind(index.kind) ? html`<${PairBody} row=${opened} />` : html`<pre>${JSON.stringify(opened, null, 1)}</pre>`
+    }</div>`}
   `;
 }
