@@ -310,7 +310,7 @@ def _compare_scores(
     found = compare_stored_scores(store, info, names)
     cases = None
     if files.has_page:
-        cases = score_comparison_cases(store, found, (first[1], second[1]), info.tags).table
+        cases = score_comparison_cases(store, found, (first[1], second[1]), info.tags)[0]
     document, decision = score_comparison_document(found.result, cases), found.result.decision
     if not options.no_store:
         data = {"id": info.id, **asdict(found.result)}

@@ -127,6 +127,14 @@ def recorded_ranking(
     return _ranking_document(summary, cases if has_page else None), summary
 
 
+def _watched_cases(ranker: Ranker, contest: Contest, files: OutputFiles) -> RankingCases | None:
+    """What a page needs of each comparison, collected while they are made."""
+    cases = RankingCases(contest.names) if files.has_page else None
+    if cases is not None:
+        ranker.watch = cases.take
+    return cases
+
+
 def _ranking_document(summary: RankingSummary, cases: RankingCases | None) -> Document:
     table = None if cases is None else cases.table([side.name for side in summary.sides])
     return ranking_document(summary, table)
@@ -206,8 +214,7 @@ def _run(
                 describe=describe,
             )
 
-    cases = RankingCases(contest.names) if files.has_page else None
-    ranker.watch = ranker.watch if cases is None else cases.take
+    cases = _watched_cases(ranker, contest, files)
     run_until_stopped(compare(), again)
     summary = ranker.summary()
     show_document(_ranking_document(summary, cases), options, files)

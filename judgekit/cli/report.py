@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 8
 
-# What tells the files apart that judgekit writes: the fields of a row.
+# The fields of a row, by which the files that judgekit writes are distinguished.
 _RESULT_FIELDS = {"case", "output", "judgments"}
 _VERDICT_FIELDS = {"judgments", "criteria", "passed"}
 
@@ -158,7 +158,7 @@ def _read(path: Path, kind: type[_Row]) -> list[_Row]:
 def _recorded_run(
     name: str, results: Sequence[CaseResult], rubric: Rubric | None = None
 ) -> RunInfo:
-    """The run that results come from, as far as they tell."""
+    """The run that results come from, as far as they show it."""
     judges = [answer.judge for one in results for answer in one.judgments]
     judges += [failure.judge for one in results for failure in one.failures]
     return RunInfo(

@@ -310,7 +310,7 @@ def stored_comparison_document(
         table = None
         if has_page:
             variants = (info.a.variant or "", info.b.variant or "")
-            table = score_comparison_cases(store, found, variants, info.tags).table
+            table = score_comparison_cases(store, found, variants, info.tags)[0]
         document = score_comparison_document(found.result, table)
         return _with_setup(store, document, info, score_comparison_setup(info))
     cases = comparison_cases(store, info) if has_page else None

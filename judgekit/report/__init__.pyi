@@ -21,7 +21,6 @@ from .calibration_maps import (
 )
 from .comparison import (
     comparison_document as comparison_document,
-    comparison_lines as comparison_lines,
     ranking_document as ranking_document,
     score_comparison_document as score_comparison_document,
 )
@@ -109,7 +108,11 @@ from .overview import (
     relation_lines as relation_lines,
     relations_json as relations_json,
 )
-from .pair_cases import RankingCases as RankingCases, comparison_cases as comparison_cases
+from .pair_cases import (
+    RankingCases as RankingCases,
+    comparison_cases as comparison_cases,
+    comparison_lines as comparison_lines,
+)
 from .plan import (
     judge_plan_document as judge_plan_document,
     judging_plan_document as judging_plan_document,

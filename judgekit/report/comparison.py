@@ -32,6 +32,7 @@ from judgekit.report.document import (
     text_columns,
 )
 from judgekit.report.numbers import format_p_value
+from judgekit.report.pair_cases import short_judge_names
 from judgekit.report.segments import name_column, segment_block
 
 if TYPE_CHECKING:
@@ -49,24 +50,17 @@ if TYPE_CHECKING:
         SegmentWins,
         WinFigures,
     )
-    from judgekit.records import Comparison, PairAnswer
     from judgekit.stats.bias import PositionBias
     from judgekit.stats.estimate import Estimate
 
-_MAX_LENGTH = 220
-_WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
-
 
 def comparison_document(summary: ComparisonSummary, cases: CaseTable | None = None) -> Document:
-    """A blind comparison: the decision, who won how often, and what limits the result.
-
-    A page has the `cases` too (see `pair_cases`).
-    """
+    """A blind comparison: the decision, who won how often, its limits; on a page its `cases`."""
     a, b = (message.printable(name, 40) for name in (summary.a, summary.b))
     n_cases = summary.whole.rate.n
     blocks: list[Block | None] = [
         _wins_table({"overall": summary.whole, **summary.criteria}),
-        _drawn_shares(summary),
+        _share_bars(summary),
         segment_block(summary.strata, summary.tags, _segment_wins_table, n_cases=n_cases),
         None if summary.panel is None else panel_table(summary.panel),
         cases,
@@ -92,32 +86,6 @@ def decision_conclusion(decision: ComparisonDecision, a: str, b: str) -> Conclus
 
 def _needed_cases(n: int | None, aim: str) -> str:
     return "" if n is None else f"; about {numbers.format_count(n, 'case')} are needed to {aim}"
-
-
-def comparison_lines(comparison: Comparison) -> str:
-    """One comparison: the case, the winner, and the judge's rationale in each order."""
-    conflict = "  (the two orders conflict)" if comparison.consistent is False else ""
-    case = message.printable(comparison.case_id or "?")
-    lines = [f"{_WINNERS[comparison.winner]:<5} {case}{conflict}"]
-    if comparison.error is not None:
-        lines.append(f"      no output: {message.one_line(comparison.error, _MAX_LENGTH)}")
-    names = _short_judge_names(one.judge for one in comparison.judges)
-    if names:
-        votes = [f"{names[one.judge]} {_WINNERS[one.winner]}" for one in comparison.judges]
-        lines.append(f"      votes: {'; '.join(votes)}")
-
-    def subject(answer: PairAnswer) -> str:
-        criterion = message.printable(answer.criterion or "overall")
-        judge = f"{names[answer.judge]}, " if names else ""
-        return f"{judge}{criterion}, {answer.order.upper()}"
-
-    for one in comparison.preferences:
-        why = message.printable(one.rationale, _MAX_LENGTH)
-        lines.append(f"      {subject(one)}: {one.choice}  {why}")
-    for failure in comparison.failures:
-        why = message.one_line(failure.message, _MAX_LENGTH)
-        lines.append(f"      {subject(failure)}: {failure.kind}  {why}")
-    return "\n".join(lines)
 
 
 def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
@@ -213,7 +181,7 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     return Table(text_columns(*heads), tuple(cells), title)
 
 
-def _drawn_shares(summary: ComparisonSummary) -> Table:
+def _share_bars(summary: ComparisonSummary) -> Table:
     """Who wins, and whether the place decides, beside the line of one half."""
     rate, first = summary.whole.rate, summary.position
     centred = replace(rate, value=rate.value - 0.5, low=rate.low - 0.5, high=rate.high - 0.5)
@@ -255,10 +223,7 @@ _TESTS = {
 def score_comparison_document(
     compared: ScoreComparison, cases: CaseTable | None = None
 ) -> Document:
-    """A comparison of stored scores: the decision, the differences, and how they were tested.
-
-    A page has the `cases` too (see `side_by_side`).
-    """
+    """A comparison of stored scores: the decision, the differences and their tests, the `cases`."""
     a, b = (message.printable(name, 40) for name in (compared.a, compared.b))
     overall = {"value": compared.value, "pass rate": compared.pass_rate, **compared.criteria}
     leading = compared.value or compared.pass_rate
@@ -345,16 +310,6 @@ def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -
     )
 
 
-def _short_judge_names(judges: Iterable[str]) -> dict[str, str]:
-    """The model of each judge, and the template too where two judges share a model."""
-    known = list(dict.fromkeys(judges))
-    models = [judge.rpartition(" ")[0] or judge for judge in known]
-    return {
-        judge: message.printable(model if models.count(model) == 1 else judge.partition("@")[0])
-        for judge, model in zip(known, models, strict=True)
-    }
-
-
 def _judge_flag_words(flag: str, position: PositionBias | None) -> str:
     place = "second" if position is not None and position.value < 0 else "first"
     return {
@@ -371,7 +326,7 @@ def panel_lines(panel: PanelFigures) -> list[LabelledText]:
     if panel.alpha is not None and not isnan(panel.alpha.value):
         beyond = f" ({numbers.format_mean(panel.alpha)} by alpha)"
     lines = [("panel", f"each judge has one vote; two judges agree on {agreed} of winners{beyond}")]
-    names = _short_judge_names(one.judge for one in panel.judges)
+    names = short_judge_names(one.judge for one in panel.judges)
     for one in panel.judges:
         if one.flags:
             words = "; ".join(_judge_flag_words(flag, one.position) for flag in one.flags)
@@ -380,7 +335,7 @@ def panel_lines(panel: PanelFigures) -> list[LabelledText]:
 
 
 def panel_table(panel: PanelFigures, *, wins: bool = True) -> Table:
-    names = _short_judge_names(one.judge for one in panel.judges)
+    names = short_judge_names(one.judge for one in panel.judges)
     rows: list[tuple[str | Cell, ...]] = []
     for one in panel.judges:
         whole = one.whole
@@ -419,10 +374,7 @@ _TIES = {
 
 
 def ranking_document(summary: RankingSummary, cases: CaseTable | None = None) -> Document:
-    """A ranking: who is first, strengths with intervals, and who won against whom.
-
-    A page has the `cases` too (see `pair_cases`).
-    """
+    """A ranking: who is first, strengths with intervals, who won against whom, and the `cases`."""
     rubric = summary.questioned.rubric or ""
     sides = numbers.format_count(len(summary.sides), "variant")
     made = numbers.format_count(summary.n_comparisons, "comparison")
@@ -543,15 +495,14 @@ def _strengths(summary: RankingSummary) -> Table:
     known = [x for one in summary.sides for x in (one.strength.low, one.strength.high)]
     reach = max((abs(x) for x in known if not isnan(x)), default=1.0)
     rows: list[tuple[str | Cell, ...]] = []
-    ends, shades = set(), list[int]()
+    ends = set()
     for number, side in enumerate(summary.sides):
         below = summary.sides[number + 1 : number + 2]
         pair = pairs.get((side.name, below[0].name)) if below else None
         p = format_p_value(None if pair is None else pair.p_adjusted)
-        drawn = IntervalBar(side.strength, (-reach, reach), 0)
-        bar = Cell(f"strength {numbers.format_mean(side.strength)}", bar=drawn)
+        interval = IntervalBar(side.strength, (-reach, reach), 0)
+        bar = Cell(f"strength {numbers.format_mean(side.strength)}", bar=interval)
         rows.append((f"{side.place}", side.name, *_strength_cells(side), p, bar))
-        shades.append(_shade(summary.sides[:number], side, shades))
         if below and below[0].group != side.group:
             ends.add(number)
     heads = (f"strength, {level:g} %", "Elo", "wins", "rank", "p to next")
@@ -559,17 +510,21 @@ def _strengths(summary: RankingSummary) -> Table:
     columns = (Column("#"), Column("variant", "text", max_width=40), *map(Column, heads), bars)
     notes = ("rank: the range of places that the comparisons allow",)
     return Table(
-        columns, tuple(rows), notes=notes, rules_after=frozenset(ends), shades=tuple(shades)
+        columns,
+        tuple(rows),
+        notes=notes,
+        rules_after=frozenset(ends),
+        shades=_shades(summary.sides),
     )
 
 
-def _shade(above: Sequence[RankedSide], side: RankedSide, shades: Sequence[int]) -> int:
+def _shades(sides: Sequence[RankedSide]) -> tuple[int, ...]:
     """Sides whose places may be the same share a shade with those between them."""
-    if not above:
-        return 0
-    same = [one for one in above if one.group == side.group]
-    is_tied = any(one.worst >= side.best for one in same)
-    return shades[-1] if is_tied else shades[-1] + 1
+    found: list[int] = []
+    for n, side in enumerate(sides):
+        worst = max((one.worst for one in sides[:n] if one.group == side.group), default=0)
+        found.append(found[-1] + (worst < side.best) if found else 0)
+    return tuple(found)
 
 
 def _strength_cells(side: RankedSide) -> list[str | Cell]:

@@ -1,6 +1,6 @@
 """Makes the case tables of judged items: a judge beside human labels, and a judge beside another.
 
-A row is an output; a column is a criterion, or what the judges said before and now.
+A row is an output; a column is a criterion, or the decision before and now.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ KnownAnswers = Iterable[tuple[OutputKey, KnownAnswer]]
 
 
 def stored_answers(store: StoredRuns, run_id: str) -> Iterator[tuple[OutputKey, KnownAnswer]]:
-    """The answers of a run, with what its automated judges said."""
+    """The answers of a run, with the judgments of its automated judges."""
     for result in store.results(run_id):
         place = OutputKey(result.case.id, result.variant, result.repeat)
         # Judgments of humans are labels, and would be taken for the judge's.
@@ -163,7 +163,7 @@ def _full(
     ]
     about: PageJson = {"facts": [], "texts": []} if known.case is None else shown_case(known.case)
     title = message.printable(str(place))
-    return {"id": title, **about, "outputs": outputs, "opinions": opinions, "points": []}
+    return {"id": title, **about, "answers": outputs, "opinions": opinions}
 
 
 class _NumberedQuotes:
@@ -211,11 +211,11 @@ def _closeness(part: AlignedItems, item: JudgedItem) -> float | None:
 
 
 def _item_text(part: AlignedItems, item: JudgedItem) -> str:
-    said = [] if item.judge is None else [f"judge {_score(part, item.judge)}"]
+    scores = [] if item.judge is None else [f"judge {_score(part, item.judge)}"]
     if item.ratings:
         label = part.label(item) if part.is_nominal else mean_rating(item)
-        said.append(f"human {_score(part, label)}")
-    return ", ".join(said)
+        scores.append(f"human {_score(part, label)}")
+    return ", ".join(scores)
 
 
 def _score(part: AlignedItems, raw: float) -> str:

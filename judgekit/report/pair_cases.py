@@ -1,4 +1,4 @@
-"""Makes the case tables of blind comparisons and rankings: outputs beside each other, and choices.
+"""Shows the pairs of blind comparisons and rankings: a line in a terminal, a case on a page.
 
 Answers of two runs are in `side_by_side`, single judged outputs in `item_cases`; all of them show a
 case in the same form (`outputs`, then `opinions` by criterion).
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ComparisonAnalysis,
         ComparisonInfo,
         Evidence,
+        PairAnswer,
         PreferenceFailure,
         PresentationOrder,
         Winner,
@@ -66,7 +67,44 @@ PAIR_FILTERS = {
 }
 
 _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
-_FIRST_SHOWN = {"ab": "A", "ba": "B"}
+_MAX_LENGTH = 220
+_WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
+
+
+def comparison_lines(comparison: Comparison) -> str:
+    """One comparison: the case, the winner, and the judge's rationale in each order."""
+    conflict = "  (the two orders conflict)" if comparison.consistent is False else ""
+    case = message.printable(comparison.case_id or "?")
+    lines = [f"{_WINNERS[comparison.winner]:<5} {case}{conflict}"]
+    if comparison.error is not None:
+        lines.append(f"      no output: {message.one_line(comparison.error, _MAX_LENGTH)}")
+    names = short_judge_names(one.judge for one in comparison.judges)
+    if names:
+        votes = [f"{names[one.judge]} {_WINNERS[one.winner]}" for one in comparison.judges]
+        lines.append(f"      votes: {'; '.join(votes)}")
+
+    def subject(answer: PairAnswer) -> str:
+        criterion = message.printable(answer.criterion or "overall")
+        judge = f"{names[answer.judge]}, " if names else ""
+        return f"{judge}{criterion}, {answer.order.upper()}"
+
+    for one in comparison.preferences:
+        why = message.printable(one.rationale, _MAX_LENGTH)
+        lines.append(f"      {subject(one)}: {one.choice}  {why}")
+    for failure in comparison.failures:
+        why = message.one_line(failure.message, _MAX_LENGTH)
+        lines.append(f"      {subject(failure)}: {failure.kind}  {why}")
+    return "\n".join(lines)
+
+
+def short_judge_names(judges: Iterable[str]) -> dict[str, str]:
+    """The model of each judge, and the template too where two judges share a model."""
+    known = list(dict.fromkeys(judges))
+    models = [judge.rpartition(" ")[0] or judge for judge in known]
+    return {
+        judge: message.printable(model if models.count(model) == 1 else judge.partition("@")[0])
+        for judge, model in zip(known, models, strict=True)
+    }
 
 
 def opinion(
@@ -120,7 +158,7 @@ def comparison_cases(store: StoredComparisons, info: ComparisonInfo) -> CaseTabl
                 full={
                     "id": message.printable(pair.case.id),
                     **shown_case(pair.case),
-                    "outputs": shown.outputs((f"A: {info.a.label}", f"B: {info.b.label}")),
+                    "answers": shown.outputs((f"A: {info.a.label}", f"B: {info.b.label}")),
                     "opinions": shown.opinions(),
                     "points": _analysis_points(analyses.get(pair.place)),
                 },
@@ -182,7 +220,7 @@ def _preferred(one: Preference) -> Winner:
 
 
 class PairView:
-    """Two outputs as the judge saw them, with what it said in each order.
+    """Two outputs as the judge saw them, with its choices in each order.
 
     Without `pair` there are no outputs: a file of comparisons has none.
     """
@@ -396,7 +434,7 @@ class RankingCases:
                 shown["column"] = variants.index(label)
                 _merge_output(outputs.setdefault(label, shown), shown)
         ordered = [outputs[name] for name in variants if name in outputs]
-        return {"outputs": ordered, "opinions": opinions, "points": []}
+        return {"answers": ordered, "opinions": opinions}
 
 
 def _merge_output(first: PageJson, shown: PageJson) -> None:

@@ -6,11 +6,11 @@ A difference is shown only where both were measured the same way; the outputs ar
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import groupby, zip_longest
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from judgekit.errors import NotComparableError, NotEnoughDataError
 from judgekit.evaluation import (
@@ -27,7 +27,6 @@ from judgekit.report import message, numbers
 from judgekit.report.case_table import CaseRow, CaseTableBuilder, CellState, GridCell, text_snippet
 from judgekit.report.comparison import score_comparison_document
 from judgekit.report.document import Conclusion, Document, Lines, Notes, not_empty
-from judgekit.report.pair_cases import opinion
 from judgekit.report.run_cases import RUN_STATES, answer_state, shown_answer, shown_case
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import ComparedScores, Outcome, ScoreComparison
     from judgekit.records import RunInfo
-    from judgekit.report.document import CaseTable, PageJson, Tone
+    from judgekit.report.document import CaseTable, Tone
     from judgekit.store import RunStore
 
     RunVariant = tuple[RunInfo, str]
@@ -70,22 +69,6 @@ _TEXT_FILTERS = ("changed", "alone")
 _SAME = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSide:
-    """A variant of a stored run, and the run by which its answers are concluded."""
-
-    label: str
-    run: RunInfo
-    variant: str
-
-
-class SideCases(NamedTuple):
-    """The case table of two sides, and how many cases are worse, better, the same."""
-
-    table: CaseTable
-    counts: Mapping[str, int]
-
-
 def side_by_side_document(store: RunStore, a: RunVariant, b: RunVariant) -> Document:
     """Two variants of stored runs, case by case: B is what A is compared with.
 
@@ -104,74 +87,78 @@ def side_by_side_document(store: RunStore, a: RunVariant, b: RunVariant) -> Docu
         found = compare_stored_scores(store, info, labels)
     except (NotComparableError, NotEnoughDataError) as error:
         return _refused(store, (a, b), labels, error)
-    cases = score_comparison_cases(store, found, (a[1], b[1]))
+    cases, counts = score_comparison_cases(store, found, (a[1], b[1]))
     document = score_comparison_document(found.result)
     # The id and time of a comparison that is not stored would name nothing.
     return replace(
         document,
         title=f"{labels[0]} and {labels[1]} side by side",
-        conclusion=_conclusion(found.result, cases.counts),
-        blocks=(_sides_lines((a, b)), *document.blocks, cases.table),
-        data=lambda: {**asdict(found.result), "cases": dict(cases.counts)},
+        conclusion=_conclusion(found.result, counts),
+        blocks=(_sides_lines((a, b)), *document.blocks, cases),
+        data=lambda: {**asdict(found.result), "cases": dict(counts)},
     )
 
 
 def score_comparison_cases(
     store: RunStore, found: ComparedScores, variants: tuple[str, str], tags: Sequence[str] = ()
-) -> SideCases:
-    """The cases of a comparison of stored scores, concluded by the rules it was made by."""
+) -> tuple[CaseTable, Mapping[str, int]]:
+    """The cases of a comparison of stored scores, and how many are worse, better, the same."""
     measure, result = found.measure, found.result
-    sides = (
-        StoredSide(result.a, measure.a, variants[0]),
-        StoredSide(result.b, measure.b, variants[1]),
-    )
-    return side_cases(store, sides, tags=tags)
+    # The runs as the comparison concludes them: by one rubric, on one scale.
+    sides = ((measure.a, variants[0]), (measure.b, variants[1]))
+    return _case_table(store, sides, (result.a, result.b), tags=tags)
 
 
-def side_cases(
+def _case_table(
     store: RunStore,
-    sides: tuple[StoredSide, StoredSide],
+    sides: tuple[RunVariant, RunVariant],
+    labels: tuple[str, str],
     *,
     tags: Sequence[str] = (),
     is_compared: bool = True,
-) -> SideCases:
-    """A row for each case that a side answers; without `is_compared` no values are compared."""
-    columns = [f"A: {sides[0].label}", f"B: {sides[1].label}"]
+) -> tuple[CaseTable, Counter[str]]:
+    columns = [f"A: {labels[0]}", f"B: {labels[1]}", *(["B - A"] if is_compared else [])]
     filters = {
         key: label for key, label in SIDE_FILTERS.items() if is_compared or key in _TEXT_FILTERS
     }
-    builder = CaseTableBuilder(
-        "sides", [*columns, "B - A"] if is_compared else columns, SIDE_STATES, filters
-    )
+    builder = CaseTableBuilder("sides", columns, SIDE_STATES, filters)
     counts: Counter[str] = Counter()
     for a, b in _abreast(*(_by_case(store, side, frozenset(tags)) for side in sides)):
         change = _change(a, b)
-        wanted = [change, *(["changed"] if _has_new_text(a, b) else [])]
+        wanted = [change.state, *(["changed"] if _has_new_text(a, b) else [])]
         counts.update(wanted)
         cells = [_answers_cell(answers, shows_value=is_compared) for answers in (a, b)]
-        if is_compared:
-            cells.append(GridCell(change, text=_difference_text(a, b)))
         case = (b or a)[0].result.case
+        answers = [
+            {
+                **shown_answer(one),
+                "column": column,
+                "name": f"{side}: {message.with_repeat(labels[column], one.result.repeat)}",
+            }
+            for column, (side, own) in enumerate(zip("AB", (a, b), strict=True))
+            for one in own
+        ]
         builder.add(
             CaseRow(
                 case_id=case.id,
                 snippet=text_snippet(case.name or to_text(case.input)),
-                cells=cells,
-                full=_shown_sides(a, b, (sides[0].label, sides[1].label)),
+                cells=[*cells, *([change] if is_compared else [])],
+                full={"id": message.printable(case.id), **shown_case(case), "answers": answers},
                 tags=case.tags,
                 stratum=case.stratum,
                 filters=[key for key in wanted if key in filters],
             )
         )
-    return SideCases(builder.table(), counts)
+    return builder.table(), counts
 
 
 def _by_case(
-    store: RunStore, side: StoredSide, tags: frozenset[str]
+    store: RunStore, side: RunVariant, tags: frozenset[str]
 ) -> Iterator[tuple[str, _Answers]]:
-    results = last_tries(store.results(side.run.id, variant=side.variant), side.run)
+    run, variant = side
+    results = last_tries(store.results(run.id, variant=variant), run)
     for case_id, group in groupby(results, key=lambda one: one.case.id):
-        answers = [conclude_result(one, side.run) for one in group]
+        answers = [conclude_result(one, run) for one in group]
         if not tags or tags & set(answers[0].result.case.tags):
             yield case_id, answers
 
@@ -200,28 +187,19 @@ def _mean(answers: _Answers) -> float | None:
     return fsum(values) / len(values) if values else None
 
 
-def _change(a: _Answers, b: _Answers) -> str:
+def _change(a: _Answers, b: _Answers) -> GridCell:
+    """What B has other than A."""
     if not a or not b:
-        return "alone"
+        return GridCell("alone", text=f"only in {'B' if b else 'A'}")
     # Another question has another answer.
     if case_content(a[0].result.case) != case_content(b[0].result.case):
-        return "unknown"
-    values = _mean(a), _mean(b)
-    if values[0] is None or values[1] is None:
-        return "unknown"
-    gap = values[1] - values[0]
-    return "same" if abs(gap) <= _SAME else "better" if gap > 0 else "worse"
-
-
-def _difference_text(a: _Answers, b: _Answers) -> str:
-    if not a or not b:
-        return f"only in {'B' if b else 'A'}"
-    if case_content(a[0].result.case) != case_content(b[0].result.case):
-        return "the case was edited"
+        return GridCell("unknown", text="the case was edited")
     before, after = _mean(a), _mean(b)
     if before is None or after is None:
-        return "no value"
-    return numbers.format_decimal(after - before, "+.2f")
+        return GridCell("unknown", text="no value")
+    gap = after - before
+    state = "same" if abs(gap) <= _SAME else "better" if gap > 0 else "worse"
+    return GridCell(state, text=numbers.format_decimal(gap, "+.2f"))
 
 
 def _has_new_text(a: _Answers, b: _Answers) -> bool:
@@ -235,52 +213,6 @@ def _answers_cell(answers: _Answers, *, shows_value: bool) -> GridCell | None:
     states = {answer_state(one) for one in answers}
     state = states.pop() if len(states) == 1 else "mixed"
     return GridCell(state, _mean(answers) if shows_value else None)
-
-
-def _shown_sides(a: _Answers, b: _Answers, labels: tuple[str, str]) -> PageJson:
-    """A case in full: outputs of both sides, and what was said of each by criterion."""
-    outputs: list[PageJson] = []
-    opinions: dict[str, list[PageJson]] = {}
-    for column, answers in enumerate((a, b)):
-        for one in answers:
-            side = message.with_repeat("AB"[column], one.result.repeat)
-            shown: dict[str, Any] = shown_answer(one)
-            name = f"{'AB'[column]}: {message.with_repeat(labels[column], one.result.repeat)}"
-            outputs.append({**shown, "column": column, "name": name})
-            for title, row in _opinions(side, shown):
-                opinions.setdefault(title, []).append(row)
-    case = (b or a)[0].result.case
-    return {
-        "id": message.printable(case.id),
-        **shown_case(case),
-        "outputs": outputs,
-        "opinions": [
-            {"title": title, "result": "", "rows": rows} for title, rows in opinions.items()
-        ],
-        "points": [],
-    }
-
-
-def _opinions(side: str, shown: dict[str, Any]) -> Iterator[tuple[str, PageJson]]:
-    """What judges and assertions say of an answer, each below its own title."""
-    for one in shown.pop("judgments"):
-        row = opinion(
-            side,
-            one["score"],
-            rationale=one["rationale"],
-            tone=one["tone"],
-            facts=[one["judge"], *one["facts"]],
-            quotes=[{**quote, "of": side} for quote in one["quotes"]],
-        )
-        yield one["criterion"], row
-    for one in shown.pop("failures"):
-        score, facts = f"no judgment: {one['kind']}", [one["judge"]]
-        row = opinion(side, score, rationale=one["message"], tone="inconclusive", facts=facts)
-        yield one["criterion"], row
-    for one in shown.pop("checks"):
-        actual = "" if one["actual"] is None else f", found {one['actual']}"
-        row = opinion(side, f"{one['word']}{actual}", rationale=one["message"], tone=one["tone"])
-        yield one["type"], row
 
 
 def _conclusion(found: ScoreComparison, counts: Mapping[str, int]) -> Conclusion:
@@ -313,18 +245,17 @@ def _refused(
     error: NotComparableError | NotEnoughDataError,
 ) -> Document:
     """Both outputs without a verdict, and what would make one possible."""
-    a, b = (StoredSide(label, *side) for label, side in zip(labels, sides, strict=True))
-    cases = side_cases(store, (a, b), is_compared=False)
+    cases, counts = _case_table(store, sides, labels, is_compared=False)
     reason = f"{error.message[:1].upper()}{error.message[1:]}"
-    changed = numbers.format_count(cases.counts["changed"], "case")
-    remedy = _remedy(a.run, b.run)
+    changed = numbers.format_count(counts["changed"], "case")
+    remedy = _remedy(sides[0][0], sides[1][0])
     return Document(
         title=f"{labels[0]} and {labels[1]} side by side",
         conclusion=Conclusion(
             f"No verdict: {error.message}. The outputs of {changed} differ.", "inconclusive"
         ),
         blocks=not_empty([
-            _sides_lines(sides), Notes(remedy, "To compare their scores"), cases.table
+            _sides_lines(sides), Notes(remedy, "To compare their scores"), cases
         ]),
         data=lambda: {
             "a": labels[0],
@@ -332,7 +263,7 @@ def _refused(
             "decision": None,
             "reason": reason,
             "remedy": list(remedy),
-            "cases": {key: cases.counts[key] for key in _TEXT_FILTERS},
+            "cases": {key: counts[key] for key in _TEXT_FILTERS},
         },
     )  # fmt: skip
 

@@ -138,23 +138,45 @@ function Point({ point }) {
     ${point.after && html`<${WordDiff} a=${point.before} b=${point.after} />`}</li>`;
 }
 
+/** What judges and assertions say of the answers of two runs, each below its own title. */
+function judgedByTitle(answers) {
+  const groups = new Map();
+  const add = (title, row) => groups.set(title, [...(groups.get(title) ?? []), row]);
+  for (const answer of answers) {
+    for (const one of answer.judgments ?? []) {
+      const facts = [one.judge, ...one.facts];
+      add(one.criterion, { ...one, who: answer.name, facts });
+    }
+    for (const one of answer.failures ?? []) {
+      const said = { score: one.kind, tone: "inconclusive", rationale: one.message };
+      add(one.criterion, { ...said, who: answer.name, facts: [one.judge], quotes: [] });
+    }
+    for (const one of answer.checks ?? []) {
+      const facts = one.actual === null ? [] : [one.actual];
+      add(one.type, { who: answer.name, score: one.word, tone: one.tone, facts, rationale: one.message, quotes: [] });
+    }
+  }
+  return [...groups].map(([title, rows]) => ({ title, rows }));
+}
+
 /** A case of a page that sets things beside each other. */
 export function PairBody({ row }) {
+  const groups = row.opinions ?? judgedByTitle(row.answers);
   return html`
     <div class="pair-body">
       <${Facts} facts=${row.facts} />
       ${row.texts.map((text) => html`
         <details open=${text.title === "input"}><summary>${text.title}</summary><pre class="output" dir="auto">${text.text}</pre></details>`)}
-      <h3>${row.outputs.length > 1 ? "Outputs" : "Output"}</h3>
-      <${Outputs} outputs=${row.outputs} key=${row.id} />
-      ${row.opinions.length > 0 && html`<h3>Judgments</h3>`}
-      ${row.opinions.map((group) => html`
+      <h3>${row.answers.length > 1 ? "Outputs" : "Output"}</h3>
+      <${Outputs} outputs=${row.answers} key=${row.id} />
+      ${groups.length > 0 && html`<h3>Judgments</h3>`}
+      ${groups.map((group) => html`
         <section class="group">
           <h4><bdi>${group.title}</bdi></h4>
           ${group.result && html`<p class="result">${group.result}</p>`}
           <div class="beside">${group.rows.map((one) => html`<${Opinion} row=${one} />`)}</div>
         </section>`)}
-      ${row.points.map((group) => html`
+      ${(row.points ?? []).map((group) => html`
         <h3>${group.title}</h3>
         <ul>${group.points.map((point) => html`<${Point} point=${point} />`)}</ul>`)}
     </div>`;
