@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from judgekit.rejudgment import JudgedSide, PairedVerdict
     from judgekit.report.document import Block, CaseTable, PageJson
     from judgekit.store import StoredRuns
+    from judgekit.tuning import ChangedScore
 
 ITEM_STATES = {
     "higher": CellState("the judge is higher", "▲", "fail", 0),
@@ -247,6 +248,53 @@ def _annotator_rows(part: AlignedItems, item: JudgedItem) -> Iterator[PageJson]:
 
 
 CHANGE_FILTERS = {"up": "Passes now", "down": "Fails now"}
+
+
+SCORE_STATES = {
+    "farther": CellState("farther from the human label", "▼", "worse", 0),
+    "closer": CellState("closer to the human label", "▲", "better", 1),
+    "same": CellState("as far from the human label", "=", "neutral", 2),
+}
+"""What a reworded rubric does to a score."""
+
+
+def score_changes(changed: Sequence[ChangedScore], answers: KnownAnswers) -> CaseTable:
+    """The held-out items that a reworded rubric scores differently."""
+    filters = {"farther": "Farther", "closer": "Closer"}
+    names = [*dict.fromkeys(one.criterion for one in changed)]
+    builder = CaseTableBuilder("changes", names, SCORE_STATES, filters)
+    items: dict[OutputKey, dict[str, ChangedScore]] = {}
+    for one in changed:
+        items.setdefault(one.place, {})[one.criterion] = one
+    known = {place: answer for place, answer in answers if place in items}
+    for place, own in items.items():
+        cells = [_change_cell(own[name]) if name in own else None for name in names]
+        opinions = [_score_change(one) for one in own.values()]
+        answer = known.get(place, KnownAnswer())
+        builder.add(
+            CaseRow(
+                case_id=str(place),
+                snippet=answer.snippet(),
+                cells=cells,
+                full=_full(place, answer, opinions, _NumberedQuotes()),
+                tags=() if answer.case is None else answer.case.tags,
+                stratum=None if answer.case is None else answer.case.stratum,
+                filters={cell.state for cell in cells if cell is not None} & filters.keys(),
+            )
+        )
+    return builder.table(title="Changed scores on held-out cases")
+
+
+def _change_cell(one: ChangedScore) -> GridCell:
+    gap = abs(one.chosen - one.human) - abs(one.present - one.human)
+    state = "closer" if gap < 0 else "farther" if gap > 0 else "same"
+    return GridCell(state, text=f"{one.present:.3g} → {one.chosen:.3g}, human {one.human:.3g}")
+
+
+def _score_change(one: ChangedScore) -> PageJson:
+    scores = {"before": one.present, "now": one.chosen, "human label": one.human}
+    rows = [opinion(who, f"{score:.3g}") for who, score in scores.items()]
+    return {"title": one.criterion, "result": "", "rows": rows}
 
 
 def changed_verdicts(

@@ -29,7 +29,7 @@ from judgekit.report.document import (
     sampling_line,
     text_columns,
 )
-from judgekit.report.item_cases import changed_verdicts
+from judgekit.report.item_cases import changed_verdicts, score_changes
 from judgekit.report.numbers import format_decimal, format_p_value
 from judgekit.report.plan import judge_plan_document
 from judgekit.report.segments import segment_block
@@ -215,10 +215,13 @@ _DECISION_TONES: dict[TuningDecision, Tone] = {
 """Decisions that are neither of these are open."""
 
 
-def tuning_document(found: Tuning, present: Rubric | None = None) -> Document:
+def tuning_document(
+    found: Tuning, present: Rubric | None = None, answers: KnownAnswers | None = None
+) -> Document:
     """A tuning: whether the new wording is better on held-out cases, and by how much.
 
-    With the `present` rubric a page shows which of its words change.
+    With the `present` rubric a page shows which of its words change, and with `answers` where that
+    changes scores.
     """
     training = len(found.training_cases)
     cases = numbers.format_count(len(found.held_out_cases), "held-out case")
@@ -227,18 +230,27 @@ def tuning_document(found: Tuning, present: Rubric | None = None) -> Document:
     if found.present_held_out is not None:
         table = _held_out_table(found.present_held_out, found.chosen_held_out)
 
+    has_cases = answers is not None and found.changed
+    changed = score_changes(found.changed, answers or ()) if has_cases else None
+
     def data() -> dict[str, object]:
         tuned = None if found.tuned is None else found.tuned.to_json()
-        return {"conclusion": text, **asdict(replace(found, tuned=None)), "tuned": tuned}
+        figures = asdict(replace(found, tuned=None, changed=()))
+        # Single items are for reading: the JSON has the figures that follow from them.
+        del figures["changed"]
+        return {"conclusion": text, **figures, "tuned": tuned}
 
     return Document(
         title=f"Tuning of {found.rubric}: {training:,} training cases, {cases}",
         conclusion=Conclusion(text, tone),
-        blocks=not_empty(
-            [table, *_wording_changes(present, found.tuned), Lines(tuple(tuning_notes(found)))]
-        ),
+        blocks=not_empty([
+            table,
+            *_wording_changes(present, found.tuned),
+            changed,
+            Lines(tuple(tuning_notes(found))),
+        ]),
         data=data,
-    )
+    )  # fmt: skip
 
 
 def _wording_changes(present: Rubric | None, tuned: Rubric | None) -> Iterator[TextChange]:
