@@ -288,6 +288,7 @@ class PairView:
             one.name: (one.winner, one.consistent) for one in found.criteria
         }
         answers: list[Preference | PreferenceFailure] = [*found.preferences, *found.failures]
+        answers.sort(key=lambda one: one.order)
         for name, (winner, consistent) in results.items():
             rows = [self._row(one) for one in answers if one.criterion == name]
             if not rows and name is not None:

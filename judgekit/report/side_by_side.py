@@ -246,13 +246,13 @@ def _refused(
 ) -> Document:
     """Both outputs without a verdict, and what would make one possible."""
     cases, counts = _case_table(store, sides, labels, is_compared=False)
-    reason = f"{error.message[:1].upper()}{error.message[1:]}"
+    reason = error.message
     changed = numbers.format_count(counts["changed"], "case")
     remedy = _remedy(sides[0][0], sides[1][0])
     return Document(
         title=f"{labels[0]} and {labels[1]} side by side",
         conclusion=Conclusion(
-            f"No verdict: {error.message}. The outputs of {changed} differ.", "inconclusive"
+            f"No verdict: {reason}. The outputs of {changed} differ.", "inconclusive"
         ),
         blocks=not_empty([
             _sides_lines(sides), Notes(remedy, "To compare their scores"), cases
