@@ -82,8 +82,7 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
             document = _stored_document(store, result, other, has_page=files.has_page)
     for path in files.documents:
         write_document(path, document)
-        if not options.quiet:
-            console.note(f"wrote the report to {path}; it contains the data of the cases")
+        console.note(f"wrote the report to {path}; it contains the data of the cases")
     if options.as_json:
         files_written = [str(path) for path in files.documents]
         conclusion = {"tone": document.conclusion.tone, "text": document.conclusion.text}
