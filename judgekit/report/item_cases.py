@@ -105,7 +105,7 @@ def calibration_cases(
     for place in sorted(items, key=lambda one: one.rank):
         own = [(part, items[place].get(part.name)) for part in parts]
         builder.add(_item_row(place, own, reasons, known.get(place, KnownAnswer())))
-    return builder.table(summary)
+    return builder.table(summary, "Items: judge vs human label")
 
 
 def _title(part: AlignedItems) -> str:
@@ -212,11 +212,12 @@ def _closeness(part: AlignedItems, item: JudgedItem) -> float | None:
 
 
 def _item_text(part: AlignedItems, item: JudgedItem) -> str:
-    scores = [] if item.judge is None else [f"judge {_score(part, item.judge)}"]
-    if item.ratings:
-        label = part.label(item) if part.is_nominal else mean_rating(item)
-        scores.append(f"human {_score(part, label)}")
-    return ", ".join(scores)
+    """The judge's score and the human one, as short as a cell of the grid is."""
+    judge = numbers.DASH if item.judge is None else _score(part, item.judge)
+    if not item.ratings:
+        return judge
+    label = part.label(item) if part.is_nominal else mean_rating(item)
+    return f"{judge} vs {_score(part, label)}"
 
 
 def _score(part: AlignedItems, raw: float) -> str:

@@ -144,7 +144,7 @@ def shown_output(
 
 def comparison_cases(store: StoredComparisons, info: ComparisonInfo) -> CaseTable:
     """The pairs of a stored comparison: the choice in each order, and what follows."""
-    columns = ("A shown first", "B shown first", "result")
+    columns = ("A first", "B first", "result")
     builder = CaseTableBuilder("comparison", columns, PAIR_STATES, PAIR_FILTERS)
     analyses = store.analyses(info.id)
     for pair, found in counted_pairs(store, info):

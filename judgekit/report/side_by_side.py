@@ -198,8 +198,9 @@ def _change(a: _Answers, b: _Answers) -> GridCell:
     if before is None or after is None:
         return GridCell("unknown", text="no value")
     gap = after - before
-    state = "same" if abs(gap) <= _SAME else "better" if gap > 0 else "worse"
-    return GridCell(state, text=numbers.format_decimal(gap, "+.2f"))
+    if abs(gap) <= _SAME:
+        return GridCell("same", text="0.00")
+    return GridCell("better" if gap > 0 else "worse", text=numbers.format_decimal(gap, "+.2f"))
 
 
 def _has_new_text(a: _Answers, b: _Answers) -> bool:

@@ -45,9 +45,9 @@ def test_a_judge_is_higher_lower_or_agrees() -> None:
     assert found.columns == ["accuracy"]
     cells = {case: found.cells(f"{case} of v1")[0] for case in ("c0", "c1", "c2")}
     assert cells == {
-        "c0": ("the judge is higher", 0.25, "judge 5, human 2"),
-        "c1": ("the judge is lower", 0.25, "judge 1, human 4"),
-        "c2": ("judge and humans agree", 1.0, "judge 3, human 3"),
+        "c0": ("the judge is higher", 0.25, "5 vs 2"),
+        "c1": ("the judge is lower", 0.25, "1 vs 4"),
+        "c2": ("judge and humans agree", 1.0, "3 vs 3"),
     }
     assert found.filters("c0 of v1") == {"disagree", "higher"}
     assert found.filters("c1 of v1") == {"disagree", "lower"}
@@ -96,7 +96,7 @@ def test_a_judge_without_an_answer_neither_agrees_nor_disagrees() -> None:
     ]
     labels = [{"case_id": case, "annotator": "ada", "raw": 3} for case in ("c0", "c1")]
     found = shown(calibrate(judgments, labels, rubric=make_rubric()))
-    assert found.cells("c0") == [("no judgment", None, "human 3")]
+    assert found.cells("c0") == [("no judgment", None, "– vs 3")]
     assert found.filters("c0") == set()
     assert found.rows_of("c0", "accuracy")[0] == ("judge", "no usable answer", "")
 
@@ -122,8 +122,8 @@ def test_categories_are_named_and_have_no_distance() -> None:
     labels: list[Any] = [{"case_id": f"c{n}", "annotator": "ada", "raw": 2} for n in range(3)]
     options = CalibrationOptions(categories=True)
     found = shown(calibrate(judgments, labels, rubric=rubric, options=options))
-    assert found.cells("c0") == [("judge and humans differ", 0.0, "judge bug, human thanks")]
-    assert found.cells("c2") == [("judge and humans agree", 1.0, "judge thanks, human thanks")]
+    assert found.cells("c0") == [("judge and humans differ", 0.0, "bug vs thanks")]
+    assert found.cells("c2") == [("judge and humans agree", 1.0, "thanks vs thanks")]
 
 
 def side(value: float | None, *, passed: bool | None, **criteria: CriterionAnswer) -> JudgedSide:

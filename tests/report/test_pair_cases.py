@@ -73,7 +73,7 @@ def shown(store: RunStore, *pairs: ComparedPair, **fields: Any) -> ShownCases:
 def test_each_order_and_the_result_have_a_column(store: RunStore) -> None:
     outcomes = ("a", "b", "tie", "first", "open")
     found = shown(store, *(pair(n, outcome) for n, outcome in enumerate(outcomes)))
-    assert found.columns == ["A shown first", "B shown first", "result"]
+    assert found.columns == ["A first", "B first", "result"]
     labels = {
         outcome: [cell and cell[0] for cell in found.cells(f"c{n}")]
         for n, outcome in enumerate(outcomes)

@@ -63,13 +63,14 @@ function isTyping(target) {
   return target.closest?.("input, textarea, select, [contenteditable]");
 }
 
-function Outputs({ outputs }) {
+function Outputs({ outputs, areKeysOn }) {
   const [[left, right], pick] = useState(firstPair(outputs));
   const [asDiff, setDiff] = useState(false);
   const place = useRef(null);
   const swap = () => pick(([a, b]) => [b, a]);
 
   useEffect(() => {
+    if (!areKeysOn) return undefined;
     // `n` and `N` go through the changes, `s` swaps the sides, `d` shows the words that differ.
     const onKey = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
@@ -81,14 +82,14 @@ function Outputs({ outputs }) {
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
-  }, []);
+  }, [areKeysOn]);
 
   if (outputs.length === 0) return html`<p class="note">The output is not known here.</p>`;
   if (outputs.length === 1) return html`<${Output} output=${outputs[0]} />`;
   const [a, b] = [outputs[left], outputs[right]];
   return html`
     <div class="pair" ref=${place}>
-      <div class="filters">
+      <div class="pair-tools">
         ${outputs.length > 2 && html`
           <${Choice} label="Left" outputs=${outputs} value=${left} onPick=${(n) => pick([n, right])} />
           <${Choice} label="Right" outputs=${outputs} value=${right} onPick=${(n) => pick([left, n])} />`}
@@ -97,7 +98,7 @@ function Outputs({ outputs }) {
       </div>
       ${asDiff
         ? html`<h4>From <bdi>${a.name}</bdi> to <bdi>${b.name}</bdi></h4><${WordDiff} a=${a.output} b=${b.output} />`
-        : html`<div class="beside"><${Output} output=${a} key=${left} /><${Output} output=${b} key=${`right-${right}`} /></div>`}
+        : html`<div class="pair-columns"><${Output} output=${a} key=${left} /><${Output} output=${b} key=${`right-${right}`} /></div>`}
     </div>`;
 }
 
@@ -128,7 +129,7 @@ function Opinion({ row }) {
       <p><bdi>${row.who}</bdi>: <strong class=${row.tone}>${row.score}</strong></p>
       <${Facts} facts=${row.facts} />
       ${row.rationale ? html`<p class="rationale" dir="auto">${row.rationale}</p>` : html`<p class="note">no reason</p>`}
-      ${row.quotes.length > 0 && html`<ul class="quotes">${row.quotes.map((quote) => html`<${Quote} quote=${quote} />`)}</ul>`}
+      ${row.quotes.length > 0 && html`<ul class="pair-quotes">${row.quotes.map((quote) => html`<${Quote} quote=${quote} />`)}</ul>`}
     </div>`;
 }
 
@@ -160,7 +161,7 @@ function judgedByTitle(answers) {
 }
 
 /** A case of a page that sets things beside each other. */
-export function PairBody({ row }) {
+export function PairBody({ row, areKeysOn = true }) {
   const groups = row.opinions ?? judgedByTitle(row.answers);
   return html`
     <div class="pair-body">
@@ -168,13 +169,13 @@ export function PairBody({ row }) {
       ${row.texts.map((text) => html`
         <details open=${text.title === "input"}><summary>${text.title}</summary><pre class="output" dir="auto">${text.text}</pre></details>`)}
       <h3>${row.answers.length > 1 ? "Outputs" : "Output"}</h3>
-      <${Outputs} outputs=${row.answers} key=${row.id} />
+      <${Outputs} outputs=${row.answers} areKeysOn=${areKeysOn} key=${row.id} />
       ${groups.length > 0 && html`<h3>Judgments</h3>`}
       ${groups.map((group) => html`
         <section class="group">
           <h4><bdi>${group.title}</bdi></h4>
           ${group.result && html`<p class="result">${group.result}</p>`}
-          <div class="beside">${group.rows.map((one) => html`<${Opinion} row=${one} />`)}</div>
+          <div class="pair-columns">${group.rows.map((one) => html`<${Opinion} row=${one} />`)}</div>
         </section>`)}
       ${(row.points ?? []).map((group) => html`
         <h3>${group.title}</h3>
