@@ -60,7 +60,7 @@ def comparison_document(summary: ComparisonSummary, cases: CaseTable | None = No
     n_cases = summary.whole.rate.n
     blocks: list[Block | None] = [
         _wins_table({"overall": summary.whole, **summary.criteria}),
-        _share_bars(summary),
+        _first_slot_bar(summary),
         segment_block(summary.strata, summary.tags, _segment_wins_table, n_cases=n_cases),
         None if summary.panel is None else panel_table(summary.panel),
         cases,
@@ -181,23 +181,17 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     return Table(text_columns(*heads), tuple(cells), title)
 
 
-def _share_bars(summary: ComparisonSummary) -> Table:
-    """Who wins, and whether the place decides, beside the line of one half."""
-    rate, first = summary.whole.rate, summary.position
-    centred = replace(rate, value=rate.value - 0.5, low=rate.low - 0.5, high=rate.high - 0.5)
-    bars = [("A wins", numbers.format_rate(rate), centred)]
-    if first is not None:
+def _first_slot_bar(summary: ComparisonSummary) -> Table:
+    """How often the output shown first wins, beside the line of one half."""
+    found = summary.position
+    rows = []
+    if found is not None and not isnan(found.value):
         # The bias is counted from one half already.
-        share = "{} % [{}, {}]".format(*_percents(first, 0.5, ".0f"))
-        bars.append(("the output shown first wins", share, first))
-    return Table(
-        (Column("", "text"), Column("share, 95 %"), Column("0 to 100 %, line at 50 %", "bar")),
-        tuple(
-            (name, Cell(text, estimate=found), Cell(text, bar=IntervalBar(found, (-0.5, 0.5), 0)))
-            for name, text, found in bars
-        ),
-        is_drawing=True,
-    )
+        text = "{} % [{}, {}]".format(*_percents(found, 0.5, ".0f"))
+        bar = Cell(text, bar=IntervalBar(found, (-0.5, 0.5), 0))
+        rows.append(("the output shown first", text, bar))
+    columns = (Column("", "text"), Column("wins, 95 %"), Column("0 to 100 %, line at 50 %", "bar"))
+    return Table(columns, tuple(rows), is_drawing=True)
 
 
 def _segment_wins_table(rows: Mapping[str, WinFigures], title: str) -> Table:
@@ -492,22 +486,16 @@ def _left_out_lines(summary: RankingSummary) -> list[LabelledText]:
 def _strengths(summary: RankingSummary) -> Table:
     level = round((1 - summary.decision.alpha) * 100, 1)
     pairs = {(pair.a, pair.b): pair for pair in summary.pairs}
-    known = [x for one in summary.sides for x in (one.strength.low, one.strength.high)]
-    reach = max((abs(x) for x in known if not isnan(x)), default=1.0)
-    rows: list[tuple[str | Cell, ...]] = []
-    ends = set()
+    rows, ends = [], set()
     for number, side in enumerate(summary.sides):
         below = summary.sides[number + 1 : number + 2]
         pair = pairs.get((side.name, below[0].name)) if below else None
         p = format_p_value(None if pair is None else pair.p_adjusted)
-        interval = IntervalBar(side.strength, (-reach, reach), 0)
-        bar = Cell(f"strength {numbers.format_mean(side.strength)}", bar=interval)
-        rows.append((f"{side.place}", side.name, *_strength_cells(side), p, bar))
+        rows.append((f"{side.place}", side.name, *_strength_cells(side), p))
         if below and below[0].group != side.group:
             ends.add(number)
     heads = (f"strength, {level:g} %", "Elo", "wins", "rank", "p to next")
-    bars = Column("strength, line at the mean of all", "bar")
-    columns = (Column("#"), Column("variant", "text", max_width=40), *map(Column, heads), bars)
+    columns = (Column("#"), Column("variant", "text", max_width=40), *map(Column, heads))
     notes = ("rank: the range of places that the comparisons allow",)
     return Table(
         columns,

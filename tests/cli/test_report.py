@@ -97,9 +97,13 @@ def test_a_blind_comparison_is_written_from_the_store_and_from_its_file(bench: B
     with OpenAILikeServer(answers_and_judges) as server:
         ran = bench.ask(
             server, "compare", "new.jsonl", "old.jsonl", "--rubric", "rubric.yaml",
-            "-o", "made.jsonl", "-o", "compared.html", "--analysis", "analysis.json",
+            "-o", "made.jsonl", "-o", "compared.html", "-o", "compared.md",
+            "--analysis", "analysis.json",
         )  # fmt: skip
     assert ran.code == 0
+    drawing = "the output shown first"
+    assert drawing in (bench.folder / "compared.html").read_text(encoding="utf-8")
+    assert drawing not in (bench.folder / "compared.md").read_text(encoding="utf-8")
     compared = cases_of_page(bench.folder / "compared.html")
     assert compared.counts["a"] == 8
     titles = [one["title"] for one in compared.full["c0"]["points"]]

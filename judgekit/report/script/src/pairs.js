@@ -20,8 +20,13 @@ export function cutAtMarks(text, marks) {
   }));
 }
 
-function MarkedText({ text, marks }) {
-  return html`<pre class="output" dir="auto">${cutAtMarks(text, marks).map((piece) => {
+// A long text scrolls in a box of its own, which the keyboard must reach.
+function Text({ label, children }) {
+  return html`<pre class="output" dir="auto" tabindex="0" role="group" aria-label=${label}>${children}</pre>`;
+}
+
+function MarkedText({ text, marks, label }) {
+  return html`<${Text} label=${label}>${cutAtMarks(text, marks).map((piece) => {
     if (piece.marks.length === 0) return piece.text;
     const notes = piece.marks.map((mark) => mark.note).filter(Boolean);
     const numbers = piece.marks.map((mark) => mark.no).filter(Boolean);
@@ -29,7 +34,7 @@ function MarkedText({ text, marks }) {
     return html`<mark class=${kind} title=${notes.join("; ")} data-quotes=${numbers.join(" ")}>${piece.text}${
       notes.length > 0 && html`<span class="hidden"> (${notes.join("; ")})</span>`
     }${numbers.length > 0 && html`<sup>${numbers.join(",")}</sup>`}</mark>`;
-  })}</pre>`;
+  })}<//>`;
 }
 
 function Facts({ facts }) {
@@ -42,7 +47,7 @@ function Output({ output }) {
       <h4><bdi>${output.name}</bdi></h4>
       <${Facts} facts=${output.facts} />
       ${output.error && html`<p class="error">${output.error}</p>`}
-      ${output.output && html`<${MarkedText} text=${output.output} marks=${output.marks} />`}
+      ${output.output && html`<${MarkedText} text=${output.output} marks=${output.marks} label=${output.name} />`}
       ${!output.output && !output.error && html`<p class="note">The output is empty.</p>`}
     </section>`;
 }
@@ -167,7 +172,7 @@ export function PairBody({ row, areKeysOn = true }) {
     <div class="pair-body">
       <${Facts} facts=${row.facts} />
       ${row.texts.map((text) => html`
-        <details open=${text.title === "input"}><summary>${text.title}</summary><pre class="output" dir="auto">${text.text}</pre></details>`)}
+        <details open=${text.title === "input"}><summary>${text.title}</summary><${Text} label=${text.title}>${text.text}<//></details>`)}
       <h3>${row.answers.length > 1 ? "Outputs" : "Output"}</h3>
       <${Outputs} outputs=${row.answers} areKeysOn=${areKeysOn} key=${row.id} />
       ${groups.length > 0 && html`<h3>Judgments</h3>`}
