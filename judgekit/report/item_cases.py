@@ -6,7 +6,7 @@ A row is an output; a column is a criterion, or the decision before and now.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from judgekit.calibration import OutputKey, level_of, mean_rating
@@ -17,7 +17,7 @@ from judgekit.report.pair_cases import opinion, shown_output
 from judgekit.report.run_cases import RUN_STATES, evidence_marks, shown_case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from judgekit.calibration import AlignedItems, CalibrationReport, Groups, JudgedItem
     from judgekit.records import Case, Evidence, Judgment, Output
@@ -138,33 +138,36 @@ def _item_row(
         rows = [*_judge_rows(part, item, known, quotes), *_annotator_rows(part, item)]
         title, result = _title(part), "" if why is None else f"label this next: {why}"
         opinions.append({"title": title, "result": result, "rows": rows})
+    tags, stratum = groups.get("tag", ()), next(iter(groups.get("stratum", ())), None)
+    row = _row(place, known, cells, opinions, filters=filters, quotes=quotes.taken)
+    return replace(row, tags=tags, stratum=stratum)
+
+
+def _row(
+    place: OutputKey,
+    known: KnownAnswer,
+    cells: Sequence[GridCell | None],
+    opinions: list[PageJson],
+    *,
+    filters: Collection[str],
+    quotes: Sequence[tuple[int, Evidence]] = (),
+) -> CaseRow:
+    case, outputs = known.case, []
+    for column, one in enumerate(known.outputs):
+        text, name = judged_text(one), one.variant or place.variant or "output"
+        marks = evidence_marks(text, quotes)
+        outputs.append(shown_output(column, name, text, error=one.error, marks=marks))
+    about: PageJson = {"facts": [], "texts": []} if case is None else shown_case(case)
+    title = message.printable(str(place))
     return CaseRow(
         case_id=str(place),
         snippet=known.snippet(),
         cells=cells,
-        full=_full(place, known, opinions, quotes),
-        tags=groups.get("tag", ()),
-        stratum=next(iter(groups.get("stratum", ())), None),
+        full={"id": title, **about, "answers": outputs, "opinions": opinions},
+        tags=() if case is None else case.tags,
+        stratum=None if case is None else case.stratum,
         filters=filters,
     )
-
-
-def _full(
-    place: OutputKey, known: KnownAnswer, opinions: list[PageJson], quotes: _NumberedQuotes
-) -> PageJson:
-    outputs = [
-        shown_output(
-            column,
-            one.variant or place.variant or "output",
-            judged_text(one),
-            error=one.error,
-            marks=evidence_marks(judged_text(one), quotes.taken),
-        )
-        for column, one in enumerate(known.outputs)
-    ]
-    about: PageJson = {"facts": [], "texts": []} if known.case is None else shown_case(known.case)
-    title = message.printable(str(place))
-    return {"id": title, **about, "answers": outputs, "opinions": opinions}
 
 
 class _NumberedQuotes:
@@ -223,8 +226,9 @@ def _item_text(part: AlignedItems, item: JudgedItem) -> str:
 def _score(part: AlignedItems, raw: float) -> str:
     names = {level.value: level.name for level in part.scale.levels if level.name}
     name = names.get(raw)
-    # A name says more than the number that stands for it, where all levels are names.
-    return message.printable(name, 40) if name and part.is_nominal else f"{raw:.3g}"
+    # Categories and choices between two outputs are names, for which the numbers only stand.
+    is_named = part.is_nominal or part.threshold is None
+    return message.printable(name, 40) if name and is_named else f"{raw:.3g}"
 
 
 def _judge_rows(
@@ -249,8 +253,6 @@ def _annotator_rows(part: AlignedItems, item: JudgedItem) -> Iterator[PageJson]:
 
 
 CHANGE_FILTERS = {"up": "Passes now", "down": "Fails now"}
-
-
 SCORE_STATES = {
     "farther": CellState("farther from the human label", "▼", "worse", 0),
     "closer": CellState("closer to the human label", "▲", "better", 1),
@@ -271,18 +273,9 @@ def score_changes(changed: Sequence[ChangedScore], answers: KnownAnswers) -> Cas
     for place, own in items.items():
         cells = [_change_cell(own[name]) if name in own else None for name in names]
         opinions = [_score_change(one) for one in own.values()]
+        states = {cell.state for cell in cells if cell is not None}
         answer = known.get(place, KnownAnswer())
-        builder.add(
-            CaseRow(
-                case_id=str(place),
-                snippet=answer.snippet(),
-                cells=cells,
-                full=_full(place, answer, opinions, _NumberedQuotes()),
-                tags=() if answer.case is None else answer.case.tags,
-                stratum=None if answer.case is None else answer.case.stratum,
-                filters={cell.state for cell in cells if cell is not None} & filters.keys(),
-            )
-        )
+        builder.add(_row(place, answer, cells, opinions, filters=states & filters.keys()))
     return builder.table(title="Changed scores on held-out cases")
 
 
@@ -308,17 +301,9 @@ def changed_verdicts(
     answer_of = {place: answer for place, answer in answers if place in wanted}
     for place, one in zip(places, flips, strict=True):
         known = answer_of.get(place, KnownAnswer())
-        builder.add(
-            CaseRow(
-                case_id=str(place),
-                snippet=known.snippet(),
-                cells=[_verdict_cell(side) for side in (one.old, one.new)],
-                full=_full(place, known, [*_criterion_changes(one)], _NumberedQuotes()),
-                tags=one.tags,
-                stratum=one.stratum,
-                filters=["up" if one.new.passed else "down"],
-            )
-        )
+        cells = [_verdict_cell(side) for side in (one.old, one.new)]
+        filters = ["up" if one.new.passed else "down"]
+        builder.add(_row(place, known, cells, [*_criterion_changes(one)], filters=filters))
     return builder.table(summary, "Changed decisions")
 
 

@@ -111,8 +111,10 @@ def test_choices_between_two_outputs_have_words_and_no_direction() -> None:
     states = {case: found.cells(case)[0] for case in ("c0", "c1")}
     assert states["c0"] is not None
     assert states["c0"][0] == "judge and humans agree"
+    assert states["c0"][2] == "a vs a"
     assert states["c1"] is not None
     assert states["c1"][0] == "judge and humans differ"
+    assert states["c1"][2] == "a vs b"
 
 
 def test_categories_are_named_and_have_no_distance() -> None:
