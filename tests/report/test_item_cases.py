@@ -174,3 +174,21 @@ def test_a_reworded_rubric_moves_scores_closer_or_farther() -> None:
         ("as far from the human label", None, "4 → 0, human 2"),
     ]
     assert found.counts == {"farther": 1, "closer": 1}
+
+
+def test_a_criterion_without_a_label_has_no_cell_and_close_values_agree() -> None:
+    share = {"min": 0, "max": 1}
+    rubric = make_rubric(make_criterion("a", scale=share), make_criterion("b", scale=share))
+    judgments: list[Any] = [
+        {"case_id": case, "criterion": name, "raw": 0.5} for case in ("c0", "c1") for name in "ab"
+    ]
+    labels: list[Any] = [
+        {"case_id": case, "criterion": name, "annotator": "ada", "raw": raw}
+        for case, name, raw in (("c0", "a", 0.55), ("c0", "b", 0.7), ("c1", "a", 0.5))
+    ]
+    options = CalibrationOptions(n_suggested=0)
+    found = shown(calibrate(judgments, labels, rubric=rubric, options=options))
+    assert [cell and cell[0] for cell in found.cells("c0")[:2]] == [
+        "judge and humans agree", "the judge is lower",
+    ]  # fmt: skip
+    assert found.cells("c1")[1] is None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.evaluation import compare_stored_scores, new_score_comparison
 from judgekit.records import RunPanel
-from judgekit.report import document_data, side_by_side_document
+from judgekit.report import document_data, score_comparison_cases, side_by_side_document
 from judgekit.report.document import CaseTable
 from judgekit.store import RunStore
 from tests.factories import make_case, make_output, make_rubric
@@ -193,3 +194,15 @@ def test_two_variants_of_one_run_are_named_by_their_variants(store: RunStore) ->
     document = side_by_side_document(store, (run, "v1"), (run, "v2"))
     assert document.title == "v1 and v2 side by side"
     assert cases(document).counts["better"] == 1
+
+
+def test_only_tagged_cases_are_shown_where_only_they_are_compared(store: RunStore) -> None:
+    tagged = make_case(id="c0", tags=("refund",))
+    keep(store, "old", scored(0, 0.0, case=tagged), scored(1, 0.0))
+    keep(store, "new", scored(0, 1.0, case=tagged), scored(1, 1.0))
+    both = ((store.run("old"), "v1"), (store.run("new"), "v1"))
+    info = new_score_comparison(*both, tags=("refund",), now=START)
+    found = compare_stored_scores(store, info)
+    table, counts = score_comparison_cases(store, found, ("v1", "v1"), info.tags)
+    assert list(cases_of_table(table).full) == ["c0"]
+    assert counts["better"] == 1
