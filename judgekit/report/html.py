@@ -47,6 +47,9 @@ class PageLinks:
     chunks: str
     """Address of the cases in full; the number of the chunk follows it."""
 
+    write_token: str | None = None
+    """What the page sends with a change; None where it can change nothing."""
+
 
 def render_html(document: Document, links: PageLinks | None = None) -> str:
     """A document as a page; all text in it is escaped.

@@ -17,5 +17,13 @@ class ViewContext:
 
     store: RunStore
     token: str
+    """What the address holds that the user is given."""
+
+    write_token: str | None = None
+    """What pages that change something send with it; None where nothing may be changed.
+
+    It is not the token of the address, which no page ever holds.
+    """
+
     edit_folder: Path | None = None
-    """The folder whose files may be edited; None for reading only."""
+    """The folder whose files may be edited."""

@@ -42,9 +42,10 @@ _READING = frozenset({"GET", "HEAD"})
 class LocalGuard:
     """Answers 403 to every request that is not the user's own."""
 
-    def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
+    def __init__(self, app: ASGIApp, *, port: int, token: str, write_token: str | None) -> None:
         self._app = app
         self._token = token
+        self._write_token = write_token
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         # Cookies do not know ports: with its port in the name, several viewers do not mix theirs.
         self._cookie = f"judgekit-{port}"
@@ -80,7 +81,7 @@ class LocalGuard:
         """The answer to the address with the token: a cookie, and the address without it."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = dict(query).get("token")
-        if given is None or scope["method"] != "GET" or not self._is_token(given):
+        if given is None or scope["method"] != "GET" or not _is_same(given, self._token):
             return None
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303)
@@ -88,14 +89,16 @@ class LocalGuard:
         return answer
 
     def _reading_problem(self, headers: Headers) -> str | None:
-        if self._is_token(self._cookie_value(headers.get("cookie", ""))):
+        if _is_same(self._cookie_value(headers.get("cookie", "")), self._token):
             return None
         return "open judgekit view by the address it printed: its token is missing or old"
 
     def _writing_problem(self, headers: Headers) -> str | None:
+        if self._write_token is None:
+            return "judgekit view was started for reading only"
         if headers.get("origin", "") != f"http://{headers['host']}":
             return "only pages of judgekit view may change something"
-        if not self._is_token(headers.get(TOKEN_HEADER, "")):
+        if not _is_same(headers.get(TOKEN_HEADER, ""), self._write_token):
             return f"the header {TOKEN_HEADER} is missing or old: reload the page"
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return "the body must be application/json"
@@ -108,5 +111,7 @@ class LocalGuard:
             return ""
         return "" if found is None else found.value
 
-    def _is_token(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+
+def _is_same(given: str, token: str) -> bool:
+    """Whether a token is right, in a time that does not tell how much of it is."""
+    return secrets.compare_digest(given.encode("utf-8", "replace"), token.encode())

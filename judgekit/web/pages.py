@@ -6,23 +6,20 @@ import gzip
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from judgekit.errors import JudgekitError
 from judgekit.evaluation import Run
 from judgekit.report import (
     CaseTable,
-    Document,
-    PageLinks,
     RunCases,
     asset_text,
-    html_parts,
     listing_document,
     numbers,
     run_document,
     runs_table,
 )
+from judgekit.web.replies import page_reply
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -58,25 +55,16 @@ class ResultPages:
         document = listing_document(
             "Runs", numbers.format_count(len(runs), "run"), runs_table(runs, None), data=dict
         )
-        return page_response(document)
+        return page_reply(document)
 
     def _run(self, request: Request) -> Response:
-        try:
-            run = Run(self._store.run(request.path_params["run"]), self._store)
-        except JudgekitError as error:
-            return PlainTextResponse(str(error), 404)
+        run = Run(self._store.run(request.path_params["run"]), self._store)
         cases = RunCases(run.info)
         summary = run.summary(watch=cases.take)
         table = cases.table()
         self._tables[f"run-{run.id}"] = table
         document = run_document(summary, run.gate(summary), answers=(table,))
-        return page_response(document, page=f"run-{run.id}")
-
-
-def page_response(document: Document, *, page: str = "") -> HTMLResponse:
-    """A document as a page of the viewer; `page` names its cases in full."""
-    links = PageLinks(assets="/assets/", chunks=f"/api/chunk/{page}/")
-    return HTMLResponse("".join(html_parts(document, links)))
+        return page_reply(document, page=f"run-{run.id}")
 
 
 async def asset(request: Request) -> Response:
