@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack, aclosing, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -68,6 +68,7 @@ from judgekit.evaluation import (
 )
 from judgekit.models import RECORDED_PREFIX as RECORDED, RecordedModel
 from judgekit.report import (
+    KnownAnswer,
     calibration_document,
     check_map_path,
     labelled_share_words,
@@ -76,12 +77,13 @@ from judgekit.report import (
     message,
     numbers,
     save_calibration,
+    stored_answers,
 )
 from judgekit.stats.correction import LabelsAre
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 
     from judgekit.calibration import (
         CalibrationReport,
@@ -96,6 +98,7 @@ if TYPE_CHECKING:
     from judgekit.judge import Judge, JudgeQuestion, Panel
     from judgekit.models import Budget
     from judgekit.records import Case, Comparison, Rubric
+    from judgekit.report import KnownAnswers
 
 _DEFAULTS = CalibrationOptions()
 
@@ -205,7 +208,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
     located = read_labels(labels, note=console.note)  # invalid labels are reported before any call
-    data, code, note = _collect_judgments(options, located)
+    data, code, note, answers = _collect_judgments(options, located)
     report = calibrated(
         data,
         located,
@@ -218,7 +221,8 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
             annotators=options.annotator,
         ),
     )
-    show_document(calibration_document(report), options, files)
+    known = answers() if files.has_page else None
+    show_document(calibration_document(report, known), options, files)
     if note is not None:
         console.note(note)
     if options.write_map is not None:
@@ -250,8 +254,15 @@ def _code(report: CalibrationReport, options: _CalibrateOptions) -> int:
     return Exit.QUALITY if Exit.QUALITY in codes else max(codes)
 
 
-# Scores or choices of a judge, the exit code that calling it requires, and a note about its end.
-_Collected = tuple["PointwiseData | PairwiseData", int, str | None]
+class _Collected(NamedTuple):
+    """Scores or choices of a judge, and how calling it ended."""
+
+    data: PointwiseData | PairwiseData
+    code: int = 0
+    note: str | None = None
+
+    # Reads the outputs again, which only a page shows.
+    answers: Callable[[], KnownAnswers] = tuple
 
 
 def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -> _Collected:
@@ -279,7 +290,7 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
         rubric = None if options.rubric is None else load_rubric(options.rubric)
         data = read_judged_file(options.results, rubric=rubric, cases=_cases_by_id(options.cases))
         data.origin["file"] = str(options.results)
-        return data, 0, None
+        return _Collected(data)
     if options.judge_model is not None:
         # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
         if not options.judge_model.startswith(RECORDED):
@@ -289,7 +300,14 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
             )
         return _from_replies(options.judge_model, options)
     with closing(RunStore(options.store, create=False)) as store:
-        return judged_from_run(Run(store.run(options.run or "latest"), store)), 0, None
+        run = store.run(options.run or "latest")
+        data = judged_from_run(Run(run, store))
+    return _Collected(data, answers=lambda: _answers_of_run(run.id, options))
+
+
+def _answers_of_run(run_id: str, options: _CalibrateOptions) -> KnownAnswers:
+    with closing(RunStore(options.store, create=False)) as store:
+        yield from stored_answers(store, run_id)
 
 
 def _cases_by_id(path: Path | None) -> dict[str, Case]:
@@ -313,7 +331,7 @@ def _from_replies(model: str, options: _CalibrateOptions) -> _Collected:
         data = asyncio.run(judged_from_replies(judge, chosen, rubric, cases))
     # The report names the source, so that a printed page can be reproduced.
     data.origin["file"] = str(recorded.path)
-    return data, 0, None
+    return _Collected(data)
 
 
 def _chosen(
@@ -360,7 +378,15 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
     data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
     interrupted = session.reason == "interrupted"
     stopped = session.detail if session.reason == "model" else None
-    return data, *_ended(kinds, setup.budget, interrupted=interrupted, stopped=stopped)
+    code, note = _ended(kinds, setup.budget, interrupted=interrupted, stopped=stopped)
+    known = [
+        (
+            OutputKey(one.case.id, one.output.variant),
+            KnownAnswer(one.case, (one.output,), one.verdict.judgments),
+        )
+        for one in graded
+    ]
+    return _Collected(data, code, note, lambda: known)
 
 
 def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:
@@ -404,7 +430,11 @@ def _from_sides(
     data = judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
     interrupted = found_pairs.stop.is_set() and stopped is None
-    return data, *_ended(kinds, sides.budget, interrupted=interrupted, stopped=stopped)
+    code, note = _ended(kinds, sides.budget, interrupted=interrupted, stopped=stopped)
+    known = [
+        (_key_of(one.pair), KnownAnswer(one.pair.case, (one.pair.a, one.pair.b))) for one in pairs
+    ]
+    return _Collected(data, code, note, lambda: known)
 
 
 @dataclass(slots=True)

@@ -66,13 +66,16 @@ from judgekit.evaluation import (
 from judgekit.exports import is_skill_file, write_analyses, write_comparisons
 from judgekit.report import (
     check_comparison_file,
+    comparison_cases,
     comparison_document,
     comparison_lines,
     comparison_writer,
     message,
     numbers,
+    score_comparison_cases,
     score_comparison_document,
     with_human_labels,
+    write_document,
 )
 from judgekit.stats.correction import LabelsAre
 from judgekit.store import LATEST_COMPARISON, RunStore
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
         ComparisonStatus,
         ScoreComparisonInfo,
     )
+    from judgekit.report import Document
 
 
 class _CompareOptions(ContestOptions):
@@ -306,7 +310,10 @@ def _compare_scores(
         now=datetime.now(UTC),
     )
     found = compare_stored_scores(store, info, names)
-    document, decision = score_comparison_document(found.result), found.result.decision
+    cases = None
+    if files.has_page:
+        cases = score_comparison_cases(store, found, (first[1], second[1]), info.tags)[0]
+    document, decision = score_comparison_document(found.result, cases), found.result.decision
     if not options.no_store:
         data = {"id": info.id, **asdict(found.result)}
         document = replace(document, data=lambda: data)
@@ -381,6 +388,7 @@ def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
         return code
     if options.analysis is not None:
         code = _analyse(job, options.analysis, options) or code
+        _write_again(job, summary, labelled)
     # Replies that an earlier session used would be reported as unused.
     if not job.resumed and not comparer.is_over:
         note_unused_replies(job.panel.judges)
@@ -458,11 +466,7 @@ def _show(
     options: ContestOptions,
 ) -> None:
     info = job.info
-    document = comparison_document(summary)
-    document = replace(document, data=lambda: {"id": info.id, **asdict(summary)})
-    if labelled is not None:
-        document = with_human_labels(document, labelled, summary.a, summary.b)
-    show_document(document, options, job.files)
+    show_document(_result_document(summary, labelled, job), options, job.files)
     if not options.quiet and not options.as_json:
         console.note(f"stored as {info.id}: judgekit show {info.id}")
     for path in job.files.exports:
@@ -471,6 +475,26 @@ def _show(
             write_comparisons(path, info, counted_pairs(job.store, info))
         if not options.quiet:
             console.note(f"wrote the comparisons to {path}")
+
+
+def _write_again(
+    job: _Job, summary: ComparisonSummary, labelled: LabelledComparison | None
+) -> None:
+    """Write the pages with the analyses; without them they were written before the first call."""
+    for path in job.files.documents:
+        if job.files.has_page:
+            write_document(path, _result_document(summary, labelled, job))
+
+
+def _result_document(
+    summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job
+) -> Document:
+    cases = comparison_cases(job.store, job.info) if job.files.has_page else None
+    document = comparison_document(summary, cases)
+    document = replace(document, data=lambda: {"id": job.info.id, **asdict(summary)})
+    if labelled is None:
+        return document
+    return with_human_labels(document, labelled, summary.a, summary.b)
 
 
 def _analyse(job: _Job, path: Path, options: ContestOptions) -> int:

@@ -58,6 +58,7 @@ JOBS: dict[str, dict[str, str]] = {
     "Store and export": {
         "view": "Look at runs and comparisons in the browser, on this machine only.",
         "show": "List runs; show a run's results or one case in full.",
+        "report": "Write a result as a page: one file to open, send or keep.",
         "export": "Write a run's results to a file.",
         "convert": "Convert cases between file formats without loss.",
     },

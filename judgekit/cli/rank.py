@@ -36,12 +36,20 @@ from judgekit.evaluation import (
     read_comparisons,
 )
 from judgekit.formats import suffix_of
-from judgekit.report import check_comparison_file, comparison_lines, printable, ranking_document
+from judgekit.report import (
+    RankingCases,
+    check_comparison_file,
+    comparison_lines,
+    printable,
+    ranking_document,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from judgekit.evaluation import RankingSummary
     from judgekit.records import Comparison
+    from judgekit.report import Document
 
 
 class _RankOptions(ContestOptions):
@@ -88,9 +96,8 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
     rules = RankRules(ties=options.ties, top=options.top, alpha=options.alpha)
     if recorded := _comparison_files(sides):
         _refuse_judging_options(options, files)
-        source = read_comparisons(recorded)
-        summary = rank_matches(source.matches, rules=rules, questioned=source.provenance())
-        show_document(ranking_document(summary), options, files)
+        document, summary = recorded_ranking(recorded, rules, has_page=files.has_page)
+        show_document(document, options, files)
         sys.exit(0 if summary.decision.is_decided else Exit.INCONCLUSIVE)
     for file in files.exports:
         check_comparison_file(file, sides)
@@ -108,6 +115,29 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
             pairs = (match.pair for match in matches)
             sys.exit(show_pair_plan(opened.panel, pairs, opened.rubric, contest.names, options))
         sys.exit(_run(opened, contest, rules, options, files))
+
+
+def recorded_ranking(
+    paths: Sequence[Path], rules: RankRules, *, has_page: bool
+) -> tuple[Document, RankingSummary]:
+    """The ranking of comparisons out of files; of a page also all of them, by case."""
+    cases = RankingCases()
+    source = read_comparisons(paths, *([cases.take] if has_page else []))
+    summary = rank_matches(source.matches, rules=rules, questioned=source.provenance())
+    return _ranking_document(summary, cases if has_page else None), summary
+
+
+def _watched_cases(ranker: Ranker, contest: Contest, files: OutputFiles) -> RankingCases | None:
+    """What a page needs of each comparison, collected while they are made."""
+    cases = RankingCases(contest.names) if files.has_page else None
+    if cases is not None:
+        ranker.watch = cases.take
+    return cases
+
+
+def _ranking_document(summary: RankingSummary, cases: RankingCases | None) -> Document:
+    table = None if cases is None else cases.table([side.name for side in summary.sides])
+    return ranking_document(summary, table)
 
 
 def _open(
@@ -184,9 +214,10 @@ def _run(
                 describe=describe,
             )
 
+    cases = _watched_cases(ranker, contest, files)
     run_until_stopped(compare(), again)
     summary = ranker.summary()
-    show_document(ranking_document(summary), options, files)
+    show_document(_ranking_document(summary, cases), options, files)
     for path in () if options.quiet else files.exports:
         console.note(f"wrote the comparisons to {path}")
     source = summary.questioned

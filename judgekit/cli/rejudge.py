@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgekit.calibration import OutputKey
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code
 from judgekit.cli.help import command
@@ -53,15 +54,17 @@ from judgekit.rejudgment import (
     read_verdicts,
     rejudge_run,
 )
-from judgekit.report import format_count, rejudgment_document
+from judgekit.report import KnownAnswer, format_count, rejudgment_document, stored_answers
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
     from judgekit.records import RunInfo, Verdict
     from judgekit.rejudgment import Rejudged
+    from judgekit.report import KnownAnswers
 
 # Not "grading": the outputs have verdicts, which stay as they are.
 _VERB = ("judging again", "judged again")
@@ -111,15 +114,24 @@ def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
         )
     files = sort_outputs(options.output, what="a rejudgment")
     if Path(source).is_file():
-        rejudged, code = _of_file(Path(source), options)
+        rejudged, code, answers = _of_file(Path(source), options)
+        _show(rejudged, answers, options, files)
     elif options.outputs:
         raise SettingsError(f"OUTPUTS go with a file of verdicts, and {source} is not one")
     else:
         with closing(RunStore(options.store, create=False)) as store:
             rejudged, code = _of_run(source, store, options)
-    if rejudged is not None:
-        show_document(rejudgment_document(rejudged), options, files)
+            run_id = None if rejudged is None else rejudged.old_run_id
+            _show(rejudged, stored_answers(store, run_id or ""), options, files)
     sys.exit(code)
+
+
+def _show(
+    rejudged: Rejudged | None, answers: KnownAnswers, options: _RejudgeOptions, files: OutputFiles
+) -> None:
+    if rejudged is not None:
+        document = rejudgment_document(rejudged, answers if files.has_page else None)
+        show_document(document, options, files)
 
 
 def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejudged | None, int]:
@@ -171,7 +183,7 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
     )
 
 
-def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int]:
+def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int, KnownAnswers]:
     if not options.outputs:
         raise SettingsError(
             f"{path.name} holds verdicts, and the outputs they are about are needed too",
@@ -194,6 +206,10 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
             console.note(f"{of} left out: no verdict in {path.name}")
         graded, session = grade_all(setup, options, verb=_VERB)
     pairs, left_out = pair_verdicts(old, [one.verdict for one in graded], n_without=n_other)
+    answers = [
+        (OutputKey(one.case.id, one.output.variant), KnownAnswer(one.case, (one.output,)))
+        for one in graded
+    ]
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     rejudged = None
     if pairs:
@@ -207,12 +223,12 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         )
     if session.reason in {"interrupted", "model"}:
         console.note(f"{stop_words(session)}; {SAME_COMMAND}")
-        return rejudged, STOP_CODES[session.reason]
+        return rejudged, STOP_CODES[session.reason], answers
     # A file has no session that could report the limit, so it is read from the failures.
     code = failures_code(rejudged.new_failures if rejudged else ())
     if code == Exit.LIMIT:
         console.note(f"{LIMIT_REACHED}; the results are partial; {SAME_COMMAND}")
-    return rejudged, code
+    return rejudged, code, answers
 
 
 def _judged_before(

@@ -53,6 +53,7 @@ from judgekit.report import (
     answer_json,
     answers_table,
     case_document,
+    comparison_cases,
     comparison_document,
     comparison_json,
     comparison_setup,
@@ -71,6 +72,7 @@ from judgekit.report import (
     run_document,
     run_json,
     runs_table,
+    score_comparison_cases,
     score_comparison_document,
     score_comparison_setup,
 )
@@ -215,17 +217,24 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
 
 def _show_run(store: RunStore, run: Run, options: _ShowOptions) -> None:
     with page_replies(options, options.cache_dir) as replies:
-        cases = RunCases(run.info, replies) if options.files.has_page else None
-        summary = run.summary(watch=None if cases is None else cases.take)
-        table = () if cases is None else (cases.table(about=judging_and_cost(summary)),)
+        document = stored_run_document(store, run, replies, has_page=options.files.has_page)
+    show_document(document, options, options.files)
+
+
+def stored_run_document(
+    store: RunStore, run: Run, replies: JudgeReplies | None = None, *, has_page: bool
+) -> Document:
+    """A stored run with what refers to it; of a page also all its cases."""
+    cases = RunCases(run.info, replies) if has_page else None
+    summary = run.summary(watch=None if cases is None else cases.take)
     gate, related = run.gate(summary), relations_of_run(store, run.info)
+    table = () if cases is None else (cases.table(about=judging_and_cost(summary)),)
     document = run_document(summary, gate, answers=table)
-    document = replace(
+    return replace(
         document,
         blocks=not_empty((*document.blocks, relation_lines(run.id, related))),
         data=lambda: {**run_json(summary, gate), **relations_json(related)},
     )
-    show_document(document, options, options.files)
 
 
 def _show_answers(
@@ -306,9 +315,25 @@ def _show_comparisons(
     if case is not None:
         _show_comparison_case(store, info, case, options)
         return
-    summary = summarize_comparison(store, info)
-    document = _with_setup(store, comparison_document(summary), info, comparison_setup(info))
+    document = stored_comparison_document(store, info, has_page=options.files.has_page)
     show_document(document, options.model_copy(update={"verbose": True}), options.files)
+
+
+def stored_comparison_document(
+    store: RunStore, info: ComparisonInfo | ScoreComparisonInfo, *, has_page: bool
+) -> Document:
+    """The result of a stored comparison with what was compared; of a page also all its cases."""
+    if isinstance(info, ScoreComparisonInfo):
+        found = compare_stored_scores(store, info)
+        table = None
+        if has_page:
+            variants = (info.a.variant or "", info.b.variant or "")
+            table = score_comparison_cases(store, found, variants, info.tags)[0]
+        document = score_comparison_document(found.result, table)
+        return _with_setup(store, document, info, score_comparison_setup(info))
+    cases = comparison_cases(store, info) if has_page else None
+    document = comparison_document(summarize_comparison(store, info), cases)
+    return _with_setup(store, document, info, comparison_setup(info))
 
 
 def _show_score_comparison(
@@ -320,8 +345,7 @@ def _show_score_comparison(
             f"{info.id} compares stored scores: {what} for blind comparisons",
             hint=f"show a case of its runs: judgekit show {info.a.run_id} CASE",
         )
-    document = score_comparison_document(compare_stored_scores(store, info).result)
-    document = _with_setup(store, document, info, score_comparison_setup(info))
+    document = stored_comparison_document(store, info, has_page=options.files.has_page)
     show_document(document, options.model_copy(update={"verbose": True}), options.files)
 
 

@@ -29,6 +29,7 @@ from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
 from judgekit.report import (
+    KnownAnswer,
     labelled_share_words,
     message,
     tuning_document,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
     from judgekit.records import Rubric
+    from judgekit.report import KnownAnswers
     from judgekit.tuning import Tuning, TuningSetup
 
 _DEFAULTS = TuneOptions()
@@ -111,15 +113,21 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
             share = labelled_share_words(prepared.share)
             console.note(f"labels {share}; only these are judged")
             console.note(tuning_plan_line(plan))
-        sys.exit(_run(prepared, options, files))
+        answers = [
+            (OutputKey(case.id, output.variant), KnownAnswer(case, (output,)))
+            for case, output in setup.every_answer()
+        ]
+        sys.exit(_run(prepared, answers, options, files))
 
 
-def _run(prepared: TuningSetup, options: _TuneCommandOptions, files: OutputFiles) -> int:
+def _run(
+    prepared: TuningSetup, answers: KnownAnswers, options: _TuneCommandOptions, files: OutputFiles
+) -> int:
     judge = prepared.runner.judge
     again = how_to_continue(judge)
     work, total = partial(run_tuning, prepared), prepared.n_gradings
     result, session = run_probes(work, judge, options, total=total, continuation=again)
-    show_document(tuning_document(result), options, files)
+    show_document(tuning_document(result, prepared.rubric, answers), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
         _write(result, path, options)

@@ -119,6 +119,7 @@ from .outcome import (
     OutcomeFilter as OutcomeFilter,
     conclude_result as conclude_result,
     judge_feedback as judge_feedback,
+    last_tries as last_tries,
     needs_attention as needs_attention,
     rubric_of_result as rubric_of_result,
     run_verdicts as run_verdicts,
@@ -174,6 +175,7 @@ from .run import (
     evaluate_sync as evaluate_sync,
     summarize as summarize,
     summarize_verdicts as summarize_verdicts,
+    verdict_outcomes as verdict_outcomes,
 )
 from .run_figures import RunFigures as RunFigures, StoredFigure as StoredFigure
 from .runner import (
@@ -194,6 +196,7 @@ from .score_comparison import (
     ScoreComparison as ScoreComparison,
     ScoreDifference as ScoreDifference,
     SideScores as SideScores,
+    case_content as case_content,
     compare_side_scores as compare_side_scores,
 )
 from .session import (
@@ -210,6 +213,7 @@ from .session import (
 )
 from .stored_comparison import (
     COMPARISON_ID_PREFIX as COMPARISON_ID_PREFIX,
+    ComparedScores as ComparedScores,
     ComparisonRecorder as ComparisonRecorder,
     ComparisonTerms as ComparisonTerms,
     SideComparer as SideComparer,

@@ -34,7 +34,7 @@ from judgekit.judge import synchronous
 from judgekit.stats.logistic import expit
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 
     from judgekit.evaluation.pairing import Match, OutputPair
     from judgekit.evaluation.ranking_result import EndReason, MatchResult, RankingSummary, Ties
@@ -156,6 +156,8 @@ class Ranker:
             else RoundRobinSelector(contest, max_comparisons)
         )
         n = contest.n_matches
+        # Called with each comparison and the outputs it is of, for pages that show them
+        self.watch: Callable[[Comparison, OutputPair], None] = lambda _, __: None
         # How many comparisons are made at most
         self.total = n if max_comparisons is None else min(n, max_comparisons)
         self._collection, self._panel = MatchCollection(), PanelTally()
@@ -198,6 +200,7 @@ class Ranker:
                     continue
                 self._cases[pair.case.id] = pair.case
                 self._collection.add(comparison)
+                self.watch(comparison, pair)
                 yield comparison
 
     def summary(self) -> RankingSummary:

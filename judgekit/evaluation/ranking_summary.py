@@ -33,7 +33,7 @@ from judgekit.stats.intervals import clustered_proportion, mean
 from judgekit.stats.power import sample_size_paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from judgekit.evaluation.strengths import SignificantOrder, Strengths
@@ -362,6 +362,8 @@ class MatchCollection:
         self.matches: list[MatchResult] = []
         self.rubrics: dict[str, str] = {}
         self.judges = PairJudgeTally()
+        # Called with each comparison, for pages that show them
+        self.watch: Callable[[Comparison], None] = lambda _: None
 
     def add(self, comparison: Comparison) -> None:
         """Count one more comparison, which names its variants."""
@@ -373,6 +375,7 @@ class MatchCollection:
                 hint="a ranking needs two names: give both outputs a `variant` of their own",
             )
         self.judges.add(comparison)
+        self.watch(comparison)
         # By fingerprint: two rubrics of one name with other criteria are different questions.
         self.rubrics.setdefault(comparison.rubric_fingerprint, comparison.rubric)
         match = match_result_of(comparison, a, b)
@@ -393,11 +396,14 @@ class MatchCollection:
         )
 
 
-def read_comparisons(paths: Iterable[Path]) -> MatchCollection:
+def read_comparisons(
+    paths: Iterable[Path], watch: Callable[[Comparison], None] = lambda _: None
+) -> MatchCollection:
     # A row is a comparison as `judgekit compare -o` writes it, or names `variant_a`, `variant_b`
     # and the `winner` (`a`, `b`, `tie`), with a `case_id`, and a `probability` that a is better,
     # where these are known. Other columns of such rows are left alone.
     collection = MatchCollection()
+    collection.watch = watch
     for path in paths:
         for row in iter_rows(path):
             try:

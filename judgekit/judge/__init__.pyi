@@ -15,7 +15,7 @@ from .judge import (
     resolve_suite_template as resolve_suite_template,
     suite_template_folders as suite_template_folders,
 )
-from .pairwise import prepare_pair as prepare_pair
+from .pairwise import BlindPair as BlindPair, prepare_pair as prepare_pair
 from .panel import (
     JudgePanel as JudgePanel,
     Panel as Panel,

@@ -23,7 +23,7 @@ from .messages import (
     to_text as to_text,
 )
 from .parsing import locate_evidence as locate_evidence
-from .redaction import Redaction as Redaction, scrub as scrub
+from .redaction import WITHHELD_NAME as WITHHELD_NAME, Redaction as Redaction, scrub as scrub
 from .rubric_lint import Flaw as Flaw, lint_rubric as lint_rubric
 from .template_lint import lint_partial as lint_partial, lint_template as lint_template
 from .templates import (

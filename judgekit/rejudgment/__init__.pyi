@@ -1,6 +1,7 @@
 from .comparison import (
     MEASURED_BY_FILE as MEASURED_BY_FILE,
     CriterionShift as CriterionShift,
+    JudgedSide as JudgedSide,
     PairedVerdict as PairedVerdict,
     Rejudged as Rejudged,
     SegmentChange as SegmentChange,

@@ -21,7 +21,6 @@ from .calibration_maps import (
 )
 from .comparison import (
     comparison_document as comparison_document,
-    comparison_lines as comparison_lines,
     ranking_document as ranking_document,
     score_comparison_document as score_comparison_document,
 )
@@ -35,6 +34,7 @@ from .document import (
     Entry as Entry,
     Lines as Lines,
     Notes as Notes,
+    TextChange as TextChange,
     Tone as Tone,
     not_empty as not_empty,
 )
@@ -60,6 +60,11 @@ from .findings import (
 )
 from .history import history_document as history_document
 from .html import PageLinks as PageLinks, asset_text as asset_text, html_parts as html_parts
+from .item_cases import (
+    KnownAnswer as KnownAnswer,
+    KnownAnswers as KnownAnswers,
+    stored_answers as stored_answers,
+)
 from .judge_changes import (
     rejudgment_document as rejudgment_document,
     tuning_document as tuning_document,
@@ -104,6 +109,11 @@ from .overview import (
     relation_lines as relation_lines,
     relations_json as relations_json,
 )
+from .pair_cases import (
+    RankingCases as RankingCases,
+    comparison_cases as comparison_cases,
+    comparison_lines as comparison_lines,
+)
 from .plan import (
     judge_plan_document as judge_plan_document,
     judging_plan_document as judging_plan_document,
@@ -122,5 +132,9 @@ from .run import (
 from .run_cases import RunCases as RunCases
 from .run_setup import judging_and_cost as judging_and_cost
 from .segments import format_pass_count as format_pass_count, stratum_note as stratum_note
+from .side_by_side import (
+    score_comparison_cases as score_comparison_cases,
+    side_by_side_document as side_by_side_document,
+)
 from .terminal import print_document as print_document, print_passage as print_passage
 from .trend import figure_text as figure_text, trend_document as trend_document

@@ -16,6 +16,7 @@ from judgekit.report.calibration_plots import calibration_plots
 from judgekit.report.comparison import decision_conclusion
 from judgekit.report.document import (
     Block,
+    CaseTable,
     Cell,
     Column,
     Conclusion,
@@ -37,6 +38,7 @@ from judgekit.report.document import (
     table_of,
     text_columns,
 )
+from judgekit.report.item_cases import calibration_cases
 from judgekit.report.numbers import format_decimal, format_share
 from judgekit.report.segments import MIN_SEGMENT_CASES
 
@@ -54,11 +56,17 @@ if TYPE_CHECKING:
         StandInAnswer,
         Trust,
     )
+    from judgekit.report.item_cases import KnownAnswers
     from judgekit.stats.estimate import Estimate
 
 
-def calibration_document(report: CalibrationReport) -> Document:
-    """A calibration: whether the judge can be relied on, and every figure behind the answer."""
+def calibration_document(
+    report: CalibrationReport, answers: KnownAnswers | None = None
+) -> Document:
+    """A calibration: whether the judge can be relied on, and every figure behind the answer.
+
+    With `answers`, the outputs as far as they are known, a page has all labelled items.
+    """
     parts = _shown_criteria(report)
     own = [part for part in parts if part.name != _ALL_CRITERIA]
     is_pairwise = report.kind == "pairwise"
@@ -67,6 +75,7 @@ def calibration_document(report: CalibrationReport) -> Document:
     segments, more_segments = _segment_tables(parts, right)
     classes = _class_table(own or parts)
     is_short = len(classes.rows) <= _MOST_LEVELS
+    worst = [*_disagreements(parts, choices=choices), _next_label_lines(report)]
     details = [
         *more_segments,
         None if is_short else classes,
@@ -87,8 +96,7 @@ def calibration_document(report: CalibrationReport) -> Document:
         _confidence_lines(own or parts),
         _substitution_lines(own or parts),
         segments,
-        *_disagreements(parts, choices=choices),
-        _next_label_lines(report),
+        *(worst if answers is None else [calibration_cases(report, answers, not_empty(worst))]),
         Details("Annotators, levels, further segments and labels", not_empty(details)),
     ]
     what = report.rubric or ("comparisons" if is_pairwise else "scores")
@@ -327,11 +335,14 @@ def with_human_labels(document: Document, found: LabelledComparison, a: str, b: 
     lines = count_lines("left out", found.n_not_judged, "label", what)
     lines += [("note", note) for note in found.notes]
     intro = decision_conclusion(found.judge_decision, a, b).text
-    alone = Section("The judge alone", document.blocks, intro)
+    # A page has one case table, below all sections.
+    cases = [block for block in document.blocks if isinstance(block, CaseTable)]
+    figures = tuple(block for block in document.blocks if block not in cases)
+    alone = Section("The judge alone", figures, intro)
     return replace(
         document,
         conclusion=decision_conclusion(found.decision, a, b),
-        blocks=not_empty((table, Lines(tuple(lines)), alone)),
+        blocks=not_empty((table, Lines(tuple(lines)), alone, *cases)),
         data=data,
     )
 

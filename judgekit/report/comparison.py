@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Block,
+    CaseTable,
     Cell,
     Column,
     Conclusion,
     Document,
+    IntervalBar,
     LabelledText,
     Lines,
     Table,
@@ -30,6 +32,7 @@ from judgekit.report.document import (
     text_columns,
 )
 from judgekit.report.numbers import format_p_value
+from judgekit.report.pair_cases import short_judge_names
 from judgekit.report.segments import name_column, segment_block
 
 if TYPE_CHECKING:
@@ -47,24 +50,22 @@ if TYPE_CHECKING:
         SegmentWins,
         WinFigures,
     )
-    from judgekit.records import Comparison, PairAnswer
     from judgekit.stats.bias import PositionBias
     from judgekit.stats.estimate import Estimate
 
-_MAX_LENGTH = 220
 # The share of wins of two sides that are equally good.
 _HALF = 0.5
-_WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
 
-
-def comparison_document(summary: ComparisonSummary) -> Document:
-    """A blind comparison: the decision, who won how often, and what limits the result."""
+def comparison_document(summary: ComparisonSummary, cases: CaseTable | None = None) -> Document:
+    """A blind comparison: the decision, who won how often, its limits; on a page its `cases`."""
     a, b = (message.printable(name, 40) for name in (summary.a, summary.b))
     n_cases = summary.whole.rate.n
     blocks: list[Block | None] = [
         _wins_table({"overall": summary.whole, **summary.criteria}),
+        _first_slot_bar(summary),
         segment_block(summary.strata, summary.tags, _segment_wins_table, n_cases=n_cases),
         None if summary.panel is None else panel_table(summary.panel),
+        cases,
         Lines(tuple(comparison_notes(summary))),
     ]
     return Document(
@@ -103,32 +104,6 @@ def _share_text(rate: Estimate, a: str) -> str:
 
 def _needed_cases(n: int | None, aim: str) -> str:
     return "" if n is None else f"; about {numbers.format_count(n, 'case')} are needed to {aim}"
-
-
-def comparison_lines(comparison: Comparison) -> str:
-    """One comparison: the case, the winner, and the judge's rationale in each order."""
-    conflict = "  (the two orders conflict)" if comparison.consistent is False else ""
-    case = message.printable(comparison.case_id or "?")
-    lines = [f"{_WINNERS[comparison.winner]:<5} {case}{conflict}"]
-    if comparison.error is not None:
-        lines.append(f"      no output: {message.one_line(comparison.error, _MAX_LENGTH)}")
-    names = _short_judge_names(one.judge for one in comparison.judges)
-    if names:
-        votes = [f"{names[one.judge]} {_WINNERS[one.winner]}" for one in comparison.judges]
-        lines.append(f"      votes: {'; '.join(votes)}")
-
-    def subject(answer: PairAnswer) -> str:
-        criterion = message.printable(answer.criterion or "overall")
-        judge = f"{names[answer.judge]}, " if names else ""
-        return f"{judge}{criterion}, {answer.order.upper()}"
-
-    for one in comparison.preferences:
-        why = message.printable(one.rationale, _MAX_LENGTH)
-        lines.append(f"      {subject(one)}: {one.choice}  {why}")
-    for failure in comparison.failures:
-        why = message.one_line(failure.message, _MAX_LENGTH)
-        lines.append(f"      {subject(failure)}: {failure.kind}  {why}")
-    return "\n".join(lines)
 
 
 def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
@@ -224,6 +199,19 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
     return Table(text_columns(*heads), tuple(cells), title)
 
 
+def _first_slot_bar(summary: ComparisonSummary) -> Table:
+    """How often the output shown first wins, beside the line of one half."""
+    found = summary.position
+    rows = []
+    if found is not None and not isnan(found.value):
+        # The bias is counted from one half already.
+        text = "{} % [{}, {}]".format(*_percents(found, 0.5, ".0f"))
+        bar = Cell(text, bar=IntervalBar(found, (-0.5, 0.5), 0))
+        rows.append(("the output shown first", text, bar))
+    columns = (Column("", "text"), Column("wins, 95 %"), Column("0 to 100 %, line at 50 %", "bar"))
+    return Table(columns, tuple(rows), is_drawing=True)
+
+
 def _segment_wins_table(rows: Mapping[str, WinFigures], title: str) -> Table:
     """The same with the number of cases; p, which decides nothing here, gives way to it."""
     table = _wins_table(rows, title)
@@ -244,8 +232,10 @@ _TESTS = {
 }
 
 
-def score_comparison_document(compared: ScoreComparison) -> Document:
-    """A comparison of stored scores: the decision, the differences, and how they were tested."""
+def score_comparison_document(
+    compared: ScoreComparison, cases: CaseTable | None = None
+) -> Document:
+    """A comparison of stored scores: the decision, the differences and their tests, the `cases`."""
     a, b = (message.printable(name, 40) for name in (compared.a, compared.b))
     overall = {"value": compared.value, "pass rate": compared.pass_rate, **compared.criteria}
     leading = compared.value or compared.pass_rate
@@ -270,6 +260,7 @@ def score_comparison_document(compared: ScoreComparison) -> Document:
         blocks=not_empty([
             _scores_table(overall),
             segment_block(compared.strata, compared.tags, _scores_table, n_cases=n_cases),
+            cases,
             Lines((*_test_lines(compared), *lines)),
         ]),
         data=lambda: asdict(compared),
@@ -332,16 +323,6 @@ def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -
     )
 
 
-def _short_judge_names(judges: Iterable[str]) -> dict[str, str]:
-    """The model of each judge, and the template too where two judges share a model."""
-    known = list(dict.fromkeys(judges))
-    models = [judge.rpartition(" ")[0] or judge for judge in known]
-    return {
-        judge: message.printable(model if models.count(model) == 1 else judge.partition("@")[0])
-        for judge, model in zip(known, models, strict=True)
-    }
-
-
 def _judge_flag_words(flag: str, position: PositionBias | None) -> str:
     place = "second" if position is not None and position.value < 0 else "first"
     return {
@@ -358,7 +339,7 @@ def panel_lines(panel: PanelFigures) -> list[LabelledText]:
     if panel.alpha is not None and not isnan(panel.alpha.value):
         beyond = f" ({numbers.format_mean(panel.alpha)} by alpha)"
     lines = [("panel", f"each judge has one vote; two judges agree on {agreed} of winners{beyond}")]
-    names = _short_judge_names(one.judge for one in panel.judges)
+    names = short_judge_names(one.judge for one in panel.judges)
     for one in panel.judges:
         if one.flags:
             words = "; ".join(_judge_flag_words(flag, one.position) for flag in one.flags)
@@ -367,7 +348,7 @@ def panel_lines(panel: PanelFigures) -> list[LabelledText]:
 
 
 def panel_table(panel: PanelFigures, *, wins: bool = True) -> Table:
-    names = _short_judge_names(one.judge for one in panel.judges)
+    names = short_judge_names(one.judge for one in panel.judges)
     rows: list[tuple[str | Cell, ...]] = []
     for one in panel.judges:
         whole = one.whole
@@ -405,8 +386,8 @@ _TIES = {
 }
 
 
-def ranking_document(summary: RankingSummary) -> Document:
-    """A ranking: who is first, strengths with intervals, and who won against whom."""
+def ranking_document(summary: RankingSummary, cases: CaseTable | None = None) -> Document:
+    """A ranking: who is first, strengths with intervals, who won against whom, and the `cases`."""
     rubric = summary.questioned.rubric or ""
     sides = numbers.format_count(len(summary.sides), "variant")
     made = numbers.format_count(summary.n_comparisons, "comparison")
@@ -417,6 +398,7 @@ def ranking_document(summary: RankingSummary) -> Document:
         _matrix(summary) if is_small else None,
         segment_block(summary.strata, summary.tags, _segment_wins, n_cases=summary.n_cases),
         None if panel is None else panel_table(panel, wins=False),
+        cases,
         Lines(tuple(ranking_notes(summary))),
     ]
     tone: Tone = "better" if summary.decision.is_decided else "inconclusive"
@@ -539,7 +521,22 @@ def _strengths(summary: RankingSummary) -> Table:
     heads = (f"strength, {level:g} %", "Elo", "wins", "rank", "p to next")
     columns = (Column("#"), Column("variant", "text", max_width=40), *map(Column, heads))
     notes = ("rank: the range of places that the comparisons allow",)
-    return Table(columns, tuple(rows), notes=notes, rules_after=frozenset(ends))
+    return Table(
+        columns,
+        tuple(rows),
+        notes=notes,
+        rules_after=frozenset(ends),
+        shades=_shades(summary.sides),
+    )
+
+
+def _shades(sides: Sequence[RankedSide]) -> tuple[int, ...]:
+    """Sides whose places may be the same share a shade with those between them."""
+    found: list[int] = []
+    for n, side in enumerate(sides):
+        worst = max((one.worst for one in sides[:n] if one.group == side.group), default=0)
+        found.append(found[-1] + (worst < side.best) if found else 0)
+    return tuple(found)
 
 
 def _strength_cells(side: RankedSide) -> list[str | Cell]:

@@ -111,6 +111,12 @@ class Table:
     notes: tuple[str, ...] = ()
     rules_after: frozenset[int] = frozenset()
 
+    shades: tuple[int, ...] = ()
+    """Rows of one number belong together, and share a shade on a page; empty for none."""
+
+    is_drawing: bool = False
+    """Whether it draws figures that stand elsewhere: only pages show it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
@@ -215,6 +221,15 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
+class TextChange:
+    """A text before and after, of which a page shows the words that changed."""
+
+    title: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class CaseTable:
     """All cases of a result, to be filtered and opened one by one on a page (see `case_table`)."""
 
@@ -248,7 +263,7 @@ class Details(Section):
     """A section that few readers need: folded on a page, and in a terminal only with -v."""
 
 
-Block = Table | Lines | Notes | Passage | Entries | Plot | CaseTable | Section
+Block = Table | Lines | Notes | Passage | Entries | Plot | TextChange | CaseTable | Section
 """What a document is made of."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     PASS_TONES,
+    Block,
     Cell,
     Conclusion,
     Details,
@@ -18,6 +19,7 @@ from judgekit.report.document import (
     LabelledText,
     Lines,
     Table,
+    TextChange,
     Tone,
     count_lines,
     difference_cell,
@@ -28,15 +30,18 @@ from judgekit.report.document import (
     sampling_line,
     text_columns,
 )
+from judgekit.report.item_cases import changed_verdicts, score_changes
 from judgekit.report.numbers import format_decimal, format_p_value
 from judgekit.report.plan import judge_plan_document
 from judgekit.report.segments import segment_block
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from judgekit.calibration import LabelledShare
+    from judgekit.records import Criterion, Rubric
     from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged, SegmentChange
+    from judgekit.report.item_cases import KnownAnswers
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
     from judgekit.tuning import HeldOutContrast, HeldOutResult, TunePlan, Tuning, TuningDecision
@@ -45,8 +50,11 @@ _MOST_FLIPS = 10
 _PASS_WORDS = {True: "pass", False: "fail", None: "undecided"}
 
 
-def rejudgment_document(found: Rejudged) -> Document:
-    """What changes with another judge: decisions, scores, money, and the decisions that flip."""
+def rejudgment_document(found: Rejudged, answers: KnownAnswers | None = None) -> Document:
+    """What changes with another judge: decisions, scores, money, and the decisions that flip.
+
+    With `answers`, the outputs as far as they are known, a page has all changed decisions.
+    """
     outputs = numbers.format_count(found.n, "output")
     cases = numbers.format_count(found.n_cases, "case")
     flips = tuple(map(_flip, found.flips))
@@ -59,6 +67,12 @@ def rejudgment_document(found: Rejudged) -> Document:
         ("value", f"{_shift(found.value).text} compared with before"),
     )
     part = f"{_MOST_FLIPS} of {n}; all with -v" if n > _MOST_FLIPS else ""
+    listed: tuple[Block, ...] = (
+        Entries(flips[:_MOST_FLIPS], "Changed decisions", part),
+        Details("Further changed decisions", not_empty([Entries(flips[_MOST_FLIPS:])])),
+    )
+    if answers is not None and found.flips:
+        listed = (changed_verdicts(found.flips, answers, not_empty(listed)),)
     return Document(
         kind="Another judge",
         title=f"{found.rubric}: {outputs} of {cases}",
@@ -71,8 +85,7 @@ def rejudgment_document(found: Rejudged) -> Document:
             Lines(figures),
             _shift_table(found.criteria),
             segment_block(found.strata, found.tags, _segment_table, n_cases=found.n_cases),
-            Entries(flips[:_MOST_FLIPS], "Changed decisions", part),
-            Details("Further changed decisions", not_empty([Entries(flips[_MOST_FLIPS:])])),
+            *listed,
             Lines(tuple(rejudgment_notes(found))),
         ]),
         data=lambda: asdict(found),
@@ -204,8 +217,14 @@ _DECISION_TONES: dict[TuningDecision, Tone] = {
 """Decisions that are neither of these are open."""
 
 
-def tuning_document(found: Tuning) -> Document:
-    """A tuning: whether the new wording is better on held-out cases, and by how much."""
+def tuning_document(
+    found: Tuning, present: Rubric | None = None, answers: KnownAnswers | None = None
+) -> Document:
+    """A tuning: whether the new wording is better on held-out cases, and by how much.
+
+    With the `present` rubric a page shows which of its words change, and with `answers` where that
+    changes scores.
+    """
     training = len(found.training_cases)
     cases = numbers.format_count(len(found.held_out_cases), "held-out case")
     text, tone = tuning_conclusion(found), _DECISION_TONES.get(found.decision, "inconclusive")
@@ -213,17 +232,49 @@ def tuning_document(found: Tuning) -> Document:
     if found.present_held_out is not None:
         table = _held_out_table(found.present_held_out, found.chosen_held_out)
 
+    has_cases = answers is not None and found.changed
+    changed = score_changes(found.changed, answers or ()) if has_cases else None
+
     def data() -> dict[str, object]:
         tuned = None if found.tuned is None else found.tuned.to_json()
-        return {"conclusion": text, **asdict(replace(found, tuned=None)), "tuned": tuned}
+        figures = asdict(replace(found, tuned=None, changed=()))
+        # Single items are for reading: the JSON has the figures that follow from them.
+        del figures["changed"]
+        return {"conclusion": text, **figures, "tuned": tuned}
 
     return Document(
         kind="Tuning",
         title=f"Tuning of {found.rubric}: {training:,} training cases, {cases}",
         conclusion=Conclusion(text, tone),
-        blocks=not_empty([table, Lines(tuple(tuning_notes(found)))]),
+        blocks=not_empty([
+            table,
+            *_wording_changes(present, found.tuned),
+            changed,
+            Lines(tuple(tuning_notes(found))),
+        ]),
         data=data,
-    )
+    )  # fmt: skip
+
+
+def _wording_changes(present: Rubric | None, tuned: Rubric | None) -> Iterator[TextChange]:
+    """What each criterion asks before and after, where that changes."""
+    if present is None or tuned is None:
+        return
+    # A candidate has the same criteria: only their words, levels and examples differ.
+    for before in present.criteria:
+        texts = [_wording(one) for one in (before, tuned.criterion(before.name))]
+        if texts[0] != texts[1]:
+            yield TextChange(f"Wording of {before.name}", *texts)
+
+
+def _wording(criterion: Criterion) -> str:
+    parts = [criterion.question, criterion.scoring_guide or ""]
+    parts += [
+        " ".join(filter(None, (f"{level.value:g}", level.name, level.description)))
+        for level in criterion.scale.levels
+    ]
+    parts += [f"Example, score {one.raw:g}: {one.output}" for one in criterion.examples]
+    return "\n".join(filter(None, parts))
 
 
 def tuning_conclusion(found: Tuning) -> str:

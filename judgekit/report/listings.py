@@ -10,7 +10,6 @@ from judgekit.prompts import judged_text, pairwise_text, to_text
 from judgekit.records import ScoreComparisonInfo
 from judgekit.report import message, numbers
 from judgekit.report.answers import ANSWER_WORDS
-from judgekit.report.comparison import comparison_lines
 from judgekit.report.document import (
     Block,
     Column,
@@ -27,6 +26,7 @@ from judgekit.report.document import (
     not_empty,
 )
 from judgekit.report.numbers import format_file_size
+from judgekit.report.pair_cases import comparison_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -15,6 +15,7 @@ from judgekit.report.document import (
     Plot,
     Section,
     Table,
+    TextChange,
 )
 from judgekit.report.message import message_lines, printable
 
@@ -61,12 +62,15 @@ def _render_cases(block: CaseTable, level: int) -> Iterator[str]:
 
 
 @_render_block.register(Plot)
-def _render_figure(block: Plot, level: int) -> Iterator[str]:  # noqa: ARG001 - as all others
+@_render_block.register(TextChange)
+def _render_figure(block: Plot | TextChange, level: int) -> Iterator[str]:  # noqa: ARG001 - as all others
     yield from ()  # its figures are in the tables
 
 
 @_render_block.register(Table)
 def _render_table(block: Table, level: int) -> Iterator[str]:
+    if block.is_drawing:
+        return
     yield from _heading(block.title, level)
     places = [place for place, column in enumerate(block.columns) if column.kind != "bar"]
     heads = [markdown_text(block.columns[place].name) or " " for place in places]

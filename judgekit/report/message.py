@@ -56,6 +56,8 @@ NOT_ASSESSED = (
 FLAG_WORDS = {
     "degenerate_output": "the output repeats itself or is hardly a text",
     "smoke_model": "a smoke model, whose verdicts carry no information",
+    "scores_disagree": "its scores contradict its choice",
+    "no_rationale": "it gave no rationale",
 }
 """Flags of judgments in reports."""
 

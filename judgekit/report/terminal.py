@@ -22,6 +22,7 @@ from judgekit.report.document import (
     Plot,
     Section,
     Table,
+    TextChange,
     Tone,
 )
 from judgekit.report.message import printable, safe_text
@@ -125,8 +126,9 @@ def _print_cases(block: CaseTable, console: Console, *, verbose: bool) -> None:
 
 
 @_print_block.register(Plot)
-def _print_figure(block: Plot, console: Console, *, verbose: bool) -> None:
-    """A terminal has no pictures; what they show is in the tables too."""
+@_print_block.register(TextChange)
+def _print_figure(block: Plot | TextChange, console: Console, *, verbose: bool) -> None:
+    """A terminal has no pictures; what they show is in the tables and files too."""
 
 
 @_print_block.register(Notes)
@@ -197,6 +199,8 @@ def _print_section(block: Section, console: Console, *, verbose: bool) -> None:
 
 @_print_block.register(Table)
 def _print_table(block: Table, console: Console, *, verbose: bool) -> None:  # noqa: ARG001
+    if block.is_drawing:
+        return
     _print_title(console, block.title)
     for part in _fitting(block, console.width):
         console.print(part)

@@ -1,5 +1,6 @@
 from .inputs import TuneOptions as TuneOptions
 from .results import (
+    ChangedScore as ChangedScore,
     HeldOutAgreement as HeldOutAgreement,
     HeldOutContrast as HeldOutContrast,
     HeldOutResult as HeldOutResult,

@@ -92,6 +92,17 @@ class TriedCandidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedScore:
+    """A held-out item that the chosen candidate scores differently; scores are on its scale."""
+
+    place: OutputKey
+    criterion: str
+    present: float
+    chosen: float
+    human: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
     """The result of tuning a judge.
 
@@ -118,6 +129,7 @@ class Tuning:
         failures: Unusable answers by kind.
         failure_messages: The first message of each kind.
         reason: Why it was interrupted.
+        changed: Held-out items with another score than before, for the page.
     """
 
     rubric: str
@@ -142,6 +154,28 @@ class Tuning:
     failures: dict[str, int] = field(default_factory=dict)
     failure_messages: dict[str, str] = field(default_factory=dict)
     reason: AuditStopReason | Literal["frozen"] | None = None
+    changed: tuple[ChangedScore, ...] = ()
+
+
+def changed_scores(
+    present: Sequence[AlignedItems], chosen: Sequence[AlignedItems]
+) -> tuple[ChangedScore, ...]:
+    """The items that two candidates score differently."""
+    before = {(item.place, item.criterion): item.judge for part in present for item in part.both}
+    return tuple(
+        ChangedScore(
+            place=item.place,
+            criterion=item.criterion,
+            present=old,
+            chosen=new,
+            human=part.label(item),
+        )
+        for part in chosen
+        for item in part.both
+        if (old := before.get((item.place, item.criterion))) is not None
+        and (new := item.judge) is not None
+        and new != old
+    )
 
 
 def attach_scores(parts: Sequence[AlignedItems], scores: Scores) -> tuple[AlignedItems, ...]:

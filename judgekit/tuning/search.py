@@ -39,6 +39,7 @@ from judgekit.tuning.results import (
     TriedCandidate,
     Tuning,
     attach_scores,
+    changed_scores,
     decide_tuning,
     held_out_contrast,
     held_out_result,
@@ -367,6 +368,7 @@ async def _tested(
         present_held_out=present,
         chosen_held_out=held_out_result(chosen.name, scored[1], level=level),
         contrast=contrast,
+        changed=changed_scores(scored[0], scored[1]),
     )
 
 

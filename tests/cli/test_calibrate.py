@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.interrupting import CtrlC
 from tests.factories import reply
+from tests.report.case_pages import cases_of_page
 from tests.servers.answers import Answer, SeenRequest, ok
 from tests.servers.openai_like import OpenAILikeServer
 
@@ -352,3 +353,56 @@ def test_tags_of_recorded_replies_are_those_of_their_cases(
     )  # fmt: skip
     assert ran.code == 2
     assert problem in ran.err
+
+
+def test_a_page_shows_the_outputs_that_were_graded(laid: Bench) -> None:
+    laid.write("labels.jsonl", *people("Ada", shift=1))
+    assert graded(laid, "-o", "report.html").code == 0
+    shown = cases_of_page(laid.folder / "report.html")
+    assert shown.columns == ["right"]
+    assert shown.counts["lower"] == 8
+    assert shown.full["c3"]["answers"][0]["output"] == "Answer c3."
+    assert shown.rows_of("c3", "right")[1][:2] == ("annotator Ada", "5")
+
+
+def test_a_page_reads_the_outputs_of_a_run_again(laid: Bench) -> None:
+    laid.write("cases.jsonl", *({"id": c, "input": "?"} for c in SCORES))
+    suite = {
+        "name": "small", "dataset": "cases.jsonl", "rubric": "rubric.yaml",
+        "judge": {"model": "recorded:replies.jsonl"},
+        "variants": [{"id": "v1", "outputs": "outputs.jsonl"}],
+    }  # fmt: skip
+    laid.write("judgekit.yaml", json.dumps(suite))
+    assert laid.run("run").code == 0
+    labels = [{**label, "variant": "v1"} for label in people()]
+    laid.write("labels.jsonl", *labels)
+    assert laid.run("calibrate", "labels.jsonl", "-o", "report.html").code == 0
+    shown = cases_of_page(laid.folder / "report.html")
+    assert shown.full["c3 of v1"]["answers"][0]["output"] == "Answer c3."
+    assert shown.counts["disagree"] == 0
+
+
+def test_a_page_of_compared_pairs_has_both_outputs(laid: Bench) -> None:
+    for name in ("a", "b"):
+        laid.write(
+            f"{name}.jsonl",
+            *({"case_id": c, "text": f"{name} {c}.", "variant": name} for c in SCORES),
+        )
+    known = {"evidence_first": [], "evidence_second": [], "rationale": "So it is."}
+    replies = [
+        {"case_id": c, "order": order, "text": json.dumps(known | {"preference": slot})}
+        for c in SCORES
+        for order, slot in (("ab", "first"), ("ba", "second"))
+    ]
+    laid.write("pairs.jsonl", *replies)
+    rows = ({"case_id": c, "annotator": "Ada", "winner": "b"} for c in SCORES)
+    laid.write("winners.jsonl", *rows)
+    ran = laid.run(
+        "calibrate", "winners.jsonl", "--compare", "a.jsonl", "b.jsonl", "--rubric", "rubric.yaml",
+        "--judge", "recorded:pairs.jsonl", "-o", "report.html",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    shown = cases_of_page(laid.folder / "report.html")
+    assert shown.counts["disagree"] == 10
+    texts = [one["output"] for one in shown.full["c3 of a::b"]["answers"]]
+    assert texts == ["a c3.", "b c3."]

@@ -12,6 +12,7 @@ from judgekit.store import RunStore
 from tests.cli.bench import RUBRIC, asked, output
 from tests.cli.interrupting import CtrlC
 from tests.factories import make_case, make_output, make_rubric, reply
+from tests.report.case_pages import cases_of_page
 from tests.servers.answers import Answer, SeenRequest, ok
 from tests.servers.openai_like import OpenAILikeServer
 from tests.store.observing import START, answer, begun, key, said
@@ -305,3 +306,25 @@ def test_the_latest_run_is_the_one_that_made_the_outputs(kept: Bench) -> None:
     assert chained["old_run_id"] == first["run_id"]
     with closing(RunStore(kept.folder / DEFAULT_STORE_FILE)) as store:
         assert store.run(chained["run_id"]).suite == "support (rejudged)"
+
+
+def test_a_page_has_each_changed_decision_with_its_output(kept: Bench) -> None:
+    with OpenAILikeServer(by_case(a=BAD)) as server:
+        assert rejudge(kept, server, "run-1", "-o", "changed.html").code == 0
+    shown = cases_of_page(kept.folder / "changed.html")
+    assert shown.counts == {"up": 1, "down": 1}
+    assert shown.full["a of v1"]["answers"][0]["output"] == "answer a"
+    assert [row[:2] for row in shown.rows_of("a of v1", "accuracy")] == [
+        ("before", "5"), ("now", "1"),
+    ]  # fmt: skip
+
+
+def test_a_page_of_verdicts_out_of_a_file_has_the_outputs_too(bench: Bench) -> None:
+    with OpenAILikeServer(by_case()) as server:
+        bench.grade(server, "-o", "old.jsonl")
+    what = ("old.jsonl", "outputs.jsonl", "--rubric", "rubric.yaml", "-o", "changed.html")
+    with OpenAILikeServer(by_case(a=BAD)) as server:
+        ran = bench.run("rejudge", *what, "--judge", "openai/n", "--api-base", server.url)
+    assert ran.code == 0, ran.err
+    shown = cases_of_page(bench.folder / "changed.html")
+    assert shown.full["a"]["answers"][0]["output"] == "answer a"

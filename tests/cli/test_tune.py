@@ -9,6 +9,7 @@ from judgekit.datasets import load_rubric
 from tests.cli.bench import Bench, asked, output
 from tests.cli.interrupting import CtrlC
 from tests.factories import reply
+from tests.report.case_pages import cases_of_page
 from tests.servers.answers import Answer, SeenRequest, ok
 from tests.servers.openai_like import OpenAILikeServer
 
@@ -236,3 +237,17 @@ def test_unsound_options_are_exit_2(school: Bench, options: tuple[str, ...], wor
         assert server.n_requests == 0
     assert ran.code == 2
     assert words in ran.err
+
+
+def test_a_page_has_the_words_and_the_scores_that_change(school: Bench) -> None:
+    with OpenAILikeServer(judge) as server:
+        tune(school, server, "--candidates", "strict.yaml", "-o", "tuned.html")
+    text = (school.folder / "tuned.html").read_text(encoding="utf-8")
+    assert "Wording of right" in text
+    before, after = re.findall(r"<pre dir=\"auto\">(.*?)</pre>", text, re.DOTALL)
+    assert before.startswith("Is it right?")
+    assert after.startswith("Is it strictly right?")
+    changed = cases_of_page(school.folder / "tuned.html")
+    assert changed.counts == {"farther": 0, "closer": 12}
+    assert len(changed.full) == 12
+    assert all(row["answers"][0]["output"].startswith("q") for row in changed.full.values())

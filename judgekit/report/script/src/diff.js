@@ -65,7 +65,7 @@ export function WordDiff({ a, b }) {
   const found = useMemo(() => compareTexts(a, b), [a, b]);
   return html`
     <div class="word-diff">
-      <p class="note">${found.summary}</p>
+      <p class="note" role="status">${found.summary}</p>
       ${found.parts.length > 0 && html`
         <div class="diff-text" dir="auto" tabindex="-1">
           ${found.parts.map((part) => html`<${Part} part=${part} isWhole=${found.isWhole} />`)}

@@ -8,6 +8,7 @@ import { Passage, visible } from "./evidence.js";
 import { Badge, Decisions, Facts, Output } from "./answer.js";
 import { Timeline } from "./timeline.js";
 import { WordDiff } from "./diff.js";
+import { PairBody, isPairKind } from "./pairs.js";
 
 /** The case in full, or why it cannot be shown; null while it is unpacked. */
 function useCase(index, place) {
@@ -155,9 +156,6 @@ function RunBody({ index, row, state, change, body, areKeysOn }) {
     </div>`;
 }
 
-/** What a case of each kind of page looks like. */
-const BODIES = { run: RunBody };
-
 export function Drawer({ index, place, rows, state, change, onClose, onMove, areKeysOn, onHelp }) {
   const found = useCase(index, place);
   const body = useRef(null);
@@ -178,7 +176,7 @@ export function Drawer({ index, place, rows, state, change, onClose, onMove, are
     }
   };
   useKeys({ "[": () => onMove(-1), "]": () => onMove(1), j: () => onMove(1), k: () => onMove(-1), c: () => { copy(); }, "?": onHelp }, areKeysOn);
-  const Body = BODIES[index.kind] ?? RunBody;
+  const Body = isPairKind(index.kind) ? PairBody : RunBody;
   return html`<${Dialog} label=${`Case ${id}`} className="drawer" onClose=${onClose}>
     <div class="inside">
       <header>

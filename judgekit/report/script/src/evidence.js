@@ -38,12 +38,19 @@ export function Passage({ text, mono = false, marks = [], at = null, onPick = nu
     const content = visible(text.slice(piece.start, piece.end));
     const inner = piece.isCode ? html`<span class="code">${content}</span>` : content;
     if (piece.marks.length === 0) return inner;
-    const numbers = piece.marks.map((mark) => mark.no);
-    const isLast = piece.marks.filter((mark) => mark.end === piece.end).map((mark) => mark.no);
-    return html`<mark class=${`n${Math.min(3, numbers.length)}${numbers.includes(at) ? " at" : ""}`}
+    // A mark is a quote with its number, or a passage with a note, such as one hidden from the judge.
+    const quotes = piece.marks.filter((mark) => mark.no);
+    const notes = piece.marks.map((mark) => mark.note).filter(Boolean);
+    const numbers = quotes.map((mark) => mark.no);
+    const isLast = quotes.filter((mark) => mark.end === piece.end).map((mark) => mark.no);
+    const named = numbers.length > 0 ? [`${numbers.length > 1 ? "quotes" : "quote"} ${numbers.join(", ")}`] : [];
+    const kinds = [`n${Math.min(3, piece.marks.length)}`, numbers.includes(at) && "at", notes.length > 0 && "scrubbed"];
+    return html`<mark class=${kinds.filter(Boolean).join(" ")}
       data-quotes=${numbers.join(" ")} data-ends=${isLast.join(" ") || null}
-      title=${`${numbers.length > 1 ? "quotes" : "quote"} ${numbers.join(", ")}`}
-      onClick=${onPick && (() => onPick(numbers[0]))}>${inner}</mark>`;
+      title=${[...named, ...notes].join("; ")}
+      onClick=${onPick && numbers.length > 0 ? () => onPick(numbers[0]) : null}>${inner}${
+        notes.length > 0 && html`<span class="hidden"> (${notes.join("; ")})</span>`
+      }</mark>`;
   });
   // A long text scrolls in a box of its own, which the keyboard must reach.
   return html`<div class=${`passage${mono ? " mono" : ""}`} dir="auto" tabindex="0" role="group" aria-label=${label}>${shown}</div>`;

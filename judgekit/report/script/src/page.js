@@ -5,6 +5,7 @@ import { readIndex } from "./data.js";
 import { Cases } from "./cases.js";
 import { prepareScrolling } from "./scrolling.js";
 import { prepareTips } from "./tips.js";
+import { enliven } from "./changes.js";
 
 const index = readIndex();
 const place = document.getElementById("cases");
@@ -19,3 +20,4 @@ if (index && place) {
 
 prepareTips();
 prepareScrolling();
+enliven(document);

@@ -1,0 +1,184 @@
+"""`judgekit report`: writes a stored result, or one that is in a file, as a page of its own."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+from pydantic import ValidationError
+
+from judgekit.cli import console
+from judgekit.cli.help import command
+from judgekit.cli.options import OutputOptions, StoreOptions, rubric_option
+from judgekit.cli.outputs import output_option, sort_outputs
+from judgekit.cli.rank import recorded_ranking
+from judgekit.cli.show import stored_comparison_document, stored_run_document
+from judgekit.cli.sides import run_and_variant
+from judgekit.datasets import load_rubric
+from judgekit.errors import DatasetError, SettingsError
+from judgekit.evaluation import (
+    COMPARISON_ID_PREFIX,
+    RankRules,
+    Run,
+    RunTally,
+    conclude_result,
+    holds_comparisons,
+    verdict_outcomes,
+)
+from judgekit.formats import iter_rows, validation_faults
+from judgekit.records import CaseResult, Rubric, RunInfo, RunPanel, Variant, Verdict
+from judgekit.report import Lines, RunCases, run_document, side_by_side_document, write_document
+from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.evaluation import Outcome
+    from judgekit.report import Document
+
+_MOST_NAMED = 8
+
+# The fields of a row, by which the files that judgekit writes are distinguished.
+_RESULT_FIELDS = {"case", "output", "judgments"}
+_VERDICT_FIELDS = {"judgments", "criteria", "passed"}
+
+
+class _ReportOptions(StoreOptions, OutputOptions):
+    output: tuple[Path, ...] = output_option("Write the report to FILE: .html, .md or .json.")
+    rubric: str | None = rubric_option("The rubric that judged a file of results.")
+
+
+@command("report", _ReportOptions)
+@click.argument("result")
+@click.argument("other", required=False)
+def report_command(options: _ReportOptions, *, result: str, other: str | None) -> None:
+    """Write RESULT as a page: one file with everything in it, to be opened, sent or kept.
+
+    RESULT is a run (its id, the beginning of it, latest or latest:SUITE), a comparison (cmp-…), or
+    a file with results: of run -o, grade -o, compare -o, rank -o or export, as .jsonl or .json.
+
+    With OTHER, two runs are shown side by side: where OTHER is worse or better, and which words
+    changed. RUN::VARIANT names one of several variants.
+
+    The page contains the data of the cases: inputs, outputs and judgments.
+
+    Examples:
+        judgekit report latest -o run.html
+        judgekit report latest::v1 latest::v2 -o diff.html
+        judgekit report verdicts.jsonl -o grading.html
+    """
+    files = sort_outputs(options.output, what="a report")
+    if not files.documents:
+        raise SettingsError("no file is named to write the report to", hint="-o report.html")
+    if other is None and Path(result).is_file():
+        document = _file_document(Path(result), options.rubric, has_page=files.has_page)
+    elif options.rubric is not None:
+        raise SettingsError("--rubric is for files: what is stored has its own", hint="omit it")
+    else:
+        with closing(RunStore(options.store, create=False)) as store:
+            document = _stored_document(store, result, other, has_page=files.has_page)
+    for path in files.documents:
+        write_document(path, document)
+        console.note(f"wrote the report to {path}; it contains the data of the cases")
+    if options.as_json:
+        files_written = [str(path) for path in files.documents]
+        conclusion = {"tone": document.conclusion.tone, "text": document.conclusion.text}
+        console.print_json(
+            {"title": document.title, "conclusion": conclusion, "files": files_written}
+        )
+
+
+def _stored_document(
+    store: RunStore, result: str, other: str | None, *, has_page: bool
+) -> Document:
+    if other is not None:
+        return side_by_side_document(
+            store, run_and_variant(result, store), run_and_variant(other, store)
+        )
+    if result.startswith(COMPARISON_ID_PREFIX):
+        return stored_comparison_document(store, store.any_comparison(result), has_page=has_page)
+    return stored_run_document(store, Run(store.run(result), store), has_page=has_page)
+
+
+def _file_document(path: Path, rubric: str | None, *, has_page: bool) -> Document:
+    """The report of a file that another command wrote."""
+    first = next(iter_rows(path), None)
+    fields = set() if first is None else first.fields.keys()
+    if fields >= _VERDICT_FIELDS:
+        # A variant without a name is none that a run could have.
+        verdicts = [
+            one.model_copy(update={"variant": one.variant or "outputs"})
+            for one in _read(path, Verdict)
+        ]
+        answers = [*verdict_outcomes(verdicts)]
+        run = _recorded_run(verdicts[0].rubric, [one.result for one in answers])
+    elif fields >= _RESULT_FIELDS:
+        results = _read(path, CaseResult)
+        own = None if rubric is None else load_rubric(rubric)
+        if own is None and any(
+            one.judgments and not isinstance(one.case.rubric, Rubric) for one in results
+        ):
+            raise SettingsError(
+                f"{path.name} does not say by which rubric its answers pass",
+                hint=f"give --rubric FILE, or report the run: judgekit report {results[0].run_id}",
+            )
+        run = _recorded_run(path.stem, results, own)
+        answers = [conclude_result(one, run) for one in results]
+    elif holds_comparisons(path):
+        return recorded_ranking([path], RankRules(), has_page=has_page)[0]
+    else:
+        some = ", ".join([*fields][:_MOST_NAMED]) or "none"
+        raise DatasetError(
+            f"it holds no results of judgekit; the fields of its first row: {some}",
+            path=path,
+            hint="give what run -o, grade -o, compare -o, rank -o or export wrote as .jsonl or "
+            ".json; outputs are graded first: judgekit grade FILE -o report.html",
+        )
+    return _run_document(run, answers, has_page=has_page)
+
+
+_Row = TypeVar("_Row", Verdict, CaseResult)
+
+
+def _read(path: Path, kind: type[_Row]) -> list[_Row]:
+    found = []
+    for row in iter_rows(path):
+        try:
+            found.append(kind.model_validate(row.fields))
+        except ValidationError as error:
+            fault = validation_faults(error, kind, row.fields)[0]
+            raise DatasetError(str(fault), path=path, line=row.line) from error
+    return found
+
+
+def _recorded_run(
+    name: str, results: Sequence[CaseResult], rubric: Rubric | None = None
+) -> RunInfo:
+    """The run that results come from, as far as they show it."""
+    judges = [answer.judge for one in results for answer in one.judgments]
+    judges += [failure.judge for one in results for failure in one.failures]
+    return RunInfo(
+        id=results[0].run_id,
+        suite=name,
+        started_at=results[0].ran_at or datetime.fromtimestamp(0, UTC),
+        status="complete" if all(one.is_done for one in results) else "incomplete",
+        config={"settings": {"repeats": 1 + max(one.repeat for one in results)}},
+        n_cases=len({one.place for one in results}),
+        rubric=rubric,
+        variants=tuple(Variant(id=name) for name in dict.fromkeys(one.variant for one in results)),
+        panel=RunPanel(judges=tuple(dict.fromkeys(filter(None, judges)))),
+    )
+
+
+def _run_document(run: RunInfo, answers: Sequence[Outcome], *, has_page: bool) -> Document:
+    tally, cases = RunTally(run), RunCases(run)
+    # A file may have its rows by variant, and a row of the page is a case.
+    for one in sorted(answers, key=lambda answer: answer.result.place):
+        tally.take(one)
+        cases.take(one)
+    left_out = Lines((("settings", "as far as the file has them: it holds no suite and no gate"),))
+    tables = (cases.table(), left_out) if has_page else (left_out,)
+    return run_document(tally.summary(), answers=tables, is_stored=False)

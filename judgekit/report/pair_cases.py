@@ -1,0 +1,465 @@
+"""Shows the pairs of blind comparisons and rankings: a line in a terminal, a case on a page.
+
+Answers of two runs are in `side_by_side`, single judged outputs in `item_cases`; all of them show a
+case in the same form (`outputs`, then `opinions` by criterion).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import count
+from math import fsum
+from typing import TYPE_CHECKING, cast
+
+from judgekit.evaluation import OutputPair, counted_pairs
+from judgekit.judge import prepare_pair
+from judgekit.prompts import WITHHELD_NAME, to_text
+from judgekit.records import WINNER_POINTS, Preference
+from judgekit.report import message
+from judgekit.report.case_table import (
+    CaseRow,
+    CaseTableBuilder,
+    CellState,
+    GridCell,
+    text_snippet,
+    utf16_offset,
+)
+from judgekit.report.run_cases import evidence_marks, shown_case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from judgekit.judge import BlindPair
+    from judgekit.records import (
+        Case,
+        Comparison,
+        ComparisonAnalysis,
+        ComparisonInfo,
+        Evidence,
+        PairAnswer,
+        PreferenceFailure,
+        PresentationOrder,
+        Winner,
+    )
+    from judgekit.report.document import CaseTable, PageJson, Tone
+    from judgekit.store import StoredComparisons
+
+    _Quote = tuple[int, Evidence]
+
+PAIR_STATES = {
+    "error": CellState("no output", "!", "error", 0),
+    "open": CellState("undecided", "?", "inconclusive", 1),
+    "flip": CellState("the orders disagree", "≠", "inconclusive", 2),
+    "a": CellState("A wins", "A", "neutral", 3),
+    "b": CellState("B wins", "B", "neutral", 3),
+    "tie": CellState("tie", "=", "neutral", 4),
+}
+"""What a comparison, or one order of it, can say."""
+
+PAIR_FILTERS = {
+    "a": "A won",
+    "b": "B won",
+    "tie": "Tied",
+    "flip": "Inconsistent",
+    "open": "Undecided",
+    "error": "Error",
+}
+
+_ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
+_MAX_LENGTH = 220
+_WINNERS = {"a": "A", "b": "B", "tie": "tie", None: "open"}
+
+
+def comparison_lines(comparison: Comparison) -> str:
+    """One comparison: the case, the winner, and the judge's rationale in each order."""
+    conflict = "  (the two orders conflict)" if comparison.consistent is False else ""
+    case = message.printable(comparison.case_id or "?")
+    lines = [f"{_WINNERS[comparison.winner]:<5} {case}{conflict}"]
+    if comparison.error is not None:
+        lines.append(f"      no output: {message.one_line(comparison.error, _MAX_LENGTH)}")
+    names = short_judge_names(one.judge for one in comparison.judges)
+    if names:
+        votes = [f"{names[one.judge]} {_WINNERS[one.winner]}" for one in comparison.judges]
+        lines.append(f"      votes: {'; '.join(votes)}")
+
+    def subject(answer: PairAnswer) -> str:
+        criterion = message.printable(answer.criterion or "overall")
+        judge = f"{names[answer.judge]}, " if names else ""
+        return f"{judge}{criterion}, {answer.order.upper()}"
+
+    for one in comparison.preferences:
+        why = message.printable(one.rationale, _MAX_LENGTH)
+        lines.append(f"      {subject(one)}: {one.choice}  {why}")
+    for failure in comparison.failures:
+        why = message.one_line(failure.message, _MAX_LENGTH)
+        lines.append(f"      {subject(failure)}: {failure.kind}  {why}")
+    return "\n".join(lines)
+
+
+def short_judge_names(judges: Iterable[str]) -> dict[str, str]:
+    """The model of each judge, and the template too where two judges share a model."""
+    known = list(dict.fromkeys(judges))
+    models = [judge.rpartition(" ")[0] or judge for judge in known]
+    return {
+        judge: message.printable(model if models.count(model) == 1 else judge.partition("@")[0])
+        for judge, model in zip(known, models, strict=True)
+    }
+
+
+def opinion(
+    who: str,
+    score: str,
+    *,
+    rationale: str | None = None,
+    tone: Tone = "neutral",
+    facts: Iterable[str] = (),
+    quotes: Iterable[PageJson] = (),
+) -> PageJson:
+    """What one judge or annotator says: a row below a criterion."""
+    return {
+        "who": who,
+        "score": score,
+        "tone": tone,
+        "facts": list(facts),
+        "rationale": rationale or "",
+        "quotes": list(quotes),
+    }
+
+
+def shown_output(
+    column: int, name: str, text: str, *, error: str | None = None, marks: Sequence[PageJson] = ()
+) -> PageJson:
+    """An output of which nothing but its text is shown; answers of runs have more."""
+    facts: list[str] = []
+    return {
+        "column": column,
+        "name": name,
+        "facts": facts,
+        "output": text,
+        "error": error,
+        "marks": list(marks),
+    }
+
+
+def comparison_cases(store: StoredComparisons, info: ComparisonInfo) -> CaseTable:
+    """The pairs of a stored comparison: the choice in each order, and what follows."""
+    columns = ("A first", "B first", "result")
+    builder = CaseTableBuilder("comparison", columns, PAIR_STATES, PAIR_FILTERS)
+    analyses = store.analyses(info.id)
+    for pair, found in counted_pairs(store, info):
+        outputs = OutputPair(pair.case, pair.a, pair.b, pair.repeat)
+        shown = PairView(found, outputs, names=info.names)
+        builder.add(
+            CaseRow(
+                case_id=message.with_repeat(pair.case.id, pair.repeat),
+                snippet=_snippet(pair.case),
+                cells=[*(_order_cell(found, order) for order in _ORDERS), _result_cell(found)],
+                full={
+                    "id": message.printable(pair.case.id),
+                    **shown_case(pair.case),
+                    "answers": shown.outputs((f"A: {info.a.label}", f"B: {info.b.label}")),
+                    "opinions": shown.opinions(),
+                    "points": _analysis_points(analyses.get(pair.place)),
+                },
+                tags=pair.case.tags,
+                stratum=pair.case.stratum,
+                filters=_pair_filters(found),
+            )
+        )
+    return builder.table()
+
+
+def _snippet(case: Case) -> str:
+    return text_snippet(case.name or to_text(case.input))
+
+
+def _pair_filters(found: Comparison) -> list[str]:
+    if found.error is not None:
+        return ["error"]
+    wanted = ["flip"] if found.consistent is False else []
+    if found.winner is None:
+        return [*wanted, "open"]
+    # A tie because the orders disagree is no tie of the outputs.
+    return wanted if wanted and found.winner == "tie" else [*wanted, found.winner]
+
+
+def _result_cell(found: Comparison) -> GridCell:
+    if found.error is not None:
+        return GridCell("error")
+    if found.consistent is False and found.winner in {"tie", None}:
+        return GridCell("flip")
+    return GridCell(found.winner or "open")
+
+
+def _order_cell(found: Comparison, order: PresentationOrder) -> GridCell:
+    """What was chosen in one order: overall, or where that was not asked, by criterion."""
+    if found.error is not None:
+        return GridCell("error")
+    if found.is_identical:
+        return GridCell("tie", text="identical")
+    own = [one for one in found.preferences if one.order == order]
+    chosen = [one for one in own if one.criterion is None] or own
+    votes = Counter(_preferred(one) for one in chosen)
+    if not votes:
+        return GridCell("open")
+    if len(votes) == 1:
+        return GridCell(next(iter(votes)))
+    # Several judges, repeats or criteria, of which none speaks for all.
+    words = ", ".join(f"{_SIDE_WORDS[side]} {votes[side]}" for side in WINNER_POINTS if votes[side])
+    return GridCell("open", text=words)
+
+
+_SIDE_WORDS: Mapping[Winner, str] = {"a": "A", "b": "B", "tie": "tie"}
+
+
+def _preferred(one: Preference) -> Winner:
+    if one.choice == "tie":
+        return "tie"
+    return "a" if (one.choice == "first") == (one.order == "ab") else "b"
+
+
+class PairView:
+    """Two outputs as the judge saw them, with its choices in each order.
+
+    Without `pair` there are no outputs: a file of comparisons has none.
+    """
+
+    def __init__(
+        self,
+        found: Comparison,
+        pair: OutputPair | None,
+        *,
+        names: Iterable[str] = (),
+        labels: tuple[str, str] = ("A", "B"),
+        numbers_of: Iterator[int] | None = None,
+    ) -> None:
+        self._pair, self._found, self._labels = pair, found, labels
+        self._blind: BlindPair | None = None
+        if pair is not None:
+            # Evidence refers to the texts without the names that would give a side away.
+            scrubs = found.scrubbed is not None
+            self._blind = prepare_pair(pair.a, pair.b, names, scrubs=scrubs)
+        self._numbers = count(1) if numbers_of is None else numbers_of
+        self._quotes: tuple[list[_Quote], list[_Quote]] = ([], [])
+        self._opinions = [*self._by_criterion()]
+
+    def opinions(self) -> list[PageJson]:
+        """The choices by criterion, those about the whole first."""
+        return self._opinions
+
+    def outputs(self, names: tuple[str, str]) -> list[PageJson]:
+        """Both outputs, with evidence marked, and where names were taken out."""
+        if self._pair is None or self._blind is None:
+            return []
+        return [
+            shown_output(
+                side,
+                name,
+                text,
+                error=output.error,
+                marks=[*evidence_marks(text, self._quotes[side]), *self._scrubbed(side, text)],
+            )
+            for side, (name, output, text) in enumerate(
+                zip(names, (self._pair.a, self._pair.b), self._blind.texts, strict=True)
+            )
+        ]
+
+    def _scrubbed(self, side: int, text: str) -> Iterator[PageJson]:
+        moved = 0
+        for one in self._found.scrubbed or ():
+            if one.side != "ab"[side]:
+                continue
+            # Places are of the unchanged text, which the words that stand for a name have moved.
+            start = one.start + moved
+            end = start + len(WITHHELD_NAME)
+            moved += len(WITHHELD_NAME) - (one.end - one.start)
+            yield {
+                "start": utf16_offset(text, start),
+                "end": utf16_offset(text, end),
+                "no": 0,
+                "exact": True,
+                "note": f"hidden from the judge: {message.printable(one.text)}",
+            }
+
+    def _by_criterion(self) -> Iterator[PageJson]:
+        found = self._found
+        results = {None: (found.winner, found.consistent)} | {
+            one.name: (one.winner, one.consistent) for one in found.criteria
+        }
+        answers: list[Preference | PreferenceFailure] = [*found.preferences, *found.failures]
+        answers.sort(key=lambda one: one.order)
+        for name, (winner, consistent) in results.items():
+            rows = [self._row(one) for one in answers if one.criterion == name]
+            if not rows and name is not None:
+                continue
+            yield {
+                "title": name or "overall",
+                "result": self._result(winner, consistent=consistent),
+                "rows": rows,
+            }
+
+    def _result(self, winner: Winner | None, *, consistent: bool | None) -> str:
+        if self._found.error is not None:
+            return self._found.error
+        if self._found.is_identical:
+            return "identical outputs: a tie without a call"
+        words = "undecided" if winner is None else self._words(winner)
+        return f"{words}; the two orders disagree" if consistent is False else words
+
+    def _words(self, side: Winner) -> str:
+        a, b = self._labels
+        return {"a": f"{a} is preferred", "b": f"{b} is preferred", "tie": "tie"}[side]
+
+    def _row(self, one: Preference | PreferenceFailure) -> PageJson:
+        first = self._labels[_ORDERS.index(one.order)]
+        who, facts = f"{first} shown first", [message.with_repeat(one.judge, one.repeat)]
+        if not isinstance(one, Preference):
+            words = f"no choice: {message.FAILURE_WORDS[one.kind]}"
+            return opinion(who, words, rationale=one.message, tone="inconclusive", facts=facts)
+        facts += [] if one.confidence is None else [f"confidence {one.confidence:.2f}"]
+        if one.raw_first is not None and one.raw_second is not None:
+            facts.append(f"scores {one.raw_first:g} (first) and {one.raw_second:g} (second)")
+        facts += [
+            message.FLAG_WORDS.get(flag, flag) for flag in one.flags if flag != "evidence_not_found"
+        ]
+        slot = "" if one.choice == "tie" else f" (shown {one.choice})"
+        return opinion(
+            who,
+            f"{self._words(_preferred(one))}{slot}",
+            rationale=one.rationale,
+            facts=facts,
+            quotes=self._quoted(one),
+        )
+
+    def _quoted(self, one: Preference) -> Iterator[PageJson]:
+        sides = (0, 1) if one.order == "ab" else (1, 0)
+        for side, pieces in zip(sides, (one.evidence_first, one.evidence_second), strict=True):
+            for piece in pieces:
+                number = next(self._numbers)
+                self._quotes[side].append((number, piece))
+                source = self._labels[side]
+                yield {"no": number, "text": piece.quote, "match": piece.match, "of": source}
+
+
+def _analysis_points(analysis: ComparisonAnalysis | None) -> list[PageJson]:
+    """Why an output lost, and what would improve it."""
+    if analysis is None:
+        return []
+    winner, loser = ("A", "B") if analysis.winner == "a" else ("B", "A")
+    parts = (
+        (f"Strengths of {winner}", analysis.strengths),
+        (f"Weaknesses of {loser}", analysis.weaknesses),
+    )
+    shown: list[PageJson] = [
+        {"title": title, "points": [{"text": one.text, "quote": one.quote} for one in points]}
+        for title, points in parts
+        if points
+    ]
+    changes = [
+        {"text": f"{one.area}: {one.reasoning}", "before": one.before, "after": one.after}
+        for one in analysis.suggestions
+    ]
+    return [*shown, {"title": f"Suggestions for {loser}", "points": changes}] if changes else shown
+
+
+RANK_STATES = {
+    "open": CellState("undecided", "?", "inconclusive", 0),
+    "lost": CellState("lost more than it won", "▼", "worse", 1),
+    "even": CellState("won as often as it lost", "=", "neutral", 2),
+    "won": CellState("won more than it lost", "▲", "better", 3),
+}
+"""What a variant did on a case."""
+
+RANK_FILTERS = {"flip": "Inconsistent", "open": "Undecided", "error": "Error"}
+_HALF = 0.5
+
+
+@dataclass(slots=True)
+class _Meetings:
+    """The comparisons of one case, with the outputs where they are known."""
+
+    case: Case | None = None
+    found: list[tuple[OutputPair | None, Comparison]] = field(default_factory=list)
+
+
+class RankingCases:
+    """Collects the comparisons of a ranking by their cases."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names = tuple(names)
+        self._cases: dict[str, _Meetings] = {}
+
+    def take(self, found: Comparison, pair: OutputPair | None = None) -> None:
+        """Add a comparison; one that was read from a file has no outputs."""
+        meetings = self._cases.setdefault(found.case_id or "?", _Meetings())
+        meetings.found.append((pair, found))
+        if pair is not None:
+            meetings.case = pair.case
+
+    def table(self, variants: Sequence[str]) -> CaseTable:
+        """A row for each case, a column for each variant in the order given."""
+        builder = CaseTableBuilder("ranking", variants, RANK_STATES, RANK_FILTERS)
+        for case_id, meetings in self._cases.items():
+            filters = {name for _, found in meetings.found for name in _pair_filters(found)}
+            case = meetings.case
+            about: PageJson = {"facts": [], "texts": []} if case is None else shown_case(case)
+            builder.add(
+                CaseRow(
+                    case_id=case_id,
+                    snippet="" if case is None else _snippet(case),
+                    cells=[_rank_cell(name, meetings) for name in variants],
+                    full={
+                        "id": message.printable(case_id),
+                        **about,
+                        **self._views(meetings, variants),
+                    },
+                    tags=() if case is None else case.tags,
+                    stratum=None if case is None else case.stratum,
+                    filters=filters & RANK_FILTERS.keys(),
+                )
+            )
+        return builder.table()
+
+    def _views(self, meetings: _Meetings, variants: Sequence[str]) -> PageJson:
+        """The outputs once each, and the choices of every pair."""
+        outputs: dict[str, PageJson] = {}
+        opinions: list[PageJson] = []
+        numbers_of = count(1)
+        for pair, found in meetings.found:
+            labels = (found.variant_a or "", found.variant_b or "")
+            view = PairView(found, pair, names=self._names, labels=labels, numbers_of=numbers_of)
+            names = " and ".join(labels)
+            opinions += [{**one, "title": f"{names}: {one['title']}"} for one in view.opinions()]
+            for label, shown in zip(labels, view.outputs(labels), strict=False):
+                shown["column"] = variants.index(label)
+                _merge_output(outputs.setdefault(label, shown), shown)
+        ordered = [outputs[name] for name in variants if name in outputs]
+        return {"answers": ordered, "opinions": opinions}
+
+
+def _merge_output(first: PageJson, shown: PageJson) -> None:
+    # Which names are hidden differs from pair to pair, and marks fit the text they were made for.
+    if first is shown or first["output"] != shown["output"]:
+        return
+    marks = cast("list[PageJson]", first["marks"])
+    marks += [mark for mark in cast("list[PageJson]", shown["marks"]) if mark["no"]]
+
+
+def _rank_cell(name: str, meetings: _Meetings) -> GridCell | None:
+    """The share of wins of a variant on a case."""
+    own = [one for _, one in meetings.found if name in {one.variant_a, one.variant_b}]
+    if not own:
+        return None
+    decided = [one for one in own if one.winner is not None]
+    if not decided:
+        return GridCell("open")
+    points = [WINNER_POINTS[one.winner or "tie"] for one in decided]
+    # Points are those of side a, and a variant can be on either side.
+    points = [
+        point if one.variant_a == name else 1 - point
+        for one, point in zip(decided, points, strict=True)
+    ]
+    share = fsum(points) / len(points)
+    state = "won" if share > _HALF else "lost" if share < _HALF else "even"
+    return GridCell(state, share)
