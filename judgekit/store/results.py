@@ -31,6 +31,7 @@ from judgekit.store.rows import paged_rows, pages
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
     HAS_VARIANT,
+    OBSERVATION_KEYS,
     answers,
     case_tags,
     cases,
@@ -263,6 +264,68 @@ def read_progress(reading: Reading, run_no: int) -> Iterator[AnswerProgress]:
             n_judgments=row.n_judgments,
             n_failures=row.n_failures,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantProgress:
+    """The progress of a variant in a run.
+
+    `n_failures` counts failures of judges that no judgment superseded.
+    """
+
+    variant: str
+    n_done: int
+    n_errors: int
+    n_failures: int
+
+
+def read_variant_progress(connection: Connection, run_no: int) -> list[VariantProgress]:
+    """The progress of each variant, counted by the database: many ask, and often."""
+    done = (
+        select(
+            answers.c.variant_no,
+            func.count().filter(answers.c.is_done).label("n_done"),
+            func.count().filter(outputs.c.is_error).label("n_errors"),
+        )
+        .outerjoin(outputs, is_current_for_answer(outputs))
+        .where(answers.c.run_no == run_no)
+        .group_by(answers.c.variant_no)
+        .subquery()
+    )
+    failed = (
+        select(failures.c.variant_no, func.count().label("n_failures"))
+        .where(failures.c.run_no == run_no, failures.c.superseded_at.is_(None))
+        .group_by(failures.c.variant_no)
+        .subquery()
+    )
+    query = (
+        select(variants.c.variant, done.c.n_done, done.c.n_errors, failed.c.n_failures)
+        .outerjoin(done, done.c.variant_no == variants.c.no)
+        .outerjoin(failed, failed.c.variant_no == variants.c.no)
+        .where(variants.c.run_no == run_no)
+        .order_by(variants.c.no)
+    )
+    return [
+        VariantProgress(
+            variant=row.variant,
+            n_done=row.n_done or 0,
+            n_errors=row.n_errors or 0,
+            n_failures=row.n_failures or 0,
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def read_state(connection: Connection, run_no: int) -> str:
+    """A text that differs after each change of a run's answers."""
+    # Observations are numbered, and one that is replaced or withdrawn is current no longer.
+    counts: list[object] = []
+    for table in OBSERVATION_KEYS:
+        current = (table.c.run_no == run_no, table.c.superseded_at.is_(None))
+        found = connection.execute(select(func.count(), func.max(table.c.no)).where(*current))
+        counts += found.one()
+    done = select(func.count()).where(answers.c.run_no == run_no, answers.c.is_done)
+    return "-".join(map(str, [*counts, connection.scalar(done)]))
 
 
 def answer_order() -> tuple[Column[object], ...]:

@@ -3,6 +3,8 @@ import { render } from "preact";
 import { html } from "./html.js";
 import { readIndex } from "./data.js";
 import { Cases } from "./cases.js";
+import { startHome } from "./home.js";
+import { startLive } from "./live.js";
 
 const index = readIndex();
 const place = document.getElementById("cases");
@@ -11,3 +13,5 @@ if (index && place) {
   place.replaceChildren();
   render(html`<${Cases} index=${index} title=${title} />`, place);
 }
+startHome();
+startLive();
