@@ -38,7 +38,7 @@ from judgekit.store.results import (
     is_current_for_answer,
     read_progress,
     read_results,
-    read_state,
+    read_run_state,
     read_variant_progress,
     spent_usd,
 )
@@ -163,10 +163,10 @@ class StoredRuns(Database):
         with self.reading() as connection:
             return read_variant_progress(connection, run_number(connection, run_id))
 
-    def state(self, run_id: str) -> str:
+    def run_state(self, run_id: str) -> str:
         """A text that differs after each change of a run's answers."""
         with self.reading() as connection:
-            return read_state(connection, run_number(connection, run_id))
+            return read_run_state(connection, run_number(connection, run_id))
 
     def results(
         self,

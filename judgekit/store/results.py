@@ -316,7 +316,7 @@ def read_variant_progress(connection: Connection, run_no: int) -> list[VariantPr
     ]
 
 
-def read_state(connection: Connection, run_no: int) -> str:
+def read_run_state(connection: Connection, run_no: int) -> str:
     """A text that differs after each change of a run's answers."""
     # Observations are numbered, and one that is replaced or withdrawn is current no longer.
     counts: list[object] = []

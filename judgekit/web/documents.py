@@ -104,7 +104,7 @@ class ResultDocuments:
             return Run(info, self._store).summary(watch=cases.take), cases.table()
 
         def state() -> str:
-            return f"{info.status} {info.finished_at} {self._store.state(info.id)}"
+            return f"{info.status} {info.finished_at} {self._store.run_state(info.id)}"
 
         return CaseSource(page_path("runs", info.id), state, make)
 
