@@ -178,6 +178,7 @@ from .run_figures import (
     FigureReader as FigureReader,
     RunFigures as RunFigures,
     StoredFigure as StoredFigure,
+    StoredRecords as StoredRecords,
 )
 from .runner import (
     choice_of_run as choice_of_run,

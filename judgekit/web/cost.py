@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING
 
+from judgekit.evaluation import Run, StoredRecords
+from judgekit.records import Record
 from judgekit.report import (
     Cell,
     Column,
@@ -20,24 +22,29 @@ from judgekit.report import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from judgekit.evaluation import RunSummary
+    from judgekit.records import RunInfo
+    from judgekit.store import RunStore
+
+_KIND = "spending"
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
+class Spending(Record):
     """What was paid in US dollars, as far as known, and what cached replies saved."""
 
-    answers: float
-    judges: float
-    embeddings: float
-    replaced: float
+    answers: float = 0.0
+    judges: float = 0.0
+    embeddings: float = 0.0
+    replaced: float = 0.0
     """For answers and judgments that others took the place of since."""
 
-    saved: float
-    is_known: bool
+    saved: float = 0.0
+    is_known: bool = True
     """Whether everything that was paid has a known price."""
+
+    models: tuple[str, ...] = ()
 
     @property
     def paid(self) -> float:
@@ -54,51 +61,75 @@ class Spending:
         )
 
 
-def spending_of(summaries: Iterable[RunSummary]) -> Spending:
-    """What some runs cost together."""
-    known = list(summaries)
-    money = [variant.money for one in known for variant in one.variants]
+def spending_of(summary: RunSummary) -> Spending:
+    """What a run cost."""
+    money = [variant.money for variant in summary.variants]
     return Spending(
         answers=fsum(one.targets_usd for one in money),
         judges=fsum(one.judges_usd for one in money),
         embeddings=fsum(one.checks_usd for one in money),
-        replaced=fsum(one.replaced_usd for one in known),
+        replaced=summary.replaced_usd,
         saved=fsum(one.saved_usd for one in money),
         is_known=all(one.is_complete and not one.n_unreported for one in money),
+        models=summary.models,
     )
 
 
-def cost_document(summaries: Sequence[RunSummary]) -> Document:
+def _read_spending(run: RunInfo, store: RunStore) -> Spending:
+    return spending_of(Run(run, store).summary())
+
+
+def total_spending(parts: Sequence[Spending]) -> Spending:
+    """What some runs cost together."""
+    amounts = ("answers", "judges", "embeddings", "replaced", "saved")
+    return Spending(
+        **{name: fsum(getattr(one, name) for one in parts) for name in amounts},
+        is_known=all(one.is_known for one in parts),
+    )
+
+
+def cost_document(store: RunStore, runs: Sequence[RunInfo]) -> Document:
     """What some runs cost, by suite and by run."""
-    whole = spending_of(summaries)
-    suites: dict[str, list[RunSummary]] = defaultdict(list)
-    for one in summaries:
-        suites[one.run.suite].append(one)
+    suites: dict[str, list[Spending]] = defaultdict(list)
+    every: list[tuple[RunInfo, Spending]] = []
+    # Costs follow from all answers of a run: they are worked out once and stored with it.
+    stored = {name: StoredRecords(store, name, _KIND, Spending) for name in {r.suite for r in runs}}
+    for run in runs:
+        spent = stored[run.suite].of(run, partial(_read_spending, run, store))
+        suites[run.suite].append(spent)
+        every.append((run, spent))
+    whole = total_spending([spent for _, spent in every])
     amounts = ("answers", "judges", "embeddings", "replaced", "paid", "saved by the cache")
     columns = tuple(map(Column, amounts))
     by_suite = tuple(
-        (name, f"{len(runs):,}", *spending_of(runs).cells()) for name, runs in suites.items()
+        (name, f"{len(spent):,}", *total_spending(spent).cells()) for name, spent in suites.items()
     )
     by_run: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
-            Cell(one.run.id, link=page_path("runs", one.run.id)),
-            ", ".join(one.models) or numbers.DASH,
-            *spending_of((one,)).cells(),
+            Cell(run.id, link=page_path("runs", run.id)),
+            ", ".join(spent.models) or numbers.DASH,
+            *spent.cells(),
         )
-        for one in summaries
+        for run, spent in every
     )
-    n_unknown = sum(not spending_of((one,)).is_known for one in summaries)
-    paid = numbers.format_usd(whole.paid, unknown=bool(n_unknown))
-    text = f"Paid {paid} in the last {format_count(len(summaries), 'run')}; "
-    text += f"the cache saved {numbers.format_usd(whole.saved)}."
-    if n_unknown:
-        text += f" {format_count(n_unknown, 'run')} had calls of unknown price."
     return Document(
         "Cost",
-        Conclusion(text if summaries else "No run has ended yet."),
+        _conclusion(whole, every),
         not_empty((
             Table((Column("suite", "text"), Column("runs"), *columns), by_suite, "By suite"),
             Table((Column("run", "id"), Column("models", "text"), *columns), by_run, "By run"),
         )),
-        lambda: {name: spending_of(runs).paid for name, runs in suites.items()},
+        lambda: {run.id: spent.to_json() for run, spent in every},
     )  # fmt: skip
+
+
+def _conclusion(whole: Spending, every: Sequence[tuple[RunInfo, Spending]]) -> Conclusion:
+    if not every:
+        return Conclusion("No run has ended yet.")
+    n_unknown = sum(not spent.is_known for _, spent in every)
+    paid = numbers.format_usd(whole.paid, unknown=bool(n_unknown))
+    text = f"Paid {paid} in the last {format_count(len(every), 'run')}; "
+    text += f"the cache saved {numbers.format_usd(whole.saved)}."
+    if n_unknown:
+        text += f" {format_count(n_unknown, 'run')} had calls of unknown price."
+    return Conclusion(text)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.evaluation import (
     Run,
-    SuiteFindings,
     compare_stored_scores,
     new_score_comparison,
     relations_of_run,
@@ -38,7 +37,7 @@ from judgekit.report import (
 )
 from judgekit.web.cost import cost_document
 from judgekit.web.events import read_progress_of
-from judgekit.web.held import CaseSource
+from judgekit.web.held import CaseSource, HeldFindings
 from judgekit.web.home import home_document
 
 if TYPE_CHECKING:
@@ -52,6 +51,9 @@ if TYPE_CHECKING:
     from judgekit.web.held import HeldCases
 
 RUNS_PER_PAGE = 50
+
+# A page of more would take seconds to open, and nobody reads so many.
+_MOST_FINDINGS = 500
 
 NOT_STORED = {
     "rankings": "judgekit rank A B C -o ranking.html",
@@ -78,6 +80,7 @@ class ResultDocuments:
     def __init__(self, store: RunStore, held: HeldCases) -> None:
         self._store = store
         self._held = held
+        self.suite_findings = HeldFindings(store)
 
     def home(self, page: int = 1) -> Document:
         """What needs attention, and the runs of a page, newest first."""
@@ -88,15 +91,17 @@ class ResultDocuments:
         if page > 1 and not shown:
             n_pages = max(1, -(-len(runs) // RUNS_PER_PAGE))
             raise UnknownNameError("page", str(page), map(str, range(1, n_pages + 1)))
-        return home_document(self._store, shown, page=page, has_more=len(runs) > end)
+        more = len(runs) > end
+        return home_document(self._store, self.suite_findings, shown, page=page, has_more=more)
 
     def run(self, info: RunInfo) -> tuple[str, Document]:
         """The name of a run's cases, and its document."""
         name, summary, cases = self._held.open(self._run_source(info))
         gate = Run(info, self._store).gate(summary)
         document = run_document(summary, gate, answers=(cases,))
-        related = relation_lines(info.id, relations_of_run(self._store, info))
-        return name, replace(document, blocks=not_empty((*document.blocks, related)))
+        related = relations_of_run(self._store, info, self.suite_findings.of(info.suite))
+        lines = relation_lines(info.id, related)
+        return name, replace(document, blocks=not_empty((*document.blocks, lines)))
 
     def _run_source(self, info: RunInfo) -> CaseSource[RunSummary]:
         def make() -> tuple[RunSummary, CaseTable]:
@@ -169,12 +174,13 @@ class ResultDocuments:
             raise UnknownNameError("suite", suite, known)
         every = self._findings([suite] if suite else known)
         shown = [one for one in every if has_resolved or one.status != "resolved"]
-        document = findings_document(suite or "all suites", every, shown)
-        n_hidden = len(every) - len(shown)
-        if not n_hidden:
-            return document
-        note = f"{n_hidden:,} resolved: judgekit findings --resolved"
-        return replace(document, blocks=(*document.blocks, Notes((note,))))
+        document = findings_document(suite or "all suites", every, shown[:_MOST_FINDINGS])
+        notes = []
+        if len(shown) > _MOST_FINDINGS:
+            notes.append(f"The first {_MOST_FINDINGS:,} of {len(shown):,}; all: judgekit findings")
+        if n_hidden := len(every) - len(shown):
+            notes.append(f"{n_hidden:,} resolved: judgekit findings --resolved")
+        return replace(document, blocks=not_empty((*document.blocks, Notes(tuple(notes)))))
 
     def finding(self, name: str, suite: str = "") -> Document:
         """A finding in full."""
@@ -184,9 +190,7 @@ class ResultDocuments:
         return finding_document(every[name])
 
     def _findings(self, suites: Sequence[str]) -> list[Finding]:
-        return [
-            one for suite in suites for one in SuiteFindings(self._store, suite).findings.values()
-        ]
+        return [one for suite in suites for one in self.suite_findings.of(suite).findings.values()]
 
     def calibration(self, name: str) -> Document:
         """The calibration that a run was concluded with; stores have none beside their runs."""
@@ -208,9 +212,7 @@ class ResultDocuments:
     def cost(self, limit: int | None = RUNS_PER_PAGE) -> Document:
         """What the last runs cost, and what the cache saved."""
         runs = self._store.runs(limit=limit)
-        ended = [info for info in runs if info.status != "running"]
-        summaries = [self._held.open(self._run_source(info))[1] for info in ended]
-        return cost_document(summaries)
+        return cost_document(self._store, [info for info in runs if info.status != "running"])
 
 
 def progress_document(progress: RunProgress) -> Document:

@@ -1,4 +1,4 @@
-"""Holds the case tables of the pages opened last, until their results change.
+"""Holds the case tables of the pages opened last, and findings, until their results change.
 
 A page has the index of its cases; their full contents are fetched when one is opened, which may be
 long after the page was made.
@@ -11,18 +11,21 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from judgekit.evaluation import SuiteFindings
 from judgekit.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from judgekit.report import CaseTable
+    from judgekit.store import RunStore
 
 _MOST_BYTES = 256 * 1024 * 1024
 # Sources hold nothing but how to make a page again.
 _MOST_SOURCES = 10_000
 _BYTES_OF_ROW = 1_000
 _NAME_LENGTH = 24
+_RUNS_LOOKED_AT = 10
 
 _ResultT = TypeVar("_ResultT")
 
@@ -100,6 +103,38 @@ class HeldCases:
 
     def _size(self) -> int:
         return sum(map(_size, (table for _, table in self._tables.values())))
+
+
+class HeldFindings:
+    """The findings of each suite, until its runs change; threads may share it.
+
+    Those of a run that did not finish are stored nowhere: each time they follow from all of its
+    answers. What a running run finds is looked at when it ends.
+    """
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self._known: dict[str, tuple[object, SuiteFindings]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, suite: str) -> SuiteFindings:
+        """The findings of a suite."""
+        with self._lock:
+            state = self._state(suite)
+            known = self._known.get(suite)
+            if known is None or known[0] != state:
+                known = self._known[suite] = state, SuiteFindings(self._store, suite)
+            return known[1]
+
+    def _state(self, suite: str) -> object:
+        runs = self._store.runs(suite=suite)
+        ended = [run for run in runs if run.status != "running"]
+        # Labels change a run after its end, and of old runs nobody labels anything.
+        return (
+            [(run.id, run.status, run.finished_at) for run in runs],
+            [self._store.run_state(run.id) for run in ended[:_RUNS_LOOKED_AT]],
+            len(self._store.finding_notes(suite)),
+        )
 
 
 def _size(table: CaseTable) -> int:

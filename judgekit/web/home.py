@@ -7,7 +7,7 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.evaluation import FigureReader, SuiteFindings, newest_comparisons
+from judgekit.evaluation import FigureReader, newest_comparisons
 from judgekit.records import FINISHED_STATUSES, FindingSeverity
 from judgekit.report import (
     Cell,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from judgekit.records import RunInfo
     from judgekit.report import Tone
     from judgekit.store import RunStore
+    from judgekit.web.held import HeldFindings
 
 _MOST_COMPARISONS = 10
 # Two runs that ended are most often the last two.
@@ -64,9 +65,10 @@ def is_followed(suite: str) -> bool:
 class SuiteStatus:
     """Where a suite stands: its last run, that run's gate, and its open findings."""
 
-    def __init__(self, store: RunStore, name: str) -> None:
+    def __init__(self, store: RunStore, name: str, findings: HeldFindings) -> None:
         self.name = name
         self._store = store
+        self._findings = findings
         self.last = store.runs(suite=name, limit=1)[0]
         self.decisions = store.gate_decisions(name)
 
@@ -88,7 +90,7 @@ class SuiteStatus:
     @cached_property
     def open_findings(self) -> str:
         """How many findings are open, by severity; empty for none."""
-        found = SuiteFindings(self._store, self.name).findings.values()
+        found = self._findings.of(self.name).findings.values()
         counts = Counter(one.severity for one in found if one.status != "resolved")
         words = [f"{counts[name]} {name}" for name in get_args(FindingSeverity) if counts[name]]
         total = format_count(sum(counts.values()), "open finding")
@@ -119,11 +121,16 @@ class SuiteStatus:
 
 
 def home_document(
-    store: RunStore, runs: Sequence[RunInfo], *, page: int = 1, has_more: bool = False
+    store: RunStore,
+    findings: HeldFindings,
+    runs: Sequence[RunInfo],
+    *,
+    page: int = 1,
+    has_more: bool = False,
 ) -> Document:
     """What needs attention, then runs, suites and comparisons."""
     names = store.suites() if page == 1 else dict.fromkeys(run.suite for run in runs)
-    known = {name: SuiteStatus(store, name) for name in names if is_followed(name)}
+    known = {name: SuiteStatus(store, name, findings) for name in names if is_followed(name)}
     rows: list[_Row] = []
     tables = [_runs_table(store, runs, known), _turning(page, has_more=has_more)]
     if page == 1:

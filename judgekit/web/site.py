@@ -68,7 +68,7 @@ def _page_makers(store: RunStore, limit: int | None) -> dict[str, Callable[[], D
     runs = store.runs(limit=limit)
     suites = [name for name in dict.fromkeys(run.suite for run in runs) if is_followed(name)]
     pages: dict[str, Callable[[], Document]] = {
-        "": lambda: home_document(store, runs),
+        "": lambda: home_document(store, documents.suite_findings, runs),
         "findings": documents.findings,
         "cost": lambda: documents.cost(limit),
     }
@@ -77,7 +77,7 @@ def _page_makers(store: RunStore, limit: int | None) -> dict[str, Callable[[], D
     for name in suites:
         pages[page_path("trends", name)] = partial(documents.trend, name)
         pages[page_path("findings", suite=name)] = partial(documents.findings, name)
-        status = SuiteStatus(store, name)
+        status = SuiteStatus(store, name, documents.suite_findings)
         if status.last.calibration is not None:
             path = page_path("calibrations", status.last.id)
             pages[path] = partial(documents.calibration, status.last.id)

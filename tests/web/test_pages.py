@@ -328,6 +328,16 @@ def test_resolved_findings_are_counted_and_shown_on_request(
     assert "case-2" in served.get("/findings?suite=support&status=all").text
 
 
+def test_of_very_many_findings_the_first_are_shown(store: RunStore, served: Served) -> None:
+    store.begin(make_run(n_cases=501))
+    failed = (said("accuracy", 0.0), said("clarity", 0.0))
+    store.add("run-1", [answer(key(f"c{n}"), place=n, said=failed) for n in range(501)])
+    store.end("run-1", status="complete", at=START)
+    page = served.get("/findings").text
+    assert "The first 500 of 501; all: judgekit findings" in page
+    assert "501 open findings" in page
+
+
 def test_a_run_without_a_calibration_says_how_to_make_one(store: RunStore, served: Served) -> None:
     add_run(store)
     reply = served.get("/calibrations/run-1")
@@ -344,8 +354,14 @@ def test_a_stale_calibration_needs_attention(store: RunStore, served: Served) ->
 
 def test_costs_are_summed_by_suite(store: RunStore, served: Served) -> None:
     assert "No run has ended yet." in served.get("/cost").text
-    add_run(store)
-    assert "Paid " in served.get("/cost").text
+    paid, cached = said("accuracy", cost_usd=0.25), said("clarity", cost_usd=0.5, cached=True)
+    for name, suite in (("run-1", "support"), ("run-2", "support"), ("run-3", "other")):
+        store.begin(make_run(name, suite=suite))
+        store.add(name, [answer(said=(paid, cached))])
+        store.end(name, status="complete", at=START)
+    page = served.get("/cost").text
+    assert "Paid $0.75 in the last 3 runs; the cache saved $" in page
+    assert served.get("/cost").text == page
 
 
 def test_a_page_names_no_folder_of_this_machine(
