@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.evaluation import (
@@ -15,17 +15,21 @@ from judgekit.evaluation import (
     summarize_comparison,
     trend_of_suite,
 )
-from judgekit.records import ScoreComparisonInfo
+from judgekit.records import FindingSeverity, ScoreComparisonInfo
 from judgekit.report import (
+    Cell,
+    Column,
     Conclusion,
     Document,
     Lines,
     Notes,
     RunCases,
+    Table,
     comparison_document,
     comparison_setup,
     finding_document,
     findings_document,
+    format_count,
     map_summary_lines,
     not_empty,
     page_path,
@@ -44,8 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.evaluation import RunSummary, TrendMeasure
-    from judgekit.records import CalibrationState, Finding, RunInfo
-    from judgekit.report import CaseTable, Tone
+    from judgekit.records import CalibrationInUse, CalibrationState, Finding, RunInfo
+    from judgekit.report import Block, CaseTable, Tone
     from judgekit.store import RunStore
     from judgekit.web.events import RunProgress
     from judgekit.web.held import HeldCases
@@ -61,6 +65,7 @@ NOT_STORED = {
 }
 """Results that have no page here since no store has them, and what writes their page."""
 
+_CALIBRATE = "judgekit calibrate LABELS --write-map"
 _CALIBRATION_TONES: dict[CalibrationState, Tone] = {
     "calibrated": "pass",
     "partial": "inconclusive",
@@ -178,9 +183,13 @@ class ResultDocuments:
         notes = []
         if len(shown) > _MOST_FINDINGS:
             notes.append(f"The first {_MOST_FINDINGS:,} of {len(shown):,}; all: judgekit findings")
+        hidden: tuple[tuple[str | Cell, ...], ...] = ()
         if n_hidden := len(every) - len(shown):
-            notes.append(f"{n_hidden:,} resolved: judgekit findings --resolved")
-        return replace(document, blocks=not_empty((*document.blocks, Notes(tuple(notes)))))
+            query = {"suite": suite} if suite else {}
+            link = page_path("findings", **query, status="all")
+            hidden = ((Cell(f"{n_hidden:,} resolved", link=link),),)
+        blocks = (Notes(tuple(notes)), Table((Column("not shown", "text"),), hidden))
+        return replace(document, blocks=not_empty((*document.blocks, *blocks)))
 
     def finding(self, name: str, suite: str = "") -> Document:
         """A finding in full."""
@@ -190,7 +199,12 @@ class ResultDocuments:
         return finding_document(every[name])
 
     def _findings(self, suites: Sequence[str]) -> list[Finding]:
-        return [one for suite in suites for one in self.suite_findings.of(suite).findings.values()]
+        found = (self.suite_findings.of(suite).findings.values() for suite in suites)
+        severities = get_args(FindingSeverity)
+        return sorted(
+            (one for of_suite in found for one in of_suite),
+            key=lambda one: (one.status == "resolved", severities.index(one.severity)),
+        )
 
     def calibration(self, name: str) -> Document:
         """The calibration that a run was concluded with; stores have none beside their runs."""
@@ -198,16 +212,9 @@ class ResultDocuments:
         use = info.calibration
         if use is None:
             raise InputError(
-                f"{info.id} was run without a calibration",
-                hint="make one: judgekit calibrate LABELS --write-map",
+                f"{info.id} was run without a calibration", hint=f"make one: {_CALIBRATE}"
             )
-        lines = () if use.calibration is None else map_summary_lines(use.calibration)
-        return Document(
-            f"Calibration of {info.id}",
-            Conclusion(use.words, _CALIBRATION_TONES[use.state]),
-            not_empty((Notes(tuple(lines), "What each map does"),)),
-            use.to_json,
-        )
+        return calibration_in_use_document(info, use)
 
     def cost(self, limit: int | None = RUNS_PER_PAGE) -> Document:
         """What the last runs cost, and what the cache saved."""
@@ -220,13 +227,36 @@ def progress_document(progress: RunProgress) -> Document:
     info = progress.run
     return Document(
         f"{info.suite}: {info.id}",
-        Conclusion(f"Running: {progress.text()}. There is no conclusion yet."),
+        Conclusion("The run has not ended: there is no conclusion yet."),
         (
-            Lines(progress.lines(), "Progress by variant"),
+            # The script writes the progress of later moments in the place of each text.
+            Lines(progress.lines()),
             Notes((f"If it was killed, resume it: judgekit run --resume {info.id}",)),
         ),
         info.to_json,
     )
+
+
+def calibration_in_use_document(info: RunInfo, use: CalibrationInUse) -> Document:
+    """Whether a run's judgments are calibrated, on what, and what each map does."""
+    link = page_path("runs", info.id)
+    blocks: list[Block] = [Table((Column("run", "id"),), ((Cell(info.id, link=link),),))]
+    found = use.calibration
+    if found is not None:
+        judges = ", ".join(judge.judge for judge in found.asked.judges)
+        facts = (
+            ("judge", judges),
+            ("rubric", found.rubric.name),
+            (
+                "labels",
+                f"{found.n_labels:,} by {format_count(len(found.annotators), 'person', 'people')}",
+            ),
+        )
+        blocks += [Lines(facts), Notes(tuple(map_summary_lines(found)), "What each map does")]
+    if use.state != "calibrated":
+        blocks.append(Notes((f"A new one: {_CALIBRATE}",)))
+    conclusion = Conclusion(use.words, _CALIBRATION_TONES[use.state])
+    return Document(f"Calibration of {info.id}", conclusion, not_empty(blocks), use.to_json)
 
 
 def _variant(info: RunInfo, name: str) -> str:

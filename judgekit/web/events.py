@@ -66,12 +66,13 @@ class RunProgress:
         return _words(self.n_done, self.n_total, n_errors, n_failures)
 
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """The name and the progress of each variant."""
+        """The progress of all, and the name and the progress of each variant."""
         n = self.n_of_variant
-        return tuple(
+        variants = (
             (message.printable(one.variant), _words(one.n_done, n, one.n_errors, one.n_failures))
             for one in self.variants
         )
+        return ("all", self.text()), *variants
 
 
 def _words(n_done: int, n_total: int | None, n_errors: int, n_failures: int) -> str:
@@ -140,7 +141,7 @@ class ProgressEvents:
             "total": now.n_total,
             "text": now.text(),
             "hint": hint,
-            "variants": now.lines(),
+            "lines": [text for _, text in now.lines()],
         }
 
 

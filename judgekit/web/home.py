@@ -47,12 +47,14 @@ _GATE_WORDS: dict[str, tuple[str, Tone]] = {
     "accepted": ("accepted", "neutral"),
 }
 _COUNTED = {
-    "running": "runs that are running",
-    "gate failed": "suites whose gate failed",
-    "open findings": "suites with open findings",
-    "stale calibration": "suites with a stale calibration",
-    **dict.fromkeys(message.RUN_STATUS_WORDS.values(), "last runs that are not complete"),
+    "running": ("1 run is running", "{} runs are running"),
+    "gate failed": ("1 gate failed", "{} gates failed"),
+    "open findings": ("1 suite has open findings", "{} suites have open findings"),
+    "stale calibration": ("1 calibration is stale", "{} calibrations are stale"),
+    "not complete": ("1 last run is not complete", "{} last runs are not complete"),
 }
+"""What needs attention, in this order, and how many of it there are in words."""
+
 _URGENT: tuple[Tone, ...] = ("fail", "inconclusive")
 _Row = tuple[str | Cell, ...]
 
@@ -111,7 +113,8 @@ class SuiteStatus:
             yield Cell("gate failed", "fail"), link, message.one_line(decision.reason)
         if run.status not in {"running", "complete"}:
             words = message.RUN_STATUS_WORDS[run.status]
-            yield Cell(words, "inconclusive"), link, message.one_line(run.reason or "")
+            reason = f"{words}: {message.one_line(run.reason)}" if run.reason else words
+            yield Cell("not complete", "inconclusive"), link, reason
         if self.open_findings:
             where = Cell(self.name, link=page_path("findings", suite=self.name))
             yield Cell("open findings", "fail"), where, self.open_findings
@@ -136,6 +139,7 @@ def home_document(
     if page == 1:
         rows += _running_rows(store, runs)
         rows += [row for suite in known.values() for row in suite.attention()]
+        rows.sort(key=_urgency)
         columns = (Column("needs attention", "text"), Column("where", "id"), Column("what", "text"))
         tables.insert(0, Table(columns, tuple(rows)))
         blind, scores = (
@@ -151,6 +155,10 @@ def home_document(
     )
 
 
+def _urgency(row: _Row) -> int:
+    return [*_COUNTED].index(row[0].text if isinstance(row[0], Cell) else row[0])
+
+
 def _conclusion(runs: Sequence[RunInfo], attention: Sequence[_Row], page: int) -> Conclusion:
     if not runs:
         return Conclusion("No run is stored yet. `judgekit run` stores runs.")
@@ -160,10 +168,14 @@ def _conclusion(runs: Sequence[RunInfo], attention: Sequence[_Row], page: int) -
         return Conclusion("Nothing needs attention.", "pass")
     marks = [row[0] for row in attention if isinstance(row[0], Cell)]
     counts = Counter(cell.text for cell in marks)
-    words = ", ".join(f"{_COUNTED[text]}: {n}" for text, n in counts.items())
+    words = [
+        one if counts[text] == 1 else many.format(counts[text])
+        for text, (one, many) in _COUNTED.items()
+        if counts[text]
+    ]
     tones = {cell.tone for cell in marks}
     tone: Tone = next((one for one in _URGENT if one in tones), "neutral")
-    return Conclusion(f"{words[0].upper()}{words[1:]}.", tone)
+    return Conclusion(f"{'; '.join(words)}.", tone)
 
 
 def _running_rows(store: RunStore, runs: Sequence[RunInfo]) -> Iterator[_Row]:

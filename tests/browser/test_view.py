@@ -145,11 +145,12 @@ def test_a_page_follows_a_run_to_its_end(page: Page, tmp_path: Path) -> None:
                 page.goto(address.replace("/?", "/runs/latest?"))
                 live = page.locator("#live")
                 live.get_by_text("1 of 3 answers").wait_for()
-                assert "There is no conclusion yet" in page.locator(".conclusion").inner_text()
+                assert "there is no conclusion yet" in page.locator(".conclusion").inner_text()
                 assert live.get_by_role("progressbar").get_attribute("max") == "3"
                 assert "30 % of 3" in live.get_by_role("status").inner_text()
                 (tmp_path / "case-1").touch()
                 live.get_by_text("2 of 3 answers").wait_for()
+                assert page.locator("main > dl dd").all_inner_texts() == ["2 of 3 answers"] * 2
                 (tmp_path / "case-2").touch()
                 page.get_by_text("v1 passed 3/3").wait_for()
                 assert live.count() == 0

@@ -57,7 +57,7 @@ def test_a_stream_follows_a_run_to_its_end(store: RunStore, served: Served) -> N
                 "total": 4,
                 "text": "2 of 4 answers, 1 error",
                 "hint": "",
-                "variants": [["a", "1 of 2 answers"], ["b", "1 of 2 answers, 1 error"]],
+                "lines": ["2 of 4 answers, 1 error", "1 of 2 answers", "1 of 2 answers, 1 error"],
             },
         )
         store.end("run-1", status="complete", at=START)
@@ -144,6 +144,7 @@ def test_the_number_of_answers_may_be_unknown(store: RunStore) -> None:
 def test_the_page_of_a_running_run_has_no_conclusion(store: RunStore, served: Served) -> None:
     add_run(store, status="running")
     page = served.get("/runs/run-1").text
-    assert "Running: 3 of 3 answers. There is no conclusion yet." in page
+    assert "there is no conclusion yet" in page
+    assert "<dt>v1</dt><dd>3 of 3 answers</dd>" in page
     assert 'data-events="/api/events?run=run-1"' in page
     assert "judgekit run --resume run-1" in page

@@ -15,11 +15,12 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from judgekit.evaluation import Run, new_score_comparison
-from judgekit.records import GateDecision
+from judgekit.records import CalibrationInUse, GateDecision
 from judgekit.report import run_document
 from judgekit.web import ViewContext
 from judgekit.web.documents import RUNS_PER_PAGE, ResultDocuments
 from judgekit.web.held import HeldCases
+from tests.calibrations import make_calibration
 from tests.store.observing import START, answer, key, make_run, part, said
 from tests.web.conftest import Served, add_run, serving
 
@@ -324,7 +325,7 @@ def test_resolved_findings_are_counted_and_shown_on_request(
     passed = (said("accuracy"), said("clarity"))
     store.add("run-2", [answer(key(f"case-{n}"), place=n, said=passed) for n in range(3)])
     store.end("run-2", status="complete", at=START + timedelta(days=1))
-    assert "1 resolved: judgekit findings --resolved" in served.get("/findings").text
+    assert '<a href="/findings?status=all">1 resolved</a>' in served.get("/findings").text
     assert "case-2" in served.get("/findings?suite=support&status=all").text
 
 
@@ -349,7 +350,20 @@ def test_a_stale_calibration_needs_attention(store: RunStore, served: Served) ->
     use = {"state": "stale", "words": "stale: the template changed since"}
     add_run(store, config={"name": "support", "calibrated": use})
     assert "stale calibration" in served.get("/").text
-    assert "the template changed since" in served.get("/calibrations/run-1").text
+    page = served.get("/calibrations/run-1").text
+    assert "the template changed since" in page
+    assert "A new one: judgekit calibrate LABELS --write-map" in page
+
+
+def test_a_calibration_says_what_it_rests_on(store: RunStore, served: Served) -> None:
+    use = CalibrationInUse(
+        state="calibrated", words="calibrated on 40 labels", calibration=make_calibration()
+    )
+    add_run(store, config={"name": "support", "calibrated": use.to_json()})
+    page = served.get("/calibrations/run-1").text
+    assert "What each map does" in page
+    assert "<dt>labels</dt>" in page
+    assert '<a href="/runs/run-1">' in page
 
 
 def test_costs_are_summed_by_suite(store: RunStore, served: Served) -> None:

@@ -3,14 +3,19 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { html } from "./html.js";
 
-function Live({ address }) {
+/** `lines` are the texts of the static page that say how far the run was. */
+function Live({ address, lines }) {
   const [now, setNow] = useState(null);
   const [problem, setProblem] = useState("");
   useEffect(() => {
     const source = new EventSource(address);
     source.addEventListener("progress", (event) => {
-      setNow(JSON.parse(event.data));
+      const data = JSON.parse(event.data);
+      setNow(data);
       setProblem("");
+      data.lines.forEach((text, n) => {
+        if (lines[n]) lines[n].textContent = text;
+      });
     });
     source.addEventListener("end", () => {
       source.close();
@@ -33,10 +38,6 @@ function Live({ address }) {
       <span class="live-text">${now.text}</span>
     </div>
     <p class="hidden" role="status">${spoken(now, share)}</p>
-    ${now.variants.length > 1 && html`
-      <dl class="live-variants">
-        ${now.variants.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
-      </dl>`}
     ${now.hint && html`<p class="note">${now.hint}</p>`}
     ${problem && html`<p class="note" role="alert">${problem}</p>`}
   `;
@@ -50,5 +51,6 @@ function spoken(now, share) {
 export function startLive() {
   const place = document.getElementById("live");
   if (!place) return;
-  render(html`<${Live} address=${place.dataset.events} />`, place);
+  const lines = document.querySelectorAll("main > dl dd");
+  render(html`<${Live} address=${place.dataset.events} lines=${lines} />`, place);
 }
