@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sqlalchemy import and_, exists, func, or_, select
 
@@ -266,12 +266,8 @@ def read_progress(reading: Reading, run_no: int) -> Iterator[AnswerProgress]:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VariantProgress:
-    """The progress of a variant in a run.
-
-    `n_failures` counts failures of judges that no judgment superseded.
-    """
+class VariantProgress(NamedTuple):
+    """The progress of a variant in a run; failures that a judgment superseded do not count."""
 
     variant: str
     n_done: int
@@ -281,39 +277,22 @@ class VariantProgress:
 
 def read_variant_progress(connection: Connection, run_no: int) -> list[VariantProgress]:
     """The progress of each variant, counted by the database: many ask, and often."""
-    done = (
-        select(
-            answers.c.variant_no,
-            func.count().filter(answers.c.is_done).label("n_done"),
-            func.count().filter(outputs.c.is_error).label("n_errors"),
-        )
-        .outerjoin(outputs, is_current_for_answer(outputs))
-        .where(answers.c.run_no == run_no)
-        .group_by(answers.c.variant_no)
-        .subquery()
-    )
-    failed = (
-        select(failures.c.variant_no, func.count().label("n_failures"))
-        .where(failures.c.run_no == run_no, failures.c.superseded_at.is_(None))
-        .group_by(failures.c.variant_no)
-        .subquery()
-    )
+    of_variant = (failures.c.run_no == run_no) & (failures.c.variant_no == variants.c.no)
+    failed = select(func.count()).where(of_variant, failures.c.superseded_at.is_(None))
     query = (
-        select(variants.c.variant, done.c.n_done, done.c.n_errors, failed.c.n_failures)
-        .outerjoin(done, done.c.variant_no == variants.c.no)
-        .outerjoin(failed, failed.c.variant_no == variants.c.no)
+        select(
+            variants.c.variant,
+            func.count().filter(answers.c.is_done),
+            func.count().filter(outputs.c.is_error),
+            failed.scalar_subquery(),
+        )
+        .outerjoin(answers, HAS_VARIANT)
+        .outerjoin(outputs, is_current_for_answer(outputs))
         .where(variants.c.run_no == run_no)
+        .group_by(variants.c.no, variants.c.variant)
         .order_by(variants.c.no)
     )
-    return [
-        VariantProgress(
-            variant=row.variant,
-            n_done=row.n_done or 0,
-            n_errors=row.n_errors or 0,
-            n_failures=row.n_failures or 0,
-        )
-        for row in connection.execute(query)
-    ]
+    return [VariantProgress(*row) for row in connection.execute(query)]
 
 
 def read_run_state(connection: Connection, run_no: int) -> str:

@@ -24,14 +24,14 @@ from judgekit.report import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.evaluation import RunSummary
     from judgekit.records import RunInfo
     from judgekit.store import RunStore
 
 _KIND = "spending"
+_PAID = ("answers", "judges", "embeddings", "replaced")
 
 
-class Spending(Record):
+class RunSpending(Record):
     """What was paid in US dollars, as far as known, and what cached replies saved."""
 
     answers: float = 0.0
@@ -41,95 +41,62 @@ class Spending(Record):
     """For answers and judgments that others took the place of since."""
 
     saved: float = 0.0
-    is_known: bool = True
-    """Whether everything that was paid has a known price."""
-
-    models: tuple[str, ...] = ()
-
-    @property
-    def paid(self) -> float:
-        """All that was paid."""
-        return fsum((self.answers, self.judges, self.embeddings, self.replaced))
+    n_unknown: int = 0
+    """Runs that had calls of unknown price."""
 
     def cells(self) -> tuple[str, ...]:
         """The amounts as texts; one of unknown price is never shown as $0."""
-        parts = (self.answers, self.judges, self.embeddings, self.replaced)
+        parts = [getattr(self, name) for name in _PAID]
         return (
             *(numbers.format_usd(amount) if amount else numbers.DASH for amount in parts),
-            numbers.format_usd(self.paid, unknown=not self.is_known),
+            numbers.format_usd(fsum(parts), unknown=bool(self.n_unknown)),
             numbers.format_usd(self.saved),
         )
 
 
-def spending_of(summary: RunSummary) -> Spending:
-    """What a run cost."""
+def _spending_of(run: RunInfo, store: RunStore) -> RunSpending:
+    summary = Run(run, store).summary()
     money = [variant.money for variant in summary.variants]
-    return Spending(
+    return RunSpending(
         answers=fsum(one.targets_usd for one in money),
         judges=fsum(one.judges_usd for one in money),
         embeddings=fsum(one.checks_usd for one in money),
         replaced=summary.replaced_usd,
         saved=fsum(one.saved_usd for one in money),
-        is_known=all(one.is_complete and not one.n_unreported for one in money),
-        models=summary.models,
+        n_unknown=any(one.n_unreported or not one.is_complete for one in money),
     )
 
 
-def _read_spending(run: RunInfo, store: RunStore) -> Spending:
-    return spending_of(Run(run, store).summary())
-
-
-def total_spending(parts: Sequence[Spending]) -> Spending:
-    """What some runs cost together."""
-    amounts = ("answers", "judges", "embeddings", "replaced", "saved")
-    return Spending(
-        **{name: fsum(getattr(one, name) for one in parts) for name in amounts},
-        is_known=all(one.is_known for one in parts),
-    )
+def _total(parts: Sequence[RunSpending]) -> RunSpending:
+    fields = {name: fsum(getattr(one, name) for one in parts) for name in (*_PAID, "saved")}
+    return RunSpending(**fields, n_unknown=sum(one.n_unknown for one in parts))
 
 
 def cost_document(store: RunStore, runs: Sequence[RunInfo]) -> Document:
     """What some runs cost, by suite and by run."""
-    suites: dict[str, list[Spending]] = defaultdict(list)
-    every: list[tuple[RunInfo, Spending]] = []
+    suites: dict[str, list[RunSpending]] = defaultdict(list)
+    by_run: list[tuple[str | Cell, ...]] = []
     # Costs follow from all answers of a run: they are worked out once and stored with it.
-    stored = {name: StoredRecords(store, name, _KIND, Spending) for name in {r.suite for r in runs}}
+    stored = {
+        name: StoredRecords(store, name, _KIND, RunSpending) for name in {r.suite for r in runs}
+    }
     for run in runs:
-        spent = stored[run.suite].of(run, partial(_read_spending, run, store))
+        spent = stored[run.suite].of(run, partial(_spending_of, run, store))
         suites[run.suite].append(spent)
-        every.append((run, spent))
-    whole = total_spending([spent for _, spent in every])
-    amounts = ("answers", "judges", "embeddings", "replaced", "paid", "saved by the cache")
-    columns = tuple(map(Column, amounts))
-    by_suite = tuple(
-        (name, f"{len(spent):,}", *total_spending(spent).cells()) for name, spent in suites.items()
-    )
-    by_run: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (
-            Cell(run.id, link=page_path("runs", run.id)),
-            ", ".join(spent.models) or numbers.DASH,
-            *spent.cells(),
-        )
-        for run, spent in every
-    )
+        by_run.append((Cell(run.id, link=page_path("runs", run.id)), *spent.cells()))
+    by_suite = tuple((name, f"{len(own):,}", *_total(own).cells()) for name, own in suites.items())
+    whole = _total([one for own in suites.values() for one in own])
+    *_, paid, saved = whole.cells()
+    text = f"Paid {paid} in the last {format_count(len(runs), 'run')}; the cache saved {saved}."
+    if whole.n_unknown:
+        text += f" {format_count(whole.n_unknown, 'run')} had calls of unknown price."
+    columns = tuple(map(Column, (*_PAID, "paid", "saved by the cache")))
     return Document(
         "Cost",
-        _conclusion(whole, every),
+        Conclusion(text if runs else "No run has ended yet."),
         not_empty((
             Table((Column("suite", "text"), Column("runs"), *columns), by_suite, "By suite"),
-            Table((Column("run", "id"), Column("models", "text"), *columns), by_run, "By run"),
+            Table((Column("run", "id"), *columns), tuple(by_run), "By run"),
         )),
-        lambda: {run.id: spent.to_json() for run, spent in every},
+        lambda: {name: _total(own).to_json() for name, own in suites.items()},
     )  # fmt: skip
-
-
-def _conclusion(whole: Spending, every: Sequence[tuple[RunInfo, Spending]]) -> Conclusion:
-    if not every:
-        return Conclusion("No run has ended yet.")
-    n_unknown = sum(not spent.is_known for _, spent in every)
-    paid = numbers.format_usd(whole.paid, unknown=bool(n_unknown))
-    text = f"Paid {paid} in the last {format_count(len(every), 'run')}; "
-    text += f"the cache saved {numbers.format_usd(whole.saved)}."
-    if n_unknown:
-        text += f" {format_count(n_unknown, 'run')} had calls of unknown price."
-    return Conclusion(text)

@@ -1,4 +1,4 @@
-"""Tells a page how far a running run is, by server-sent events, until the run ends."""
+"""Sends the progress of a running run to its page, by server-sent events, until the run ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # The store is read once for each page that follows a run.
 _INTERVAL_S = 1.0
-# A killed run is still `running` in the store: after this time without an answer, say so.
+# A killed run is still `running` in the store: after this time its page has a hint.
 _QUIET_S = 60.0
 
 
@@ -39,51 +39,35 @@ class RunProgress:
     variants: tuple[VariantProgress, ...]
 
     @property
-    def is_over(self) -> bool:
-        """Whether nothing more is added to it."""
-        return self.run.status != "running"
-
-    @property
     def n_done(self) -> int:
         """Answers with all their judgments."""
         return sum(one.n_done for one in self.variants)
 
     @property
-    def n_of_variant(self) -> int | None:
-        """The answers that each variant will have; None where that is unknown."""
-        return None if self.run.n_cases is None else self.run.n_cases * self.run.repeats
-
-    @property
     def n_total(self) -> int | None:
         """The answers that there will be; None where that is unknown."""
-        n = self.n_of_variant
-        return None if n is None else n * len(self.variants)
-
-    def text(self) -> str:
-        """The progress in words: `12 of 40 answers, 1 judge failure`."""
-        n_errors = sum(one.n_errors for one in self.variants)
-        n_failures = sum(one.n_failures for one in self.variants)
-        return _words(self.n_done, self.n_total, n_errors, n_failures)
+        n = self.run.n_cases
+        return None if n is None else n * self.run.repeats * len(self.variants)
 
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """The progress of all, and the name and the progress of each variant."""
-        n = self.n_of_variant
-        variants = (
-            (message.printable(one.variant), _words(one.n_done, n, one.n_errors, one.n_failures))
-            for one in self.variants
+        """The progress of all, and of each variant by its name: `12 of 40 answers, 1 error`."""
+        variants = ((message.printable(one.variant), self._words(one)) for one in self.variants)
+        return ("all", self._words(*self.variants)), *variants
+
+    def _words(self, *parts: VariantProgress) -> str:
+        n_done, n_total = sum(one.n_done for one in parts), self.n_total
+        counts = [
+            format_count(n_done, "answer")
+            if n_total is None
+            else f"{n_done:,} of "
+            + format_count(n_total // len(self.variants) * len(parts), "answer")
+        ]
+        n_errors, n_failures = (
+            sum(getattr(one, name) for one in parts) for name in ("n_errors", "n_failures")
         )
-        return ("all", self.text()), *variants
-
-
-def _words(n_done: int, n_total: int | None, n_errors: int, n_failures: int) -> str:
-    words = [
-        format_count(n_done, "answer")
-        if n_total is None
-        else f"{n_done:,} of {format_count(n_total, 'answer')}"
-    ]
-    words += [format_count(n_errors, "error")] if n_errors else []
-    words += [format_count(n_failures, "judge failure")] if n_failures else []
-    return ", ".join(words)
+        counts += [format_count(n_errors, "error")] if n_errors else []
+        counts += [format_count(n_failures, "judge failure")] if n_failures else []
+        return ", ".join(counts)
 
 
 def read_progress_of(store: RunStore, name: str) -> RunProgress:
@@ -115,13 +99,21 @@ class ProgressEvents:
 
     async def _events(self, now: RunProgress) -> AsyncIterator[str]:
         store, closing = self._context.store, self._context.closing
-        changed_at, before = self._clock(), ""
+        changed_at, before = self._clock(), [""]
         while not closing.is_set():
-            text = now.text()
-            if text != before:
-                changed_at, before = self._clock(), text
-            yield _event("progress", self._progress_json(now, self._clock() - changed_at))
-            if now.is_over:
+            texts = [text for _, text in now.lines()]
+            if texts != before:
+                changed_at, before = self._clock(), texts
+            quiet_s = self._clock() - changed_at
+            quiet = f"No new answer for {numbers.format_duration(quiet_s)}."
+            shown = {
+                "done": now.n_done,
+                "total": now.n_total,
+                "lines": texts,
+                "hint": quiet if quiet_s >= _QUIET_S else "",
+            }
+            yield _event("progress", shown)
+            if now.run.status != "running":
                 yield _event("end", {})
                 return
             with suppress(TimeoutError):
@@ -131,18 +123,6 @@ class ProgressEvents:
             except JudgekitError as error:
                 yield _event("problem", {"text": str(error)})
                 return
-
-    def _progress_json(self, now: RunProgress, quiet_s: float) -> dict[str, object]:
-        hint = ""
-        if quiet_s >= _QUIET_S:
-            hint = f"No new answer for {numbers.format_duration(quiet_s)}."
-        return {
-            "done": now.n_done,
-            "total": now.n_total,
-            "text": now.text(),
-            "hint": hint,
-            "lines": [text for _, text in now.lines()],
-        }
 
 
 def _event(kind: str, data: object) -> str:

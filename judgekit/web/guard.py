@@ -2,7 +2,7 @@
 
 Another site could otherwise read or change data through the user's browser: by naming 127.0.0.1
 itself, by a name that it points there (DNS rebinding), or by sending a form. Such requests are
-answered with 403: the host and port must be the viewer's own, a token that only the user was given
+answered with 403: the host and port must be the viewer's own, a token that only the user has
 must be there, and a request that changes something must come from a page of the viewer.
 """
 
@@ -82,8 +82,8 @@ class LocalGuard:
     def _entrance(self, scope: Scope) -> RedirectResponse | None:
         """The answer to the address with the token: a cookie, and the address without it."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = dict(query).get("token")
-        if given is None or scope["method"] != "GET" or not _is_same(given, self._token):
+        sent = dict(query).get("token")
+        if sent is None or scope["method"] != "GET" or not _is_same(sent, self._token):
             return None
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         # Two slashes at the beginning would lead to the site that is named after them.
@@ -126,6 +126,6 @@ def _is_foreign(headers: Headers) -> bool:
     return site in {"cross-site", "same-site"} and mode != "navigate"
 
 
-def _is_same(given: str, token: str) -> bool:
+def _is_same(sent: str, token: str) -> bool:
     """Whether a token is right, in a time that does not tell how much of it is."""
-    return secrets.compare_digest(given.encode("utf-8", "replace"), token.encode())
+    return secrets.compare_digest(sent.encode("utf-8", "replace"), token.encode())

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.evaluation import FigureReader, newest_comparisons
+from judgekit.evaluation import FigureReader, StoredFigure, newest_comparisons
 from judgekit.records import FINISHED_STATUSES, FindingSeverity
 from judgekit.report import (
     Cell,
@@ -29,13 +29,12 @@ from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
 from judgekit.web.events import read_progress_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from judgekit.evaluation import StoredFigure
     from judgekit.records import RunInfo
     from judgekit.report import Tone
     from judgekit.store import RunStore
-    from judgekit.web.held import HeldFindings
+    from judgekit.web.result_cache import FindingsCache
 
 _MOST_COMPARISONS = 10
 # Two runs that ended are most often the last two.
@@ -67,7 +66,7 @@ def is_followed(suite: str) -> bool:
 class SuiteStatus:
     """Where a suite stands: its last run, that run's gate, and its open findings."""
 
-    def __init__(self, store: RunStore, name: str, findings: HeldFindings) -> None:
+    def __init__(self, store: RunStore, name: str, findings: FindingsCache) -> None:
         self.name = name
         self._store = store
         self._findings = findings
@@ -125,7 +124,7 @@ class SuiteStatus:
 
 def home_document(
     store: RunStore,
-    findings: HeldFindings,
+    findings: FindingsCache,
     runs: Sequence[RunInfo],
     *,
     page: int = 1,
@@ -182,7 +181,7 @@ def _running_rows(store: RunStore, runs: Sequence[RunInfo]) -> Iterator[_Row]:
     for run in runs:
         if run.status == "running":
             where = Cell(run.id, link=page_path("runs", run.id))
-            yield Cell("running", "neutral"), where, read_progress_of(store, run.id).text()
+            yield Cell("running", "neutral"), where, read_progress_of(store, run.id).lines()[0][1]
 
 
 def _runs_table(store: RunStore, runs: Sequence[RunInfo], known: dict[str, SuiteStatus]) -> Table:
@@ -196,13 +195,14 @@ def _runs_table(store: RunStore, runs: Sequence[RunInfo], known: dict[str, Suite
         gate = known[run.suite].gate_cell(run) if run.suite in known else Cell(numbers.DASH)
         for variant in run.variants:
             own = None if figures is None else figures.get(variant.id)
-            rate = rate_cell(_estimate(None if own is None else own.pass_rate))
+            estimate = _estimate(None if own is None else own.pass_rate)
+            rate = rate_cell(estimate)
             choice = f"{run.id}:{variant.id}" if own is not None else ""
             rows.append((
                 Cell(run.id, link=page_path("runs", run.id), choice=choice),
                 variant.id,
                 rate,
-                _drawn(rate),
+                Cell(rate.text, bar=IntervalBar(estimate, (0.0, 1.0), 0.0)),
                 gate,
                 numbers.DASH if run.n_cases is None else f"{run.n_cases:,}",
                 message.RUN_STATUS_WORDS[run.status],
@@ -221,55 +221,40 @@ def _runs_table(store: RunStore, runs: Sequence[RunInfo], known: dict[str, Suite
 
 
 def _estimate(found: StoredFigure | None) -> Estimate:
-    value, low, high = (nan, nan, nan) if found is None else (found.value, found.low, found.high)
-    value, low, high = (nan if x is None else x for x in (value, low, high))
-    n = 0 if found is None else found.n
-    return Estimate(value=value, low=low, high=high, n=n, method="clustered by case")
-
-
-def _drawn(rate: Cell) -> Cell:
-    if rate.estimate is None:
-        return rate
-    return Cell(rate.text, bar=IntervalBar(rate.estimate, (0.0, 1.0), 0.0))
+    figure = found or StoredFigure()
+    value, low, high = (nan if x is None else x for x in (figure.value, figure.low, figure.high))
+    return Estimate(value=value, low=low, high=high, n=figure.n, method="clustered by case")
 
 
 def _turning(page: int, *, has_more: bool) -> Table:
-    cells = []
-    if page > 1:
-        cells.append(Cell("newer runs", link=page_path("", page=str(page - 1))))
-    if has_more:
-        cells.append(Cell("older runs", link=page_path("", page=str(page + 1))))
+    turns = {"newer runs": page - 1, "older runs": page + 1 if has_more else 0}
+    cells = (Cell(text, link=page_path("", page=str(n))) for text, n in turns.items() if n)
     return Table((Column("more", "text"),), tuple((cell,) for cell in cells))
 
 
-def _difference(sides: tuple[str, str] | None) -> str | Cell:
-    if sides is None:
-        return numbers.DASH
-    return Cell("last two runs", link=page_path("diff", a=sides[0], b=sides[1]))
-
-
 def _suites_table(suites: Iterable[SuiteStatus]) -> Table:
-    columns = (
-        Column("suite", "text"),
-        Column("last run", "id"),
-        Column("gate", "text"),
-        Column("findings", "text"),
-        Column("calibration", "text"),
-        Column("side by side", "text"),
-    )
-    rows: list[_Row] = []
-    for suite in suites:
+    def calibration(suite: SuiteStatus) -> Cell:
         use = suite.last.calibration
-        findings = suite.open_findings or "none open"
-        rows.append((
-            Cell(suite.name, link=page_path("trends", suite.name)),
-            Cell(suite.last.id, link=page_path("runs", suite.last.id)),
-            suite.gate_cell(suite.last),
-            Cell(findings, link=page_path("findings", suite=suite.name)),
-            Cell(
-                numbers.DASH if use is None else use.state,
-                link="" if use is None else page_path("calibrations", suite.last.id),
-            ),
-            _difference(suite.last_two),
-        ))  # fmt: skip
-    return Table(columns, tuple(rows), "Suites", ("A suite's name leads to its trend.",))
+        if use is None:
+            return Cell(numbers.DASH)
+        return Cell(use.state, link=page_path("calibrations", suite.last.id))
+
+    def last_two(suite: SuiteStatus) -> Cell:
+        sides = suite.last_two
+        link = "" if sides is None else page_path("diff", a=sides[0], b=sides[1])
+        return Cell("last two runs" if link else numbers.DASH, link=link)
+
+    columns: dict[str, Callable[[SuiteStatus], str | Cell]] = {
+        "suite": lambda suite: suite.name,
+        "last run": lambda suite: Cell(suite.last.id, link=page_path("runs", suite.last.id)),
+        "gate": lambda suite: suite.gate_cell(suite.last),
+        "findings": lambda suite: Cell(
+            suite.open_findings or "none open", link=page_path("findings", suite=suite.name)
+        ),
+        "trend": lambda suite: Cell("trend", link=page_path("trends", suite.name)),
+        "calibration": calibration,
+        "side by side": last_two,
+    }
+    rows = tuple(tuple(cell(suite) for cell in columns.values()) for suite in suites)
+    heads = tuple(Column(name, "id" if name == "last run" else "text") for name in columns)
+    return Table(heads, rows, "Suites")

@@ -17,7 +17,6 @@ from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.fingerprint import fingerprint
 from judgekit.report import SitePages, html_parts, page_path
 from judgekit.web.documents import ResultDocuments
-from judgekit.web.held import HeldCases
 from judgekit.web.home import SuiteStatus, home_document, is_followed
 from judgekit.web.replies import NAVIGATION, error_document
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from judgekit.records import RunInfo
     from judgekit.report import Document
     from judgekit.store import RunStore
 
@@ -34,8 +32,7 @@ MARKER = "judgekit-site.json"
 
 _FORMAT = "judgekit-site/1"
 _HOME = "index.html"
-# Each page is written once: nothing needs to be held for another look.
-_HELD_BYTES = 0
+_PLAIN = re.compile(r"[a-z]+(/(cmp-)?([0-9]{8}T[0-9]{6}Z)?[a-z0-9.-]{0,80})?")
 _LONGEST_NAME = 120
 _MARK_LENGTH = 8
 
@@ -64,7 +61,8 @@ def export_site(store: RunStore, folder: Path, *, limit: int | None = None) -> i
 
 def _page_makers(store: RunStore, limit: int | None) -> dict[str, Callable[[], Document]]:
     """What makes each page, by its path; the start page first."""
-    documents = ResultDocuments(store, HeldCases(_HELD_BYTES))
+    # Each page is written once: nothing needs to be held for another look.
+    documents = ResultDocuments(store, most_bytes=0)
     runs = store.runs(limit=limit)
     suites = [name for name in dict.fromkeys(run.suite for run in runs) if is_followed(name)]
     pages: dict[str, Callable[[], Document]] = {
@@ -73,7 +71,7 @@ def _page_makers(store: RunStore, limit: int | None) -> dict[str, Callable[[], D
         "cost": lambda: documents.cost(limit),
     }
     for run in runs:
-        pages[page_path("runs", run.id)] = partial(_run_document, documents, run)
+        pages[page_path("runs", run.id)] = partial(documents.run, run)
     for name in suites:
         pages[page_path("trends", name)] = partial(documents.trend, name)
         pages[page_path("findings", suite=name)] = partial(documents.findings, name)
@@ -88,10 +86,6 @@ def _page_makers(store: RunStore, limit: int | None) -> dict[str, Callable[[], D
     for name in (*(one.id for one in blind), *(one.id for one in scores)):
         pages[page_path("comparisons", name)] = partial(documents.comparison, name)
     return pages
-
-
-def _run_document(documents: ResultDocuments, run: RunInfo) -> Document:
-    return documents.running(run) if run.status == "running" else documents.run(run)[1]
 
 
 def _write_page(file: Path, make: Callable[[], Document], site: SitePages) -> None:
@@ -113,8 +107,8 @@ def _file_name(path: str) -> str:
     if not path:
         return _HOME
     words = re.sub(r"[^A-Za-z0-9.]+", "-", unquote_plus(path)).strip("-.")[:_LONGEST_NAME]
-    # Names of suites and variants may differ in characters that file names cannot have.
-    mark = f"-{fingerprint(path)[:_MARK_LENGTH]}" if "%" in path or "?" in path else ""
+    # Other names may differ in what a file name cannot have, or only in case.
+    mark = "" if _PLAIN.fullmatch(path) else f"-{fingerprint(path)[:_MARK_LENGTH]}"
     return f"{words}{mark}.html"
 
 

@@ -44,7 +44,7 @@ def next_event(stream: HTTPResponse) -> tuple[str, dict[str, Any]]:
 def test_a_stream_follows_a_run_to_its_end(store: RunStore, served: Served) -> None:
     store.begin(make_run("run-1", "a", "b", n_cases=2))
     with open_stream(served, "run-1") as stream:
-        assert next_event(stream)[1]["text"] == "0 of 4 answers"
+        assert next_event(stream)[1]["lines"][0] == "0 of 4 answers"
         failed = answer(key("c", "b"), output=make_output(None, error="x"))
         store.add("run-1", [answer(key("c", "a")), failed])
         kind, data = next_event(stream)
@@ -55,7 +55,6 @@ def test_a_stream_follows_a_run_to_its_end(store: RunStore, served: Served) -> N
             {
                 "done": 2,
                 "total": 4,
-                "text": "2 of 4 answers, 1 error",
                 "hint": "",
                 "lines": ["2 of 4 answers, 1 error", "1 of 2 answers", "1 of 2 answers, 1 error"],
             },
@@ -138,7 +137,7 @@ def test_the_number_of_answers_may_be_unknown(store: RunStore) -> None:
     store.begin(make_run(n_cases=None))
     store.add("run-1", [answer()])
     progress = read_progress_of(store, "run-1")
-    assert (progress.n_total, progress.text()) == (None, "1 answer")
+    assert (progress.n_total, progress.lines()[0]) == (None, ("all", "1 answer"))
 
 
 def test_the_page_of_a_running_run_has_no_conclusion(store: RunStore, served: Served) -> None:

@@ -26,7 +26,7 @@
     <div class="live">
       <progress aria-label="Progress of the run" max=${_.total??void 0}
         value=${i===null?void 0:Math.min(_.done,_.total)}></progress>
-      <span class="live-text">${_.text}</span>
+      <span class="live-text">${_.lines[0]}</span>
     </div>
     <p class="hidden" role="status">${pt(_,i)}</p>
     ${_.hint&&b`<p class="note">${_.hint}</p>`}

@@ -35,7 +35,7 @@ function Live({ address, lines }) {
     <div class="live">
       <progress aria-label="Progress of the run" max=${now.total ?? undefined}
         value=${share === null ? undefined : Math.min(now.done, now.total)}></progress>
-      <span class="live-text">${now.text}</span>
+      <span class="live-text">${now.lines[0]}</span>
     </div>
     <p class="hidden" role="status">${spoken(now, share)}</p>
     ${now.hint && html`<p class="note">${now.hint}</p>`}
