@@ -64,6 +64,8 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
 def _serve(store: RunStore, options: _ViewOptions, path: str) -> None:
     from judgekit.web import ViewContext, serve_view  # noqa: PLC0415 - the server, only here
 
+    context = ViewContext(store, secrets.token_urlsafe(32))
+
     def ready(address: str) -> None:
         address = address.replace("/?", f"/{path}?")
         if options.as_json:
@@ -77,7 +79,7 @@ def _serve(store: RunStore, options: _ViewOptions, path: str) -> None:
         if not options.no_open:
             webbrowser.open(address)
 
-    serve_view(ViewContext(store, secrets.token_urlsafe(32)), port=options.port, ready=ready)
+    serve_view(context, port=options.port, ready=ready)
 
 
 def _export(store: RunStore, options: _ViewOptions, run: str | None) -> None:
