@@ -177,7 +177,12 @@ from .run import (
     summarize_verdicts as summarize_verdicts,
     verdict_outcomes as verdict_outcomes,
 )
-from .run_figures import RunFigures as RunFigures, StoredFigure as StoredFigure
+from .run_figures import (
+    FigureReader as FigureReader,
+    RunFigures as RunFigures,
+    StoredFigure as StoredFigure,
+    StoredRecords as StoredRecords,
+)
 from .runner import (
     choice_of_run as choice_of_run,
     find_resumed_run as find_resumed_run,

@@ -27,16 +27,24 @@ from .comparison import (
 from .document import (
     Block as Block,
     CaseTable as CaseTable,
+    Cell as Cell,
+    Column as Column,
     Conclusion as Conclusion,
     Details as Details,
     Document as Document,
     Entries as Entries,
     Entry as Entry,
+    IntervalBar as IntervalBar,
     Lines as Lines,
     Notes as Notes,
+    Section as Section,
+    Table as Table,
     TextChange as TextChange,
     Tone as Tone,
+    mean_cell as mean_cell,
     not_empty as not_empty,
+    page_path as page_path,
+    rate_cell as rate_cell,
 )
 from .explain import explain_document as explain_document
 from .exports import (
@@ -59,7 +67,12 @@ from .findings import (
     findings_table as findings_table,
 )
 from .history import history_document as history_document
-from .html import PageLinks as PageLinks, asset_text as asset_text, html_parts as html_parts
+from .html import (
+    PageLinks as PageLinks,
+    SitePages as SitePages,
+    asset_text as asset_text,
+    html_parts as html_parts,
+)
 from .item_cases import (
     KnownAnswer as KnownAnswer,
     KnownAnswers as KnownAnswers,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import quote, urlencode
 
 from judgekit.report import message, numbers
 
@@ -79,6 +80,12 @@ class Cell:
 
     # From 0 to 5: how much of its row a count is, as the background of a matrix.
     shade: int = 0
+
+    # The page of what the cell names, by `page_path`; a link where there is such a page.
+    link: str = ""
+
+    # What is put side by side, as RUN:VARIANT, when the viewer's user ticks the row.
+    choice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +299,12 @@ class Document:
 
     kind: str = ""
     """What the result is, such as a comparison: the line above the title of a page."""
+
+
+def page_path(kind: str, name: str = "", **query: str) -> str:
+    """The path of a page in the viewer, without its leading slash: `runs/RUN`."""
+    path = f"{kind}/{quote(name, safe='')}" if name else kind
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def text_columns(*names: str, is_foreign: bool = False) -> tuple[Column, ...]:

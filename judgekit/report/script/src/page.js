@@ -6,6 +6,8 @@ import { Cases } from "./cases.js";
 import { prepareScrolling } from "./scrolling.js";
 import { prepareTips } from "./tips.js";
 import { enliven } from "./changes.js";
+import { startHome } from "./home.js";
+import { startLive } from "./live.js";
 
 const index = readIndex();
 const place = document.getElementById("cases");
@@ -21,3 +23,5 @@ if (index && place) {
 prepareTips();
 prepareScrolling();
 enliven(document);
+startHome();
+startLive();
