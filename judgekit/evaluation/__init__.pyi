@@ -81,12 +81,17 @@ from .history import (
     version_history as version_history,
 )
 from .human_labels import (
+    LabelImport as LabelImport,
     LabellingSession as LabellingSession,
     LabelQuestion as LabelQuestion,
+    blind_output as blind_output,
     import_labels as import_labels,
     label_rows as label_rows,
     parse_confidence as parse_confidence,
     parse_score as parse_score,
+    queue_reviews as queue_reviews,
+    record_labels as record_labels,
+    requires_reason as requires_reason,
 )
 from .judges import (
     CALIBRATION_KEY as CALIBRATION_KEY,
@@ -117,6 +122,7 @@ from .outcome import (
     Graded as Graded,
     Outcome as Outcome,
     OutcomeFilter as OutcomeFilter,
+    asked_rubric as asked_rubric,
     conclude_result as conclude_result,
     judge_feedback as judge_feedback,
     needs_attention as needs_attention,

@@ -143,7 +143,7 @@ def _plan(result: CaseResult, run: RunInfo) -> EvaluationPlan | None:
 def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
     # The case in the store carries the rubric it was judged by in full, so that a file that changed
     # since does not change old verdicts.
-    rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
+    rubric = asked_rubric(result, run)
     if rubric is None or not run.panel.judges:
         return None
     verdict = conclude(
@@ -157,6 +157,11 @@ def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
     )
     use = run.calibration
     return verdict if use is None else apply_calibration(verdict, rubric, use, panel=run.panel)
+
+
+def asked_rubric(result: CaseResult, run: RunInfo) -> Rubric | None:
+    """The rubric an answer is judged by: that of its case, or the run's."""
+    return result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
 
 
 def _votes(judgments: Sequence[Judgment], run: RunInfo) -> Sequence[Judgment]:
