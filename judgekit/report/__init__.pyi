@@ -1,3 +1,4 @@
+from .agreement import agreement_document as agreement_document
 from .answers import (
     RunAnswers as RunAnswers,
     answer_entry as answer_entry,
@@ -65,6 +66,13 @@ from .judge_changes import (
     tuning_document as tuning_document,
     tuning_plan_document as tuning_plan_document,
     tuning_plan_line as tuning_plan_line,
+)
+from .label_page import (
+    LabelTask as LabelTask,
+    hidden_names as hidden_names,
+    pair_label_task as pair_label_task,
+    render_label_page as render_label_page,
+    run_label_task as run_label_task,
 )
 from .listings import (
     answers_table as answers_table,

@@ -17,7 +17,7 @@ from math import ceil, floor, isfinite, isnan, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from judgekit.report.document import CaseTable
@@ -72,6 +72,11 @@ def html_parts(document: Document, links: PageLinks | None = None) -> Iterator[s
         style=Markup(style),  # noqa: S704 - our own file
         policy=file_policy(script, style),
     )
+
+
+def page_template(name: str) -> Template:
+    """A template of `templates/`; everything put into it is escaped."""
+    return _environment().get_template(name)
 
 
 @cache
