@@ -305,7 +305,9 @@ def test_the_viewer_stores_each_answer_and_shows_agreement(page: Page, made: Pat
         page.goto(address)
         for name, score in (("Ada", "1"), ("Ben", "3")):
             begin(page, name)
-            press(page, score, "2", "Enter", "2", "1", "Backspace")
+            press(page, score, "m")
+            page.keyboard.type("by " + name)
+            press(page, "Escape", "2", "Enter", "2", "1", "Backspace")
             expect(page.get_by_role("status")).to_have_text("The last answer is undone.")
             expect(page.get_by_text("stored at")).to_be_visible()
             expect(page.get_by_text("storing")).to_be_hidden()
@@ -316,7 +318,9 @@ def test_the_viewer_stores_each_answer_and_shows_agreement(page: Page, made: Pat
         expect(page.get_by_role("heading", name="Agreement of annotators")).to_be_visible()
     judgekit("label", "--export", "human.jsonl", folder=made)
     lines = (made / "human.jsonl").read_text(encoding="utf-8").splitlines()
-    stored = [(row["annotator"], row["criterion"], row["raw"]) for row in map(json.loads, lines)]
+    found = [json.loads(line) for line in lines]
+    assert {row.get("rationale") for row in found} == {"by Ada", "by Ben", None}
+    stored = [(row["annotator"], row["criterion"], row["raw"]) for row in found]
     assert sorted(stored) == [
         ("Ada", "correct", 1), ("Ada", "correct", 2), ("Ada", "tone", 1),
         ("Ben", "correct", 2), ("Ben", "correct", 3), ("Ben", "tone", 1),

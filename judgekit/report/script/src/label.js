@@ -1,7 +1,7 @@
 // The page on which an annotator labels the items of a packet. It has no data but its own: which
 // output is whose is not in it.
 import { render } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 import {
   answerOf, download, emptyWork, fileName, isAnswered, isDone, isGap, isKeptAt, joined, keep, keptName,
@@ -109,7 +109,7 @@ function Labelling({ task, intro, store }) {
     }
   }
 
-  const items = work ? ordered(task, work.annotator) : [];
+  const items = useMemo(() => (work ? ordered(task, work.annotator) : []), [work?.annotator]);
   function save() {
     download(fileName(work.annotator), labelRows(task, work, items));
     const saved = { ...latest.current, saved: new Date().toISOString() };
@@ -272,7 +272,7 @@ function Items({ task, items, work: given, change, save, leave, resume, isPracti
     scrollTo(0, 0);
   }
 
-  function put(place, update, { isUndo = false } = {}) {
+  function put(place, update, isTyped = false) {
     const name = keyOf(task.criteria[item.criteria[place]]);
     const before = answerOf(work, item, name) ?? { choice: null, cannot: false, comment: "" };
     const answer = { ...before, ...update, at: new Date().toISOString() };
@@ -281,9 +281,10 @@ function Items({ task, items, work: given, change, save, leave, resume, isPracti
       answers: { ...work.answers, [item.id]: { ...work.answers[item.id], [name]: answer } },
       seconds: { ...work.seconds, [item.id]: (work.seconds[item.id] ?? 0) + timer.take() },
     };
-    if (!isUndo && !("comment" in update)) setUndo([...undo, { at, place, before }]);
+    if (!("comment" in update)) setUndo([...undo, { at, place, before }]);
     if (isPractice) setPractised(next);
-    else change(next, { item, name, position: at + 1 });
+    // A comment is sent when it is finished, and an answer not without the reason it needs.
+    else change(next, isTyped || (task.reason && isGap(task, next, item, item.criteria[place])) ? null : { item, name, position: at + 1 });
     return next;
   }
 
@@ -415,7 +416,7 @@ function Items({ task, items, work: given, change, save, leave, resume, isPracti
         ${item.criteria.map((number, place) => html`
           <${Question} key=${`${item.id} ${number}`} task=${task} criterion=${task.criteria[number]} place=${place} isActive=${place === active}
             isGap=${isGap(task, work, item, number)} answer=${answerOf(work, item, keyOf(task.criteria[number]))}
-            activate=${() => setActive(place)} choose=${choose} comment=${(text) => put(place, { comment: text })} next=${next} />`)}
+            activate=${() => setActive(place)} choose=${choose} comment=${(text, isTyped) => put(place, { comment: text }, isTyped)} next=${next} />`)}
         <div class="moves">
           <button onClick=${() => go(at - 1)} disabled=${at === 0}>← Back</button>
           <button aria-pressed=${Boolean(work.flags[item.id]?.on)} onClick=${flag}>⚑ Flag</button>
@@ -533,7 +534,7 @@ function Question({ task, criterion, place, isActive, isGap: isOpen, answer, act
         : html`<${NumberInput} criterion=${criterion} answer=${answer} place=${place} choose=${choose} />`}
       ${(isActive || answer?.comment) && html`
         <label class="comment"><span>${task.reason ? "Reason (required)" : "Comment (optional)"}</span>
-          <textarea rows="2" value=${answer?.comment ?? ""} onInput=${(event) => comment(event.currentTarget.value)}
+          <textarea rows="2" value=${answer?.comment ?? ""} onInput=${(event) => comment(event.currentTarget.value, true)} onChange=${(event) => comment(event.currentTarget.value)}
             onKeyDown=${(event) => {
               // One line is the usual reason: Enter goes on, Shift+Enter breaks the line.
               if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !event.ctrlKey && !event.metaKey) {
