@@ -22,6 +22,7 @@ from judgekit.calibration.items import (
     estimate_or_undefined,
     level_of,
     measurement_level,
+    plain_data,
     scale_alpha,
 )
 from judgekit.calibration.join import UNNAMED_ANNOTATOR
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from judgekit.calibration.packets import ResolvedLabels
     from judgekit.datasets import LocatedLabel
-    from judgekit.records import Label, Rubric, Scale
+    from judgekit.records import JsonObject, Label, Rubric, Scale
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.estimate import Estimate
 
@@ -65,7 +66,7 @@ class Conflict:
     """A question to which annotators gave answers that are far apart."""
 
     key: LabelKey
-    labels: tuple[LocatedLabel, ...]
+    labels: tuple[Label, ...]
     why: str
 
 
@@ -103,13 +104,18 @@ class MergedLabels:
         self_agreement: How many items that were shown again got the same answer, and how many were.
     """
 
-    labels: tuple[LocatedLabel, ...]
-    replaced: tuple[LocatedLabel, ...]
+    labels: tuple[Label, ...]
+    replaced: tuple[Label, ...]
     conflicts: tuple[Conflict, ...]
     agreement: tuple[AnnotatorAgreement, ...]
     annotators: tuple[str, ...]
     n_missing: int
     self_agreement: Mapping[str, tuple[int, int]]
+
+    def to_json(self) -> JsonObject:
+        """The figures, the conflicts and what was replaced, as plain JSON types."""
+        data: JsonObject = plain_data(self)
+        return {"n_labels": len(self.labels), **{k: v for k, v in data.items() if k != "labels"}}
 
 
 def merge_labels(found: ResolvedLabels, rubric: Rubric | None) -> MergedLabels:
@@ -123,8 +129,8 @@ def merge_labels(found: ResolvedLabels, rubric: Rubric | None) -> MergedLabels:
             by_key[LabelKey.of(placed.label)].append(placed)
     conflicts = (scores.conflict(key, own) for key, own in by_key.items())
     return MergedLabels(
-        labels=labels,
-        replaced=replaced,
+        labels=tuple(one.label for one in labels),
+        replaced=tuple(one.label for one in replaced),
         conflicts=tuple(one for one in conflicts if one is not None),
         agreement=scores.agreement(by_key),
         annotators=tuple(sorted({_annotator(one) for one in labels})),
@@ -193,7 +199,7 @@ class _Scores:
         criterion, threshold = self._of(labels[0])
         scores = [self._score(one) for one in labels]
         why = _conflict(criterion.scale, threshold, min(scores), max(scores))
-        return None if why is None else Conflict(key, tuple(labels), why)
+        return None if why is None else Conflict(key, tuple(one.label for one in labels), why)
 
     def agreement(
         self, by_key: Mapping[LabelKey, Sequence[LocatedLabel]]

@@ -280,7 +280,7 @@ def merge_files(names: Sequence[str], options: LabelOptions, files: OutputFiles)
     rubric = None if options.rubric is None else load_rubric(options.rubric)
     merged = merge_labels(read_label_files(paths, options.store), rubric)
     for path in files.exports:
-        n = write_labels(path, (one.label.to_json() for one in merged.labels))
+        n = write_labels(path, (one.to_json() for one in merged.labels))
         console.note(f"wrote {numbers.format_count(n, 'label')} to {path}")
     show_document(agreement_document(merged), options, files)
 

@@ -22,9 +22,7 @@ from judgekit.report.document import (
 
 if TYPE_CHECKING:
     from judgekit.calibration import AnnotatorAgreement, Conflict, LabelKey, MergedLabels
-    from judgekit.datasets import LocatedLabel
-    from judgekit.records import JsonObject
-    from judgekit.stats.estimate import Estimate
+    from judgekit.records import Label
 
 # Krippendorff (2018): below .667 no conclusions are drawn from labels, not even tentative ones.
 _CLEAR = 2 / 3
@@ -44,7 +42,7 @@ def agreement_document(merged: MergedLabels) -> Document:
                 Notes(tuple(_notes(merged)), "Further"),
             ]
         ),
-        lambda: _data(merged),
+        merged.to_json,
     )
 
 
@@ -100,20 +98,19 @@ def _conflict_entry(one: Conflict) -> Entry:
     return Entry(_place(one.key), tuple(map(_line, one.labels)), badge=one.why, tone="inconclusive")
 
 
-def _replaced_entry(placed: LocatedLabel) -> Entry:
-    from judgekit.calibration import LabelKey  # noqa: PLC0415 - numpy, only where it is needed
-
-    return Entry(_place(LabelKey.of(placed.label)), (_line(placed),))
+def _replaced_entry(label: Label) -> Entry:
+    return Entry(_place(label), (_line(label),))
 
 
-def _place(key: LabelKey) -> str:
+def _place(key: LabelKey | Label) -> str:
     variant = f" of {message.printable(key.variant)}" if key.variant else ""
     criterion = f", {message.printable(key.criterion)}" if key.criterion else ""
-    return message.with_repeat(f"{message.printable(key.case_id)}{variant}{criterion}", key.repeat)
+    return message.with_repeat(
+        f"{message.printable(key.case_id)}{variant}{criterion}", key.repeat or 0
+    )
 
 
-def _line(placed: LocatedLabel) -> str:
-    label = placed.label
+def _line(label: Label) -> str:
     answer = label.winner if label.raw is None else label.raw
     shown = f"{answer:g}" if isinstance(answer, float) else message.printable(str(answer))
     why = f": {message.printable(label.rationale)}" if label.rationale else ""
@@ -130,34 +127,3 @@ def _notes(merged: MergedLabels) -> list[str]:
         labels = numbers.format_count(merged.n_missing, "label")
         found.append(f"{labels} without a score: the annotator could not judge.")
     return found
-
-
-def _data(merged: MergedLabels) -> JsonObject:
-    return {
-        "n_labels": len(merged.labels),
-        "n_missing": merged.n_missing,
-        "annotators": [*merged.annotators],
-        "criteria": [
-            {
-                "name": one.name,
-                "n_items": one.n_items,
-                "n_doubly": one.n_doubly,
-                **{name: _figure(getattr(one, name)) for name in ("alpha", "kappa", "exact")},
-            }
-            for one in merged.agreement
-        ],
-        "conflicts": [
-            {**one.key._asdict(), "why": one.why, "labels": [x.label.to_json() for x in one.labels]}
-            for one in merged.conflicts
-        ],
-        "replaced": [one.label.to_json() for one in merged.replaced],
-        "self_agreement": {
-            name: {"n_same": same, "n": n} for name, (same, n) in merged.self_agreement.items()
-        },
-    }
-
-
-def _figure(found: Estimate) -> JsonObject:
-    names = ("value", "low", "high")
-    known = {name: getattr(found, name) for name in names}
-    return {name: None if isnan(value) else value for name, value in known.items()}

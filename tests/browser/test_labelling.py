@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Dialog, Page
+    from playwright.sync_api import Browser, Dialog, Page
 
 N = 5
 RUBRIC = """\
@@ -325,3 +325,12 @@ def test_the_viewer_stores_each_answer_and_shows_agreement(page: Page, made: Pat
         ("Ada", "correct", 1), ("Ada", "correct", 2), ("Ada", "tone", 1),
         ("Ben", "correct", 2), ("Ben", "correct", 3), ("Ben", "tone", 1),
     ]  # fmt: skip
+
+
+def test_without_script_the_task_can_be_read(browser: Browser, made: Path) -> None:
+    plain = browser.new_context(java_script_enabled=False)
+    page = plain.new_page()
+    page.goto(file_url(made / "label.html"))
+    expect(page.get_by_text("Does the answer agree with the reference?")).to_be_visible()
+    expect(page.get_by_text("this page needs JavaScript")).to_be_visible()
+    plain.close()

@@ -176,7 +176,7 @@ def test_two_files_are_merged_with_their_conflicts(run: Run, tmp_path: Path) -> 
         "label", "--merge", "a.jsonl", "b.jsonl", "-o", "all.jsonl", "-o", "a.html", "--json"
     )
     assert merged.json["annotators"] == ["Ada", "Ben"]
-    (correct, tone) = merged.json["criteria"]
+    (correct, tone) = merged.json["agreement"]
     assert (tone["alpha"]["value"], tone["exact"]["value"]) == (1, 1)
     assert 0 < correct["alpha"]["value"] < 0.6
     assert correct["kappa"]["low"] < correct["kappa"]["value"] < correct["kappa"]["high"]
