@@ -43,7 +43,7 @@ class LabellingPages:
         return HTMLResponse(page)
 
     def answer(self, request: Request, posted: dict[str, object]) -> object:
-        """Store an annotator's answers, if there are new ones; all that are stored, by item."""
+        """Store new answers of an annotator; without any, give those that are stored."""
         packet = self._packet(request)
         rows, annotator = posted.get("labels"), posted.get("annotator")
         if not isinstance(rows, list) or not isinstance(annotator, str) or not annotator.strip():
@@ -56,6 +56,7 @@ class LabellingPages:
             # A second answer to an item that is shown again measures its annotator, not the output.
             record_labels(self._store, run, found.labels, annotator=annotator, at=now)
             update_run_status(self._store, run.id, at=now)
+            return {"n_labels": len(rows)}
         return {"labels": [*self._stored(packet, annotator)]}
 
     def agreement(self, request: Request) -> Response:
