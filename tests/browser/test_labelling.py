@@ -334,3 +334,36 @@ def test_without_script_the_task_can_be_read(browser: Browser, made: Path) -> No
     expect(page.get_by_text("Does the answer agree with the reference?")).to_be_visible()
     expect(page.get_by_text("this page needs JavaScript")).to_be_visible()
     plain.close()
+
+
+HOSTILE = (
+    "</script><script>hit=1</script><img src=x onerror='hit=1'><svg onload='hit=1'>"
+    "\"><iframe srcdoc='<script>parent.hit=1</script>'></iframe>{{hit}}${hit=1}\u202e\x1b[31m"
+)
+
+
+def test_hostile_text_runs_nothing_even_without_the_policy(page: Page, tmp_path: Path) -> None:
+    quoted = json.dumps(HOSTILE)
+    (tmp_path / "rubric.yaml").write_text(
+        f"name: r\ncriteria:\n  - name: {quoted}\n    question: {quoted}\n"
+        f"    scoring_guide: {quoted}\n"
+        f"    scale: [{{value: 1, name: {quoted}}}, {{value: 2, description: {quoted}}}]\n",
+        encoding="utf-8",
+    )
+    output = dict.fromkeys(("input", "reference", "text", "context"), HOSTILE)
+    output |= {"case_id": "c", "trace": [{"type": "call", "name": HOSTILE, "content": HOSTILE}]}  # type: ignore[dict-item]
+    (tmp_path / "outputs.jsonl").write_text(rows(output), encoding="utf-8")
+    judgekit("label", "outputs.jsonl", "--rubric", "rubric.yaml", "-o", "x.html", folder=tmp_path)
+    text = (tmp_path / "x.html").read_text(encoding="utf-8")
+    bare = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    assert len(bare) < len(text)
+    (tmp_path / "x.html").write_text(bare, encoding="utf-8")
+    start(page, tmp_path / "x.html", HOSTILE[:80])
+    press(page, "1", "m")
+    page.keyboard.type(HOSTILE[:60])
+    press(page, "Escape", "Enter")
+    expect(page.get_by_role("heading", name="All items are done")).to_be_visible()
+    press(page, "ArrowLeft")
+    assert page.evaluate("typeof hit") == "undefined"
+    assert page.locator("main img, main svg, main iframe, main script").count() == 0
+    saved(page, tmp_path)

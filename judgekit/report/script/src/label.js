@@ -101,6 +101,8 @@ function Labelling({ task, intro, store }) {
       const read = workOfFile(task, text);
       const known = joined(readKept(task, read.annotator) ?? emptyWork(read.annotator), read);
       setProblem("");
+      // Beginning sends what the store does not have.
+      if (store && keep(task, known)) return void begin(read.annotator);
       setWork({ ...known, saved: known.saved ?? read.changed });
       setRefused(!keep(task, known));
       setStage("items");
