@@ -46,8 +46,8 @@ def test_no_module_is_named_with_a_bare_participle() -> None:
     ending = re.compile(r"(?:ing|ed|told|kept|given|known|held)$")
     # `paired` is the name of a statistics module that users import; the others are nouns.
     nouns = {
-        "encoding", "error_mapping", "finding", "grading", "loading", "missing", "paired",
-        "pairing", "pricing", "ranking", "tuning",
+        "encoding", "error_mapping", "finding", "grading", "labelling", "loading", "missing",
+        "paired", "pairing", "pricing", "ranking", "tuning",
     }  # fmt: skip
     names = {path.stem for path in (ROOT / "judgekit").rglob("*.py")}
     assert {name for name in names if ending.search(name)} - nouns == set()

@@ -1,4 +1,11 @@
 from .agreement import Steadiness as Steadiness
+from .annotators import (
+    AnnotatorAgreement as AnnotatorAgreement,
+    Conflict as Conflict,
+    LabelKey as LabelKey,
+    MergedLabels as MergedLabels,
+    merge_labels as merge_labels,
+)
 from .breakdown import Disagreement as Disagreement
 from .comparison_labels import (
     LabelledComparison as LabelledComparison,
@@ -51,6 +58,15 @@ from .join import (
     align_items as align_items,
     cluster_of as cluster_of,
     label_problems as label_problems,
+)
+from .packets import (
+    PACKET_FIELD as PACKET_FIELD,
+    PacketChoice as PacketChoice,
+    ResolvedLabels as ResolvedLabels,
+    draw_packet as draw_packet,
+    draw_pair_packet as draw_pair_packet,
+    packet_of as packet_of,
+    resolve_labels as resolve_labels,
 )
 from .report import (
     CalibrationReport as CalibrationReport,

@@ -143,6 +143,15 @@ def join_labels(
     )
 
 
+def unlabelled_items(
+    grades: PointwiseData, options: CalibrationOptions
+) -> tuple[AlignedItems, ...]:
+    """The judged items of each criterion of a rubric, before there are labels."""
+    own = [] if grades.rubric is None else list(grades.rubric.criteria)
+    table = _by_place(grades, [criterion.name for criterion in own])
+    return tuple(align_items(criterion, (), grades, table, options) for criterion in own)
+
+
 def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
     by_place: dict[OutputKey, list[MatchedLabel]] = {}
     # Sorted, so that no figure depends on the order of rows.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from math import fsum, isnan, nan
 from pathlib import Path
@@ -27,7 +27,7 @@ from judgekit.calibration.confidence import assess_trust, cross_fit_recalibratio
 from judgekit.calibration.correction import correct_figure, label_budget
 from judgekit.calibration.files import read_judged_file, read_judged_rows
 from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairwiseData, PointwiseData
-from judgekit.calibration.items import clustered_mean, clusters_of
+from judgekit.calibration.items import clustered_mean, clusters_of, plain_data
 from judgekit.calibration.join import WHOLE_OUTPUT, join_labels
 from judgekit.calibration.maps import fit_maps
 from judgekit.calibration.pairs import join_pairs, pair_orders
@@ -38,7 +38,6 @@ from judgekit.errors import InputError
 from judgekit.evaluation import Run, judging_of_names
 from judgekit.formats import FileRow
 from judgekit.records import Label
-from judgekit.stats.estimate import Estimate
 from judgekit.stats.paired import paired_proportions
 
 if TYPE_CHECKING:
@@ -64,15 +63,13 @@ if TYPE_CHECKING:
     from judgekit.calibration.pairs import PairOrders
     from judgekit.calibration.substitution import HumanCeiling, StandIn
     from judgekit.records import CalibratedPanel, Calibration, Dataset, JsonObject, Rubric
+    from judgekit.stats.estimate import Estimate
 
     _Right = dict[tuple[OutputKey, str], tuple[JudgedItem, float]]
     _Answer = JudgmentRecord | Mapping[str, JsonValue]
     Judged = Run | Path | str | _Answer | Iterable[_Answer] | PointwiseData | PairwiseData
     _Labelled = Label | Mapping[str, JsonValue]
     Labels = Path | str | _Labelled | Iterable[_Labelled] | list[LocatedLabel]
-
-# Written even if null, so that a reader of the JSON finds them in every estimate.
-_CORE = frozenset({"value", "low", "high", "level", "n", "n_missing", "method"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,28 +287,10 @@ class CalibrationReport:
         # These are the inputs of the calibration, not its results.
         excluded = {"aligned", "rubric_record", "asked"}
         return {
-            field.name: _plain(getattr(self, field.name))
+            field.name: plain_data(getattr(self, field.name))
             for field in fields(self)
             if field.name not in excluded
         }
-
-
-def _plain(value: object) -> Any:
-    if isinstance(value, Estimate):
-        # Optional fields are written only if they have a value: most estimates have few of them.
-        found = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-        return {k: v for k, v in found.items() if k in _CORE or v is not None}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, OutputKey):
-        # As the fields of a label row, into which a label only has to be added.
-        return value._asdict()
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    # nan is no JSON.
-    return None if isinstance(value, float) and isnan(value) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

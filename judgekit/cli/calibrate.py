@@ -32,6 +32,7 @@ from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
+from judgekit.cli.label_files import read_label_files
 from judgekit.cli.options import (
     EXISTING_FILE,
     LabelledStudyOptions,
@@ -54,7 +55,7 @@ from judgekit.cli.setup import (
     make_judge,
 )
 from judgekit.cli.sides import SideArguments, no_common_case_error, pairing_of
-from judgekit.datasets import JudgeSettings, draw_sample, load_dataset, load_rubric, read_labels
+from judgekit.datasets import JudgeSettings, draw_sample, load_dataset, load_rubric
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     Pairing,
@@ -207,7 +208,11 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     if options.write_map:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
-    located = read_labels(labels, note=console.note)  # invalid labels are reported before any call
+    # Invalid labels are reported before any call.
+    found = read_label_files([labels], options.store)
+    located = [*found.labels]
+    # A packet knows how its items were chosen.
+    labels_are = "other" if found.is_random is False else None
     data, code, note, answers = _collect_judgments(options, located)
     report = calibrated(
         data,
@@ -216,6 +221,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
             CalibrationOptions,
             # The command line speaks of tests, the report of intervals.
             level=1 - options.alpha,
+            labels_are=options.labels_are or labels_are,
             n_suggested=options.suggest,
             n_worst=options.worst,
             annotators=options.annotator,

@@ -24,6 +24,7 @@ from judgekit.calibration import (
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
+from judgekit.cli.label_files import read_label_files
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
@@ -45,7 +46,6 @@ from judgekit.cli.sides import (
     run_and_variant,
     show_pair_plan,
 )
-from judgekit.datasets import read_labels
 from judgekit.errors import SettingsError, StoreError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
@@ -170,7 +170,9 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
     _check_options(options)
     # Invalid labels are reported before any call.
-    labels = None if options.labels is None else read_labels(options.labels, note=console.note)
+    labels = None
+    if options.labels is not None:
+        labels = read_label_files([options.labels], options.store).labels
     with ExitStack() as stack:
         if options.scores:
             # Two files have no stored scores; that error needs no store.

@@ -1,124 +1,197 @@
-"""`judgekit label`: an annotator answers the open questions of a run, blind."""
+"""`judgekit label`: annotators answer questions about outputs, blind, on a terminal or a page."""
 
 from __future__ import annotations
 
 import getpass
-import json
 import shutil
 import subprocess
 import sys
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
+from judgekit.calibration import packet_of, resolve_labels
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import EXISTING_FILE, NEW_FILE, OutputOptions, StoreOptions, option
+from judgekit.cli.label_dialogue import LabelDialogue, TypedLines
+from judgekit.cli.label_packets import (
+    LabelOptions,
+    check_label_files,
+    merge_files,
+    run_of_outputs,
+    serve_packet,
+    write_labels,
+    write_packet,
+)
 from judgekit.cli.outputs import show_line
+from judgekit.datasets import read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     LabellingSession,
     import_labels,
     label_rows,
-    parse_confidence,
-    parse_score,
+    queue_reviews,
+    record_labels,
+    requires_reason,
     update_run_status,
 )
-from judgekit.prompts import judged_text, scale_words, steps_text, to_text
-from judgekit.report import message, numbers, print_passage, safe_text
-from judgekit.store import RunStore
+from judgekit.report import message, numbers
+from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rich.console import Console
-
-    from judgekit.evaluation import LabelQuestion
-    from judgekit.records import Criterion, RunInfo
+    from judgekit.evaluation import LabelImport
+    from judgekit.records import RunInfo
 
 # The name is only suggested, which is not worth a longer wait.
 _GIT_PATIENCE_S = 5
 
 
-class _LabelCommandOptions(StoreOptions, OutputOptions):
-    annotator: str | None = option(
-        "Your name (default: asked once; git's user.name is suggested).",
-        metavar="NAME",
-        has_variable=True,
-    )
-    seed: int = option("Random seed of the order of questions.", 0)
-    labels: Path | None = option(
-        "Answer questions from a file: case_id, variant, criterion, annotator, raw, rationale.",
-        spelling="--import",
-        kind=EXISTING_FILE,
-        metavar="LABELS.jsonl",
-    )
-    target: Path | None = option(
-        "Write the human labels of the run as JSONL, in the same format.",
-        spelling="--export",
-        kind=NEW_FILE,
-    )
+@command("label", LabelOptions)
+@click.argument("targets", nargs=-1, metavar="[RUN|OUTPUTS]...")
+def label_command(options: LabelOptions, *, targets: tuple[str, ...]) -> None:
+    """Answer questions about outputs, blind: neither variant nor judge is shown.
 
+    RUN is the id of a run, the beginning of an id, latest (the default) or latest:SUITE. The
+    questions are those of a suite with judge: human, whose answers decide; and reviews of automated
+    verdicts, whose answers are labels for judgekit calibrate and change no verdict. A run that has
+    neither is queued for review now: all of it, or --sample N. OUTPUTS are files of outputs, graded
+    by --rubric without a suite; the same command continues.
 
-@command("label", _LabelCommandOptions)
-@click.argument("run", default="latest")
-def label_command(options: _LabelCommandOptions, *, run: str) -> None:
-    """Answer the questions of RUN that wait for a human.
+    On the terminal, type a score and Enter, then the reason, then your confidence from 0 to 1, or
+    just Enter. Other keys: s skips the question, which keeps waiting; u removes your last answer; ?
+    helps; q quits. Each answer is stored at once, and the next session continues from there.
+    Answers can also be piped in, one per line.
 
-    They are those of a suite with judge: human, whose answers decide; and the reviews of automated
-    verdicts (--review), whose answers are labels for judgekit calibrate and change no verdict.
+    -o label.html writes a page that can be sent to annotators: one file without network, which
+    gives back labels.jsonl. --page opens it in the browser and stores each answer at once.
+    --pairwise asks which of two outputs is better: of two variants of a run, two files, or the
+    sides of a comparison (cmp-…). Half of a --sample (30 or more) is drawn at random; where a model
+    judged, the rest are the items whose labels help calibration most.
 
-    RUN is the id of a run, the beginning of an id, latest (the default) or latest:SUITE. You see
-    the input, the reference, the output and the question, but neither the variant nor what other
-    judges decided. Type a score and Enter, then the reason (every judgment needs one), then your
-    confidence from 0 to 1, or just Enter.
-
-    Other keys: s skips the question, which keeps waiting; u removes your last answer; ? helps;
-    q quits. Each answer is stored at once, and the next session continues from there.
-
-    Answers can also be piped in, one per line. After the last answer the run is complete: judgekit
-    show RUN.
+    --merge joins the files of several annotators (-o labels.jsonl) and reports their agreement (-o
+    agreement.html) and their conflicts.
 
     Examples:
         judgekit label
-        judgekit label latest --import labels.jsonl
-        judgekit label latest --export labels.jsonl
+        judgekit label outputs.jsonl --rubric helpfulness
+        judgekit label latest --sample 60 -o label.html
+        judgekit label --import labels-ada.jsonl
+        judgekit label --merge labels-ada.jsonl labels-ben.jsonl -o labels.jsonl
     """
     # Either alone; one after the other would export what was just imported.
     if options.labels is not None and options.target is not None:
         raise SettingsError("--import and --export exclude each other: give one of them")
-    with closing(RunStore(options.store, create=False)) as opened:
-        info = opened.run(run)
-        if options.target is not None:
-            # Atomic: half a file of labels would be a valid one.
-            with click.open_file(str(options.target), "w", "utf-8", atomic=True) as file:
-                rows = [
-                    json.dumps(row, ensure_ascii=False)
-                    for row in label_rows(opened.results(info.id))
-                ]
-                file.writelines(f"{row}\n" for row in rows)
-            line = f"wrote {numbers.format_count(len(rows), 'label')} to {options.target}"
-            data = {"run": info.id, "n_labels": len(rows), "file": str(options.target)}
-            show_line(line, data, options, is_note=True)
-            return
-        if next(iter(opened.queue(info.id, open_only=False)), None) is None:
-            raise SettingsError(
-                f"run {info.id} has no questions for a human",
-                hint="give its suite `judge: human`, alone or among others, and a rubric; or run "
-                "it with --review SHARE",
-            )
-        if options.labels is None:
-            sys.exit(_run_dialogue(opened, info, options))
-        now, annotator = datetime.now(UTC), options.annotator
-        imported = import_labels(
-            opened, info, options.labels, annotator=annotator, at=now, note=streams.note
+    files = check_label_files(options)
+    if options.merge:
+        merge_files(targets, options, files)
+        return
+    if options.labels is not None and _import_packet(options.labels, targets, options):
+        return
+    with closing(_Target(targets, options)) as target:
+        if options.page:
+            serve_packet(target.source, target.store, options)
+        elif files.documents or options.pairwise:
+            write_packet(target.source, target.store, options, files.documents)
+        else:
+            _label_run(target.store.run(target.source), target.store, options)
+
+
+class _Target:
+    """The run or comparison that the arguments name, in its open store."""
+
+    def __init__(self, targets: tuple[str, ...], options: LabelOptions) -> None:
+        paths = [Path(target) for target in targets]
+        missing = [str(path) for path in paths if not path.is_file()]
+        has_outputs = bool(paths) and not missing
+        if options.rubric is not None and not (has_outputs or options.pairwise):
+            raise SettingsError("--rubric is for files of outputs", hint="a run has its own rubric")
+        if len(targets) > 1 and missing:
+            what = ", ".join(missing)
+            raise SettingsError(f"no such file: {what}", hint="name one run, or files of outputs")
+        self.store = RunStore(options.store, create=has_outputs)
+        self.close = self.store.close
+        self.source = targets[0] if targets else LATEST_RUN
+        if has_outputs:
+            self.source = run_of_outputs(tuple(paths), self.store, options).id
+
+
+def _label_run(info: RunInfo, opened: RunStore, options: LabelOptions) -> None:
+    """Export or import the labels of a run, or ask its open questions on the terminal."""
+    if options.target is not None:
+        n = write_labels(options.target, label_rows(opened.results(info.id)))
+        line = f"wrote {numbers.format_count(n, 'label')} to {options.target}"
+        data = {"run": info.id, "n_labels": n, "file": str(options.target)}
+        show_line(line, data, options, is_note=True)
+        return
+    has_questions = next(iter(opened.queue(info.id, open_only=False)), None) is not None
+    is_asked = not has_questions or options.sample is not None or bool(options.criterion)
+    if is_asked and options.labels is None and info.panel.judges:
+        n_queued = queue_reviews(
+            opened,
+            info,
+            criteria=options.criterion,
+            sample=options.sample,
+            seed=options.seed,
+            at=datetime.now(UTC),
         )
-        names = ("n_labels", "n_answered", "n_answered_before", "n_not_asked")
-        _report(opened, info, {name: getattr(imported, name) for name in names}, options)
+        has_questions |= n_queued > 0
+    if not has_questions:
+        raise SettingsError(
+            f"run {info.id} has no questions for a human",
+            hint="give its suite `judge: human`, alone or among others, and a rubric; or run "
+            "it with --review SHARE",
+        )
+    if options.labels is None:
+        sys.exit(_run_dialogue(opened, info, options))
+    now, annotator = datetime.now(UTC), options.annotator
+    imported = import_labels(
+        opened, info, options.labels, annotator=annotator, at=now, note=streams.note
+    )
+    _report(opened, info, _import_counts(imported), options)
+
+
+def _import_packet(path: Path, targets: tuple[str, ...], options: LabelOptions) -> bool:
+    """Store the labels of a packet in its run; False where the file has other labels."""
+    labels = read_labels(path, note=streams.note)
+    if not any(packet_of(one.label) for one in labels):
+        return False
+    with closing(RunStore(options.store, create=False)) as opened:
+        found = resolve_labels(labels, lambda: opened)
+        if len(found.packets) != 1:
+            raise SettingsError(
+                f"{path} has labels of {len(found.packets)} packets",
+                hint="import the files one by one; --merge joins them",
+            )
+        (packet,) = found.packets
+        if targets and targets != (packet.source,):
+            raise SettingsError(f"{path} has labels of {packet.source}, not {targets[0]}")
+        if packet.is_pairwise and not options.output:
+            raise SettingsError(
+                f"labels of pairs are not stored in {packet.source}",
+                hint="judgekit calibrate takes them as they are; -o FILE.jsonl writes them with "
+                "the cases and variants",
+            )
+        for file in options.output:
+            n = write_labels(file, (one.label.to_json() for one in found.labels))
+            streams.note(f"wrote {numbers.format_count(n, 'label')} to {file}")
+        if not packet.is_pairwise:
+            info, now = opened.run(packet.source), datetime.now(UTC)
+            recorded = record_labels(
+                opened, info, found.labels, annotator=options.annotator, at=now
+            )
+            _report(opened, info, _import_counts(recorded), options)
+    return True
+
+
+def _import_counts(imported: LabelImport) -> dict[str, int]:
+    names = ("n_labels", "n_answered", "n_answered_before", "n_not_asked")
+    counts = {name: getattr(imported, name) for name in names}
+    n_open = imported.n_without_score
+    return counts | ({"n_without_score": n_open} if n_open else {})
 
 
 def suggested_name() -> str:
@@ -143,7 +216,7 @@ def suggested_name() -> str:
         return "anonymous"
 
 
-def _run_dialogue(store: RunStore, run: RunInfo, options: _LabelCommandOptions) -> int:
+def _run_dialogue(store: RunStore, run: RunInfo, options: LabelOptions) -> int:
     # With --json, stdout must hold nothing but the result.
     console = streams.stderr() if options.as_json else streams.stdout()
     # Piped lines are answers; none of them is a name.
@@ -156,7 +229,7 @@ def _run_dialogue(store: RunStore, run: RunInfo, options: _LabelCommandOptions) 
     labelling = LabellingSession(store, run, name, seed=options.seed)
     code = 0
     try:
-        LabelDialogue(console, typed, labelling).run()
+        LabelDialogue(console, typed, labelling, needs_reason=requires_reason(run)).run()
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
         console.print()  # ends the line of the prompt
@@ -171,11 +244,7 @@ def _run_dialogue(store: RunStore, run: RunInfo, options: _LabelCommandOptions) 
 
 
 def _report(
-    store: RunStore,
-    run: RunInfo,
-    counts: dict[str, int],
-    options: _LabelCommandOptions,
-    **about: str,
+    store: RunStore, run: RunInfo, counts: dict[str, int], options: LabelOptions, **about: str
 ) -> None:
     """Update the status of a run, and print what was answered and what still waits."""
     run = update_run_status(store, run.id, at=datetime.now(UTC))
@@ -197,179 +266,5 @@ _WORDS = {
     "n_answered_by_others": lambda n: f"{n:,} answered by others meanwhile" if n else "",
     "n_answered_before": lambda n: f"{n:,} already answered, unchanged" if n else "",
     "n_not_asked": lambda n: f"{n:,} without a question in this run" if n else "",
+    "n_without_score": lambda n: f"{n:,} without a score" if n else "",
 }
-
-
-_Answer = TypeVar("_Answer")
-_SKIP, _UNDO, _HELP, _QUIT = _KEYS = ("s", "u", "?", "q")
-
-
-class TypedLines:
-    """Lines that are typed, or piped in."""
-
-    def __init__(self, console: Console, *, is_edited: bool) -> None:
-        self._console = console
-        self._is_edited = is_edited
-        if is_edited:
-            try:
-                import readline  # noqa: F401, PLC0415 - `input` then edits lines, accents included
-            except ImportError:  # Windows edits them by itself
-                return
-
-    def line(self, prompt: str) -> str | None:
-        """One line; None at the end of the input."""
-        if self._is_edited:
-            try:
-                return input(prompt)
-            except EOFError:
-                return None
-        self._console.print(prompt, end="", markup=False)
-        line = sys.stdin.readline()
-        if not sys.stdin.isatty():  # only a terminal echoes what is typed
-            self._console.print(line.rstrip("\r\n"), markup=False)
-        return line.rstrip("\r\n") if line else None
-
-
-class _KeyTypedError(Exception):
-    def __init__(self, key: str, *, is_begun: bool) -> None:
-        self.key = key
-        self.is_begun = is_begun
-
-
-class LabelDialogue:
-    """Asks the annotator one question after the other."""
-
-    def __init__(self, console: Console, typed: TypedLines, labelling: LabellingSession) -> None:
-        self._console = console
-        self._typed = typed
-        self._labelling = labelling
-        self._shown: object = None
-        self._n_taken = 0
-
-    def run(self) -> None:
-        """Ask until no question is left, the annotator quits or the input ends."""
-        continues = True
-        while continues:
-            question = self._labelling.current()
-            n_taken = self._labelling.n_taken
-            if n_taken > self._n_taken:
-                self._print("somebody else has answered a question meanwhile; here is the next")
-            self._n_taken = n_taken
-            continues = self._offer_undo() if question is None else self._ask(question)
-
-    def _ask(self, question: LabelQuestion) -> bool:
-        """Get the answer to a question; whether to continue."""
-        answer = (question.case.id, question.output)
-        print_question(self._console, question, with_answer=answer != self._shown)
-        # Once, and again after `?`, which resets what was shown.
-        if self._shown is None:
-            print_keys(self._console)
-        self._shown = answer
-        try:
-            score = self._until("score> ", lambda text: parse_score(text, question.criterion.scale))
-            why = self._until("why> ", _reason, is_begun=True)
-            sure = self._until(
-                "how sure, 0 to 1 (or just Enter)> ", parse_confidence, is_begun=True, last=""
-            )
-        # A key works at each of the three prompts, so it leaves the question from any of them.
-        except _KeyTypedError as typed:
-            if typed.key == _SKIP:
-                self._labelling.skip()
-            elif typed.key == _HELP:
-                print_keys(self._console, question.criterion)
-                self._shown = ()
-            # After a score, undo takes back that score: the same question appears once more.
-            elif typed.key == _UNDO and not typed.is_begun:
-                self._undo()
-            return typed.key != _QUIT
-        self._labelling.answer(score, why, sure)
-        return True
-
-    def _until(
-        self,
-        prompt: str,
-        parse: Callable[[str], _Answer],
-        *,
-        is_begun: bool = False,
-        last: str | None = None,
-    ) -> _Answer:
-        """Ask until the line can be parsed."""
-        while True:
-            line = self._typed.line(prompt)
-            # A piped file may end before the optional confidence of its last answer.
-            if line is None:
-                line = _QUIT if last is None else last
-            if line.strip().lower() in _KEYS:
-                raise _KeyTypedError(line.strip().lower(), is_begun=is_begun)
-            try:
-                return parse(line)
-            except ValueError as error:
-                self._print(str(error))
-
-    def _undo(self) -> bool:
-        is_undone = self._labelling.undo()
-        missing = f"there is no answer of {self._labelling.annotator} to remove"
-        self._print("last answer removed" if is_undone else missing)
-        return is_undone
-
-    def _offer_undo(self) -> bool:
-        """At the end: whether the last answer is replaced."""
-        self._print("no question is left in this session")
-        line = self._typed.line("Enter to end, u to remove your last answer> ")
-        return line is not None and line.strip().lower() == _UNDO and self._undo()
-
-    def _print(self, text: str) -> None:
-        self._console.print(f"  {text}", style="yellow", markup=False)
-
-
-def _reason(text: str) -> str:
-    if not text.strip():
-        raise ValueError("every judgment needs a reason: a few words are enough")
-    return text.strip()
-
-
-_KEY_HELP: Sequence[tuple[str, str]] = (
-    ("s", "skip: the question keeps waiting"),
-    ("u", "undo: remove your last answer; after a score: give another score"),
-    ("?", "this help, and the question again"),
-    ("q", "quit: every answer is stored"),
-)
-"""The keys instead of an answer."""
-
-
-def print_question(console: Console, question: LabelQuestion, *, with_answer: bool = True) -> None:
-    # Neither the variant nor other judgments are shown: knowing them would bias the answer.
-    from rich.rule import Rule  # noqa: PLC0415 - a tenth of a second, only when printing
-    from rich.text import Text  # noqa: PLC0415
-
-    console.print()
-    console.print(Rule(Text(f"{question.number:,} of {question.total:,}"), align="left"))
-    if with_answer:
-        case, output = question.case, question.output
-        for title in ("input", "context", "reference"):
-            if (value := getattr(case, title)) is not None:
-                print_passage(console, title, safe_text(to_text(value)))
-        if output.trace:
-            print_passage(console, "steps", safe_text(steps_text(output)))
-        text = judged_text(output) or "(no text; see the steps)"
-        print_passage(console, "output", safe_text(text))
-    criterion = question.criterion
-    asked = safe_text(criterion.question)
-    if criterion.scoring_guide:
-        asked.append("\n")
-        asked.append(safe_text(criterion.scoring_guide))
-    asked.append(f"\nscore: {scale_words(criterion.scale)}", style="dim")
-    for level in criterion.scale.levels:
-        words = ": ".join(word for word in (level.name, level.description) if word)
-        asked.append(f"\n  {level.value:g}  {message.printable(words)}", style="dim")
-    print_passage(console, criterion.name, asked, style="bold cyan")
-
-
-def print_keys(console: Console, criterion: Criterion | None = None) -> None:
-    from rich.text import Text  # noqa: PLC0415
-
-    lines = []
-    if criterion is not None:
-        lines.append(f"a score is {scale_words(criterion.scale)}; then why, then how sure")
-    lines += [f"{key}  {words}" for key, words in _KEY_HELP]
-    console.print(Text("\n".join(lines), style="dim"))

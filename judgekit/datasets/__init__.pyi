@@ -8,6 +8,7 @@ from .growing_log import (
 from .judge_settings import (
     CallSettings as CallSettings,
     CommandOption as CommandOption,
+    HumanSettings as HumanSettings,
     JudgeMode as JudgeMode,
     JudgeSettings as JudgeSettings,
     OptionGroup as OptionGroup,

@@ -293,3 +293,10 @@ def choices_of(field: FieldInfo) -> tuple[str, ...]:
     present = [member for member in members if member is not type(None)]
     words = get_args(present[0]) if type(None) in members and len(present) == 1 else members
     return words if words and all(isinstance(word, str) for word in words) else ()
+
+
+class HumanSettings(Record):
+    """What annotators of a suite's outputs are asked for."""
+
+    reason: Literal["required", "optional"]
+    """Whether each score needs a reason."""

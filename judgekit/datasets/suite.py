@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from judgekit.datasets.judge_settings import SuiteJudge
+from judgekit.datasets.judge_settings import HumanSettings, SuiteJudge
 from judgekit.fingerprint import omit_at_default
 from judgekit.formats import as_path, is_foreign_file
 from judgekit.records import (
@@ -409,6 +409,10 @@ class Suite(Record):
     """One judge, or a list of them: a panel. Criteria of the rubric that name a judge are graded
     by it alone, all others by the judges without a `name`."""
 
+    human: HumanSettings | None = None
+    """What annotators are asked for; null: a reason with each score where `judge: human` decides,
+    and none where their labels only review a model's verdicts."""
+
     panel: PanelSettings | None = None
     """How the values of several judges are combined; null takes their mean."""
 
@@ -463,7 +467,7 @@ class Suite(Record):
     status: Literal["active", "retired"] = "active"
     """Whether it is in use; a retired suite is run only with `--retired`."""
 
-    _without_defaults = omit_at_default("status")
+    _without_defaults = omit_at_default("status", "human")
     _folder: Path = PrivateAttr(default=Path())
 
     @property

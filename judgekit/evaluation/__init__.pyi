@@ -81,12 +81,17 @@ from .history import (
     version_history as version_history,
 )
 from .human_labels import (
+    LabelImport as LabelImport,
     LabellingSession as LabellingSession,
     LabelQuestion as LabelQuestion,
+    blind_output as blind_output,
     import_labels as import_labels,
     label_rows as label_rows,
     parse_confidence as parse_confidence,
     parse_score as parse_score,
+    queue_reviews as queue_reviews,
+    record_labels as record_labels,
+    requires_reason as requires_reason,
 )
 from .judges import (
     CALIBRATION_KEY as CALIBRATION_KEY,

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from judgekit.datasets import read_labels, score_on_scale
+from judgekit.datasets import draw_sample, read_labels, score_on_scale
 from judgekit.errors import InputError, StoreError
+from judgekit.evaluation.judges import HUMAN_JUDGE, REVIEWER
+from judgekit.evaluation.outcome import rubric_of_result
 from judgekit.fingerprint import fingerprint
 from judgekit.prompts import scale_words
-from judgekit.records import Judgment, Label, Output, Rubric, TraceEvent
+from judgekit.records import HumanItem, ItemKey, Judgment, Label, Output, TraceEvent, config_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from judgekit.datasets import LocatedLabel
-    from judgekit.records import Case, CaseResult, Criterion, HumanItem, JsonObject, RunInfo, Scale
+    from judgekit.records import Case, CaseResult, Criterion, JsonObject, RunInfo, Scale
     from judgekit.store import RunStore
 
 # Fields of a trace event by which a variant could be recognised.
@@ -97,7 +99,7 @@ class LabellingSession:
                     number=len(self._closed) + self._place + 1,
                     total=self.total,
                     case=result.case,
-                    output=_blind(result.output),
+                    output=blind_output(result.output),
                     criterion=self._asked[1],
                 )
             self._place += 1
@@ -172,7 +174,7 @@ def _stored_judgment(result: CaseResult, item: HumanItem) -> Judgment | None:
     return None
 
 
-def _blind(output: Output) -> Output:
+def blind_output(output: Output) -> Output:
     """What was produced, without where it came from and what it cost."""
     return Output(
         text=output.text,
@@ -187,11 +189,13 @@ def _blind(output: Output) -> Output:
     )
 
 
+# A judgment always has a rationale; a label need not have one.
+_NO_REASON = "Label without a reason."
 _YES_OR_NO = {"y": 1.0, "yes": 1.0, "n": 0.0, "no": 0.0}
 
 
 def criterion_of_item(item: HumanItem, result: CaseResult, run: RunInfo) -> Criterion:
-    rubric = result.case.rubric if isinstance(result.case.rubric, Rubric) else run.rubric
+    rubric = rubric_of_result(result, run)
     try:
         if rubric is not None:
             return rubric.criterion(item.criterion)
@@ -215,7 +219,7 @@ def human_judgment(
         criterion=criterion.name,
         raw=raw,
         value=criterion.scale.value_of(raw),
-        rationale=rationale,
+        rationale=rationale or _NO_REASON,
         confidence=confidence,
         stated_confidence=confidence,
         source="human",
@@ -267,6 +271,8 @@ class LabelImport:
     n_answered_before: int
     # Labels of answers that nobody was asked about
     n_not_asked: int
+    # Questions that the annotator could not answer; they keep waiting
+    n_without_score: int = 0
 
 
 def import_labels(
@@ -300,6 +306,110 @@ def import_labels(
     return LabelImport(n_labels, n_answered, n_before + len(matched) - n_answered, n_not_asked)
 
 
+def record_labels(
+    store: RunStore,
+    run: RunInfo,
+    labels: Iterable[LocatedLabel],
+    *,
+    annotator: str | None,
+    at: datetime,
+) -> LabelImport:
+    """Store labels that name case, variant, repeat and criterion, as those of a packet do.
+
+    Where humans decide, the first annotator's answer to a question stands. Where labels only review
+    automated verdicts, each annotator has an answer. A later one of the same annotator replaces it,
+    and one without a score withdraws it.
+    """
+    asked: defaultdict[tuple[ItemKey, str], list[HumanItem]] = defaultdict(list)
+    for item in store.queue(run.id, open_only=False):
+        asked[item.key, item.criterion].append(item)
+    counts: Counter[str] = Counter()
+    for placed in labels:
+        label = placed.label
+        key = ItemKey(label.case_id, label.variant or "", label.repeat or 0)
+        counts["n_labels"] += 1
+        counts[_recorded(store, run, placed, asked[key, label.criterion or ""], annotator, at)] += 1
+    return LabelImport(**{field.name: counts[field.name] for field in fields(LabelImport)})
+
+
+def _recorded(
+    store: RunStore,
+    run: RunInfo,
+    placed: LocatedLabel,
+    items: list[HumanItem],
+    annotator: str | None,
+    at: datetime,
+) -> str:
+    """What became of a label: the counter of `LabelImport` that it belongs to."""
+    label = placed.label
+    key = ItemKey(label.case_id, label.variant or "", label.repeat or 0)
+    result = store.result(run.id, key)
+    if result is None:
+        return "n_not_asked"
+    who = label.annotator or annotator
+    answers = [(item, _stored_judgment(result, item)) for item in items]
+    own = next(((item, j) for item, j in answers if j is not None and j.judge == who), None)
+    if label.raw is None:
+        if own is not None:
+            store.withdraw_answer(own[0], at=at)
+        return "n_without_score"
+    item = own[0] if own else next((each for each, j in answers if j is None), None)
+    if item is None:
+        if HUMAN_JUDGE in run.panel.judges:
+            return "n_answered_before" if items else "n_not_asked"
+        # Each further annotator answers the question once more.
+        item = HumanItem(
+            run_id=run.id,
+            key=key,
+            criterion=label.criterion or "",
+            judge=REVIEWER,
+            repeat=len(items),
+            asked_at=at,
+        )
+        store.ask_person(run.id, [item])
+        items.append(item)
+    judgment = _judgment(store, run, item, placed, annotator)
+    if own is not None:
+        if (own[1].raw, own[1].rationale) == (judgment.raw, judgment.rationale):
+            return "n_answered_before"
+        store.withdraw_answer(item, at=at)
+    return "n_answered" if _is_kept(store, run, item, judgment, at=at) else "n_answered_before"
+
+
+def requires_reason(run: RunInfo) -> bool:
+    """Whether annotators of a run must give a reason with each score.
+
+    The suite's `human: {reason: …}` decides; without it, where human judgments decide verdicts.
+    """
+    own = config_part(run, "human").get("reason")
+    return HUMAN_JUDGE in run.panel.judges if own is None else own == "required"
+
+
+def queue_reviews(
+    store: RunStore,
+    run: RunInfo,
+    *,
+    criteria: Collection[str] = (),
+    sample: int | None = None,
+    seed: int = 0,
+    at: datetime,
+) -> int:
+    """Queue the answers of a run, or a sample of them, for review; the number of questions."""
+    results = [result.key for result in store.results(run.id) if result.output.error is None]
+    wanted = results if sample is None else draw_sample(results, sample, seed)
+    items = []
+    for key in wanted:
+        result = store.result(run.id, key)
+        rubric = None if result is None else rubric_of_result(result, run)
+        items += [
+            HumanItem(run_id=run.id, key=key, criterion=one.name, judge=REVIEWER, asked_at=at)
+            for one in (rubric.criteria if rubric else ())
+            if not criteria or one.name in criteria
+        ]
+    store.ask_person(run.id, items)
+    return len(items)
+
+
 def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
     for result in results:
         for judgment in result.judgments:
@@ -311,7 +421,7 @@ def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
                     repeat=result.repeat,
                     annotator=judgment.judge or None,
                     raw=judgment.raw,
-                    rationale=judgment.rationale,
+                    rationale=None if judgment.rationale == _NO_REASON else judgment.rationale,
                     confidence=judgment.confidence,
                     metadata=None
                     if judgment.judged_at is None

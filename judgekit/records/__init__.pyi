@@ -97,6 +97,7 @@ from .output import (
     size_name as size_name,
     total_cost as total_cost,
 )
+from .packet import LabelPacket as LabelPacket, PacketItem as PacketItem
 from .record import (
     Count as Count,
     Finite as Finite,

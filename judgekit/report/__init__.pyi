@@ -1,3 +1,4 @@
+from .agreement import agreement_document as agreement_document
 from .answers import (
     RunAnswers as RunAnswers,
     answer_entry as answer_entry,
@@ -85,6 +86,13 @@ from .judge_changes import (
     tuning_plan_line as tuning_plan_line,
 )
 from .judge_replies import JudgeReplies as JudgeReplies
+from .label_page import (
+    LabelTask as LabelTask,
+    hidden_names as hidden_names,
+    pair_label_task as pair_label_task,
+    render_label_page as render_label_page,
+    run_label_task as run_label_task,
+)
 from .listings import (
     answers_table as answers_table,
     approval_json as approval_json,

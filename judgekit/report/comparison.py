@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 # The share of wins of two sides that are equally good.
 _HALF = 0.5
 
+
 def comparison_document(summary: ComparisonSummary, cases: CaseTable | None = None) -> Document:
     """A blind comparison: the decision, who won how often, its limits; on a page its `cases`."""
     a, b = (message.printable(name, 40) for name in (summary.a, summary.b))

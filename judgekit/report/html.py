@@ -17,7 +17,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from judgekit.report.document import TONE_SIGNS, CaseTable
@@ -98,6 +98,11 @@ def html_parts(
         style=Markup(style),  # noqa: S704 - our own file
         policy=file_policy(script, style),
     )
+
+
+def page_template(name: str) -> Template:
+    """A template of `templates/`; everything put into it is escaped."""
+    return _environment().get_template(name)
 
 
 @cache

@@ -279,5 +279,6 @@ MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     2: partial(_add_tables, "to_3_comparisons.sql"),
     3: partial(_add_tables, "to_4_gates.sql"),
     4: partial(_add_tables, "to_5_memory.sql"),
+    5: partial(_add_tables, "to_6_packets.sql"),
 }
 """The migration from each version to the next."""

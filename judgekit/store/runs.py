@@ -19,6 +19,7 @@ from judgekit.store.catalog import StoredRuns, run_number
 from judgekit.store.comparisons import StoredComparisons
 from judgekit.store.content import insert_config, insert_rubric, insert_variants
 from judgekit.store.observations import add_observations, forget_failures
+from judgekit.store.packets import StoredPackets
 from judgekit.store.rows import (
     RowValues,
     ending_columns,
@@ -55,8 +56,8 @@ if TYPE_CHECKING:
     )
 
 
-class RunStore(StoredRuns, StoredComparisons):
-    """Keeps runs and comparisons in an SQLite file or a PostgreSQL database.
+class RunStore(StoredRuns, StoredComparisons, StoredPackets):
+    """Keeps runs, comparisons and labelling packets in an SQLite file or a PostgreSQL database.
 
     See `Database` for its arguments.
 

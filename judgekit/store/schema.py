@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """The schema version these tables are of; a field added to a stored record raises it too, for
 an older judgekit would refuse the field it does not know."""
 
@@ -459,3 +459,15 @@ notifications = Table(
     PrimaryKeyConstraint("suite", "episode"),
 )
 """The episodes of which a notification was sent."""
+
+label_packets = Table(
+    "label_packets",
+    metadata,
+    _number(),
+    Column("id", Text, nullable=False, unique=True),
+    _text("source"),
+    _text("made_at"),
+    _text("json"),
+    Index("label_packets_by_source", "source"),
+)
+"""What annotators were given to label, and what their items stand for."""

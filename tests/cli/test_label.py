@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.label import TypedLines, suggested_name
+from judgekit.cli.label import suggested_name
+from judgekit.cli.label_dialogue import TypedLines
 from judgekit.datasets import DEFAULT_STORE_FILE
+from judgekit.records import RunPanel
 from judgekit.store import RunStore
 from tests.evaluation.waiting import waiting_run
 from tests.report.drawing import plain_console
@@ -253,13 +255,28 @@ def test_a_terminal_edits_lines_and_ends_at_end_of_file(
 
 def test_a_run_that_asks_nobody_is_refused_with_a_remedy(run: Run, tmp_path: Path) -> None:
     with_store = RunStore(tmp_path / DEFAULT_STORE_FILE)
-    begun(with_store, answer())
+    begun(with_store, answer(said=()), panel=RunPanel())
     with_store.end("run-1", status="complete", at=START)
     with_store.close()
     ran = run("label")
     assert ran.code == 2
     assert "run run-1 has no questions for a human" in ran.err
     assert "`judge: human`" in ran.err
+
+
+def test_a_run_that_a_model_judged_is_reviewed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_store = RunStore(tmp_path / DEFAULT_STORE_FILE)
+    begun(with_store, answer(key("a")), answer(key("b"), place=1))
+    with_store.end("run-1", status="complete", at=START)
+    # A reason may be left out: the answer decides nothing.
+    monkeypatch.setattr(sys, "stdin", Piped("4", "", "", "q"))
+    ran = run("label", "--sample", "1", "--criterion", "accuracy", "--annotator", "Ada", "--json")
+    assert (ran.json["status"], ran.json["n_answered"], ran.json["n_waiting"]) == ("complete", 1, 0)
+    (human,) = [one for one in said_by_people(with_store) if one.source == "human"]
+    assert (human.judge, human.raw) == ("Ada", 4)
+    with_store.close()
 
 
 def test_a_file_of_labels_answers_questions(run: Run, store: RunStore, tmp_path: Path) -> None:

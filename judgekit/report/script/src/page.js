@@ -8,6 +8,7 @@ import { prepareTips } from "./tips.js";
 import { enliven } from "./changes.js";
 import { startHome } from "./home.js";
 import { startLive } from "./live.js";
+import { startLabelling } from "./label.js";
 
 const index = readIndex();
 const place = document.getElementById("cases");
@@ -25,3 +26,4 @@ prepareScrolling();
 enliven(document);
 startHome();
 startLive();
+startLabelling();

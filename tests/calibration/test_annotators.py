@@ -1,0 +1,103 @@
+"""The labels of several annotators: agreement, conflicts, and what each scale makes of them."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Any
+
+import pytest
+
+from judgekit.calibration import MergedLabels, merge_labels, resolve_labels
+from judgekit.datasets import locate_labels
+from judgekit.errors import DatasetError
+from judgekit.records import Criterion, Rubric, Scale
+from judgekit.report import agreement_document
+from judgekit.report.markdown import render_markdown
+
+FIVE = Scale.model_validate({"min": 1, "max": 5, "integer": True})
+SHARE = Scale.model_validate({"min": 0, "max": 1})
+
+
+def merged(
+    *labels: tuple[str, str, object], scale: Scale = FIVE, field: str = "raw", **own: Any
+) -> MergedLabels:
+    """Labels of (case, annotator, answer), merged."""
+    rows: list[Any] = [{"case_id": c, "annotator": who, field: answer} for c, who, answer in labels]
+    criterion = Criterion(name="good", question="Is it good?", scale=scale, **own)
+    rubric = Rubric(name="r", criteria=(criterion,))
+
+    def no_store() -> Any:
+        raise AssertionError("no label is of a packet")
+
+    return merge_labels(resolve_labels(locate_labels(rows), no_store), rubric)
+
+
+def test_agreement_of_two_is_that_of_the_textbook() -> None:
+    # Cohen (1960): 20 + 15 of 50 agree, by chance 25 would: kappa .4.
+    table = {("yes", "yes"): 20, ("yes", "no"): 5, ("no", "yes"): 10, ("no", "no"): 15}
+    cells = [cell for cell, n in table.items() for _ in range(n)]
+    labels = [(f"c{k}", who, cell[n]) for k, cell in enumerate(cells) for n, who in enumerate("ab")]
+    yes_no = Scale.model_validate({"levels": [{"value": 0}, {"value": 1}]})
+    (found,) = merged(*labels, scale=yes_no).agreement
+    assert found.kappa.value == pytest.approx(0.4)
+    assert found.exact.value == pytest.approx(0.7)
+    assert found.counts == ((15, 10), (5, 20))
+    assert (found.n_items, found.n_doubly) == (50, 50)
+
+
+def test_three_annotators_have_a_kappa_too() -> None:
+    labels = [(f"c{k}", who, 1 + k % 5) for k in range(10) for who in ("a", "b", "c")]
+    (found,) = merged(*labels).agreement
+    assert (found.alpha.value, found.kappa.value) == (1, 1)
+    assert found.counts == ()
+
+
+def test_a_single_annotator_agrees_with_nobody() -> None:
+    found = merged(("c1", "a", 1), ("c2", "a", 2))
+    (criterion,) = found.agreement
+    assert isnan(criterion.kappa.value)
+    assert isnan(criterion.exact.value)
+    assert found.conflicts == ()
+    assert "agreement is unknown" in agreement_document(found).conclusion.text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "scale", "why"),
+    [
+        (3, 4, FIVE, "one passes, another does not"),  # .5 and .75, threshold .7
+        (1, 3, FIVE, "more than one level apart"),
+        (4, 5, FIVE, None),
+        (0.1, 0.4, SHARE, "far apart"),
+        (0.1, 0.3, SHARE, None),
+    ],
+)
+def test_a_conflict_says_what_makes_it_one(
+    low: float, high: float, scale: Scale, why: str | None
+) -> None:
+    found = merged(("c", "a", low), ("c", "b", high), scale=scale)
+    assert [one.why for one in found.conflicts] == ([] if why is None else [why])
+
+
+def test_opposite_winners_are_a_conflict_and_a_tie_is_none() -> None:
+    labels = [("c", "a", "a"), ("c", "b", "b"), ("d", "a", "a"), ("d", "b", "tie")]
+    found = merged(*labels, field="winner")
+    assert [one.key.case_id for one in found.conflicts] == ["c"]
+    with pytest.raises(DatasetError, match="'c9' is no choice"):
+        merged(("c", "a", "c9"), ("c", "b", "b"), field="winner")
+
+
+def test_whoever_cannot_judge_disagrees_with_nobody() -> None:
+    found = merged(("c", "a", None), ("c", "b", 5))
+    assert (found.n_missing, found.conflicts, len(found.labels)) == (1, (), 2)
+    text = render_markdown(agreement_document(found))
+    assert "1 label without a score: the annotator could not judge" in text
+
+
+def test_a_document_names_the_criterion_that_is_unclear() -> None:
+    labels = [
+        (f"c{k}", who, 1 + (k if who == "a" else 4 * k) % 5) for k in range(10) for who in "ab"
+    ]
+    document = agreement_document(merged(*labels))
+    assert document.conclusion.text.startswith("Annotators do not agree well on good (alpha")
+    same = agreement_document(merged(*[(f"c{k}", w, 1 + k % 5) for k in range(10) for w in "ab"]))
+    assert same.conclusion.text == "Annotators agree on every criterion; 0 conflicts."

@@ -1,0 +1,114 @@
+"""Labelling in the viewer: each answer of an annotator is in the store when it was sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.calibration import PacketChoice, draw_packet
+from judgekit.evaluation import Run
+from judgekit.store import RunStore
+from judgekit.web import ViewContext, labelling_routes
+from tests.evaluation.waiting import waiting_run
+from tests.store.observing import START, key
+from tests.web.conftest import Served, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from judgekit.records import LabelPacket
+
+KEYS = [key(case, "version-1") for case in ("a", "b")]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    opened = RunStore(tmp_path / "judgekit.db")
+    waiting_run(opened, *KEYS)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def packet(store: RunStore) -> LabelPacket:
+    made = draw_packet(Run(store.run("run-1"), store), PacketChoice(), at=START)
+    store.add_packet(made)
+    return made
+
+
+@pytest.fixture
+def served(store: RunStore) -> Iterator[Served]:
+    context = ViewContext(store, "token", "write")
+    with serving(context, labelling_routes(context)) as viewer:
+        yield viewer
+
+
+def label(packet: LabelPacket, place: int, raw: float | None, **own: object) -> dict[str, Any]:
+    row = {"case_id": packet.items[place].id, "criterion": "accuracy", "annotator": "Ada"}
+    return row | {"raw": raw, "metadata": {"packet": packet.id}} | own
+
+
+def send(served: Served, packet: LabelPacket, *rows: dict[str, Any]) -> Any:
+    return served.post(f"/api/label/{packet.id}", {"annotator": "Ada", "labels": [*rows]}).json()
+
+
+def test_an_answer_is_stored_and_given_back(
+    served: Served, packet: LabelPacket, store: RunStore
+) -> None:
+    send(served, packet, label(packet, 0, 4, rationale="Right."))
+    (known,) = send(served, packet)["labels"]
+    assert (known["case_id"], known["raw"], known["rationale"]) == (
+        packet.items[0].id, 4, "Right.",
+    )  # fmt: skip
+    assert [len(result.judgments) for result in store.results("run-1")].count(1) == 1
+    # The last answer completes the run, and without it the run waits again.
+    send(served, packet, label(packet, 1, 3))
+    assert store.run("run-1").status == "complete"
+    send(served, packet, label(packet, 1, None))
+    assert store.run("run-1").status == "waiting"
+
+
+def test_the_page_has_its_token_and_no_variant(served: Served, packet: LabelPacket) -> None:
+    page = served.get(f"/label/{packet.id}").text
+    assert '<meta name="judgekit-token" content="write">' in page
+    assert f'data-answers="/api/label/{packet.id}"' in page
+    assert "version-1" not in page
+    assert "run-1" not in page
+
+
+def test_agreement_has_a_page(served: Served, packet: LabelPacket) -> None:
+    send(served, packet, label(packet, 0, 4))
+    page = served.get(f"/label/{packet.id}/agreement").text
+    assert "No item was labelled by two annotators: agreement is unknown." in page
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"labels": []}, "need an `annotator`"),
+        ({"annotator": "Ada", "labels": "none"}, "a list of `labels`"),
+        ({"annotator": "Ada", "labels": [{"case_id": "a", "raw": 1}]}, "belong to another page"),
+        ({"annotator": "Ada", "labels": [{"raw": 1}]}, "case_id"),
+    ],
+)
+def test_what_is_no_answer_is_refused(
+    served: Served, packet: LabelPacket, body: dict[str, object], words: str
+) -> None:
+    reply = served.post(f"/api/label/{packet.id}", body)
+    assert (reply.status, words in str(reply.json()["error"])) == (400, True)
+
+
+def test_a_packet_that_is_not_known_is_not_found(served: Served, packet: LabelPacket) -> None:
+    assert packet.id
+    assert served.get("/label/p-none").status == 404
+
+
+def test_without_the_token_nothing_is_stored(
+    served: Served, packet: LabelPacket, store: RunStore
+) -> None:
+    body = {"annotator": "Ada", "labels": [label(packet, 0, 4)]}
+    reply = served.post(f"/api/label/{packet.id}", body, x_judgekit_token="wrong")
+    assert reply.status == 403
+    assert not any(result.judgments for result in store.results("run-1"))
