@@ -15,15 +15,17 @@ from judgekit.formats.text import (
     MAX_JSON_DEPTH,
     TEXT_REPAIRED,
     KeyPath,
+    ValueSpan,
     as_path,
     json_lines,
+    json_spans,
     parse_strict_json,
     read_text,
     without_comments,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from pydantic import JsonValue
@@ -99,9 +101,23 @@ def parse_document(text: str, path: Path) -> ParsedDocument:
     return ParsedDocument(path, value, notes, partial(json_lines, text))
 
 
-def dump_yaml(value: object) -> str:
+def value_spans(text: str, path: Path) -> Mapping[KeyPath, ValueSpan]:
+    """Where every value of a valid document stands in its text; what aliases repeat is left out."""
+    if path.suffix.lower() in YAML_SUFFIXES:
+        return _yaml_spans(text)
+    return json_spans(without_comments(text))
+
+
+def dump_yaml(value: object, *, is_flow: bool = False, width: int = 100) -> str:
     """A value as YAML that every reader, of YAML 1.1 or 1.2, reads as the same value."""
-    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=width,
+        default_flow_style=is_flow,
+    )
     return text
 
 
@@ -121,10 +137,8 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
     try:
         # Events, not nodes: the library composes nodes by recursion in C, which deep nesting
         # crashes.
-        loader = yaml.CSafeLoader(text)
-        while loader.check_event():
-            if (event := loader.get_event()) is not None:
-                builder.take(event)
+        for event in _events(text):
+            builder.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
@@ -137,6 +151,72 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DatasetError(f"not YAML: {reason}", path=path) from None
     return ParsedDocument(path, builder.root, (), lambda: builder.lines)
+
+
+def _events(text: str) -> Iterator[yaml.Event]:
+    loader = yaml.CSafeLoader(text)
+    while loader.check_event():
+        if (event := loader.get_event()) is not None:
+            yield event
+
+
+@dataclass(slots=True)
+class _OpenSpan:
+    """A mapping or list whose end has not been read."""
+
+    where: KeyPath
+    start: int
+    key_start: int | None
+    is_mapping: bool
+    is_flow: bool
+    column: int | None
+    end: int = 0
+    next: str | int | None = None  # the key or the number of the next value; None before a key
+    next_start: int | None = None
+
+
+def _yaml_spans(text: str) -> dict[KeyPath, ValueSpan]:
+    spans: dict[KeyPath, ValueSpan] = {}
+    unclosed: list[_OpenSpan] = []
+
+    def close(where: KeyPath, span: ValueSpan) -> None:
+        spans[where] = span
+        if unclosed:
+            top = unclosed[-1]
+            top.end = max(top.end, span.end)
+            top.next = None if top.is_mapping else cast("int", top.next) + 1
+
+    for event in _events(text):
+        top = unclosed[-1] if unclosed else None
+        start, end = _mark_of(event).index, cast("Mark", event.end_mark).index
+        where = () if top is None or top.next is None else (*top.where, top.next)
+        in_flow = top is not None and top.is_flow
+        key_start = top.next_start if top is not None and top.is_mapping else None
+        match event:
+            case yaml.ScalarEvent() if top is not None and top.next is None:
+                top.next, top.next_start = event.value, start
+            case yaml.ScalarEvent() | yaml.AliasEvent():
+                # The blank lines below a text of several lines are no part of what it is.
+                end = start + len(text[start:end].rstrip())
+                close(where, ValueSpan(start, end, key_start, in_flow))
+            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                is_mapping, is_flow = (
+                    isinstance(event, yaml.MappingStartEvent),
+                    event.flow_style is True,
+                )
+                column = None if is_flow else _mark_of(event).column
+                first = None if is_mapping else 0
+                unclosed.append(
+                    _OpenSpan(where, start, key_start, is_mapping, is_flow, column, 0, first)
+                )
+            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                done = unclosed.pop()
+                # Without brackets its end is found only where the next line begins.
+                last = end if done.is_flow else done.end
+                is_flow = done.is_flow or (bool(unclosed) and unclosed[-1].is_flow)
+                span = ValueSpan(done.start, last, done.key_start, is_flow, done.column)
+                close(done.where, span)
+    return spans
 
 
 def _mark_of(event: yaml.Event) -> Mark:

@@ -1,0 +1,309 @@
+"""Changes one value in the text of a document; every other character stays as it is.
+
+Comments, order and quotation marks of a file are its author's. A change is made where the value
+stands in the text, and refused where the result would not be the same data but for that change.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from textwrap import indent
+from typing import TYPE_CHECKING, Literal, cast
+
+from judgekit.errors import DatasetError, SettingsError
+from judgekit.formats.documents import YAML_SUFFIXES, dump_yaml, parse_document, value_spans
+from judgekit.formats.rows import LINE_SUFFIXES, suffix_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.formats.text import KeyPath, ValueSpan
+
+EditKind = Literal["set", "remove", "insert", "copy", "move"]
+"""`set` a field or an item; `remove` it; `insert` an item after another, or `copy` it there; `move`
+an item by one place: up with the value -1, down with 1."""
+
+_ONE_LINE = 2**30
+_PLAIN_LINES = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufeff][^\x00-\x09\x0b-\x1f\x7f-\x9f\ufeff]*")
+
+
+def edit_value(
+    text: str, path: Path, kind: EditKind, where: KeyPath, value: JsonValue = None
+) -> str:
+    """The text of a file with one value changed; `where` of JSONL begins with its row."""
+    if suffix_of(path) in LINE_SUFFIXES:
+        return _edit_rows(text, path, kind, where, value)
+    document = _EditedText(text, path)
+    changed: str = getattr(document, kind)(where, value)
+    wanted = _expected(document.value, kind, where, value)
+    try:
+        # As JSON, in which 1 and true differ, and the order of fields matters.
+        is_same = _json(parse_document(changed, path).value) == _json(wanted)
+    except DatasetError:
+        is_same = False
+    # An anchor that other values use, say, or a comment inside of what is replaced by brackets.
+    if not is_same:
+        raise SettingsError(
+            "this value is written in a way that cannot be changed here without changing more",
+            hint="change it in the text",
+        )
+    return changed
+
+
+def row_lines(text: str) -> list[int]:
+    """The line of each row of a JSONL text, from 0: blank lines are no rows."""
+    return [number for number, line in enumerate(text.split("\n")) if line.strip()]
+
+
+def _edit_rows(text: str, path: Path, kind: EditKind, where: KeyPath, value: JsonValue) -> str:
+    lines, rows = text.split("\n"), row_lines(text)
+    row = cast("int", where[0])
+    if kind != "insert" and not 0 <= row < len(rows):
+        raise SettingsError(f"the file has no row {row + 1}", hint="load it again")
+    # Of an empty file, and before its end, that has no further line to be counted.
+    at = rows[row] if 0 <= row < len(rows) else -1
+    if len(where) > 1:
+        own = path.with_suffix(".json")
+        lines[at] = edit_value(lines[at], own, kind, where[1:], value)
+    elif kind == "remove":
+        del lines[at]
+    elif kind == "move":
+        other = row + cast("int", value)
+        if not 0 <= other < len(rows):
+            raise _no_place()
+        lines[at], lines[rows[other]] = lines[rows[other]], lines[at]
+    else:
+        lines.insert(at + 1, lines[at] if kind == "copy" else _json(value))
+    return "\n".join(lines)
+
+
+def _expected(before: JsonValue, kind: EditKind, where: KeyPath, value: JsonValue) -> JsonValue:
+    """The data that the change is to give."""
+    if not where:
+        return value
+    # What an alias repeats is one object, and only one of its places is to change.
+    whole: JsonValue = json.loads(_json(before))
+    here = _value_at(whole, where[:-1])
+    at = where[-1]
+    if isinstance(here, dict):
+        if kind == "set":
+            here[str(at)] = value
+        else:
+            del here[str(at)]
+    elif isinstance(here, list):
+        place = cast("int", at)
+        if kind == "set":
+            here[place] = value
+        elif kind == "move":
+            here.insert(place + cast("int", value), here.pop(place))
+        elif kind == "remove":
+            del here[place]
+        else:
+            here.insert(place + 1, here[place] if kind == "copy" else value)
+    return whole
+
+
+def _value_at(value: JsonValue, where: KeyPath) -> JsonValue:
+    for part in where:
+        try:
+            value = value[part]  # type: ignore[index]  # a wrong part is an error below
+        except (KeyError, IndexError, TypeError):
+            raise SettingsError("the file has no such value", hint="load it again") from None
+    return value
+
+
+@dataclass
+class _EditedText:
+    """The text of a document with the places of its values; each change gives a new text."""
+
+    text: str
+    path: Path
+
+    def __post_init__(self) -> None:
+        self.value = parse_document(self.text, self.path).value
+        self.is_yaml = self.path.suffix.lower() in YAML_SUFFIXES
+        self.spans: Mapping[KeyPath, ValueSpan] = value_spans(self.text, self.path)
+
+    def set(self, where: KeyPath, value: JsonValue) -> str:
+        span = self.spans.get(where)
+        if span is not None:
+            old = self.text[span.start : span.end]
+            new = self._written(value, span, self._column_around(where), old)
+            # `key:` without a value ends with its colon.
+            gap = (
+                " " if span.start == span.end and not self.text[: span.start][-1:].isspace() else ""
+            )
+            return self._with(span.start, span.end, gap + new)
+        around, fields = self._span(where[:-1]), _value_at(self.value, where[:-1])
+        if not isinstance(fields, dict):
+            raise SettingsError("only a mapping can get a further field")
+        key, last = str(where[-1]), None
+        if fields:
+            last = self._span((*where[:-1], list(fields)[-1]))
+        if around.column is None or last is None:
+            written = (_flow if self.is_yaml else _json)({key: value})[1:-1]
+            if last is None:
+                return self._with(around.start + 1, around.start + 1, written)
+            return self._with(last.end, last.end, f",{self._gap(last.key or 0)}{written}")
+        name = dump_yaml({key: 0}).partition(":")[0]
+        written = self._written(value, around, around.column, "", is_flow=False)
+        end = self._line_end(last.end)
+        return self._with(end, end, f"\n{' ' * around.column}{name}: {written}")
+
+    def remove(self, where: KeyPath, _: JsonValue) -> str:
+        span, beside = self._span(where), self._siblings(where)
+        at = list(beside).index(where)
+        before = beside[at - 1] if at else None
+        after = beside[at + 1] if at + 1 < len(beside) else None
+        is_item = span.key is None
+        start = span.start if span.key is None else span.key
+        if self._span(where[:-1]).column is None:
+            if after is not None:
+                behind = self._span(after)
+                return self._with(start, behind.start if behind.key is None else behind.key)
+            first = start if before is None else self._span(before).end
+            return self._with(first, span.end)
+        # The last line with its comment; and for an item the dash before it.
+        end = min(self._line_end(span.end) + 1, len(self.text))
+        line = self._dash(where) if is_item else self.text.rfind("\n", 0, start) + 1
+        if not is_item and self.text[line:start].strip():
+            # The first field of an item stands behind the dash, which the next field then takes.
+            if after is None:
+                raise SettingsError("this is the only field there", hint="change it in the text")
+            return self._with(start, cast("int", self._span(after).key))
+        line = self.text.rfind("\n", 0, line) + 1 if is_item else line
+        return self._with(line, end)
+
+    def insert(self, where: KeyPath, value: JsonValue) -> str:
+        listed = self._span(where[:-1])
+        if where not in self.spans:  # the first item of an empty list
+            written = _flow(value) if self.is_yaml else _json(value)
+            return self._with(listed.start + 1, listed.start + 1, written)
+        span = self.spans[where]
+        if listed.column is None:
+            gap = self._gap(span.start)
+            new = _json(value)
+            if "\n" in gap:
+                new = indent(_json(value, 2), gap.rpartition("\n")[2]).lstrip()
+            return self._with(span.end, span.end, f",{gap}{new}")
+        lines = dump_yaml(value) if isinstance(value, dict) else _flow(value)
+        new = indent(lines.rstrip("\n"), " " * (listed.column + 2)).lstrip()
+        return self._below(span, f"{' ' * listed.column}- {new}")
+
+    def copy(self, where: KeyPath, _: JsonValue) -> str:
+        listed, span = self._span(where[:-1]), self._span(where)
+        own = self.text[span.start : span.end]
+        if listed.column is None:
+            return self._with(span.end, span.end, f",{self._gap(span.start)}{own}")
+        dash = self._dash(where)
+        lead = self.text[dash : span.start]
+        # A comment between the dash and its value belongs to the one that was there first.
+        lead = lead if "\n" not in lead else "- "
+        return self._below(span, f"{' ' * listed.column}{lead}{own}")
+
+    def move(self, where: KeyPath, step: JsonValue) -> str:
+        other = (*where[:-1], cast("int", where[-1]) + cast("int", step))
+        if other not in self.spans:
+            raise _no_place()
+        is_flow = self._span(where[:-1]).column is None
+        (a0, a1), (b0, b1) = sorted(
+            (self.spans[item].start, self.spans[item].end)
+            if is_flow
+            else (self._dash(item), self._line_end(self.spans[item].end))
+            for item in (where, other)
+        )
+        text = self.text
+        return text[:a0] + text[b0:b1] + text[a1:b0] + text[a0:a1] + text[b1:]
+
+    def _with(self, start: int, end: int, new: str = "") -> str:
+        return self.text[:start] + new + self.text[end:]
+
+    def _below(self, span: ValueSpan, lines: str) -> str:
+        end = self._line_end(span.end)
+        return self._with(end, end, f"\n{lines}")
+
+    def _span(self, where: KeyPath) -> ValueSpan:
+        span = self.spans.get(where)
+        if span is None:
+            raise SettingsError("an alias stands there", hint="change it in the text")
+        return span
+
+    def _siblings(self, where: KeyPath) -> list[KeyPath]:
+        around = _value_at(self.value, where[:-1])
+        names = (
+            list(around) if isinstance(around, dict) else range(len(cast("list[object]", around)))
+        )
+        return [(*where[:-1], name) for name in names]
+
+    def _gap(self, start: int) -> str:
+        """The space before a value in brackets."""
+        before = self.text[:start]
+        gap = before[len(before.rstrip()) :]
+        return gap or " "
+
+    def _line_end(self, at: int) -> int:
+        """The end of a line if only a comment follows, else the same place."""
+        end = self.text.find("\n", at)
+        end = len(self.text) if end < 0 else end
+        rest = self.text[at:end].strip()
+        return end if not rest or rest.startswith("#") else at
+
+    def _dash(self, where: KeyPath) -> int:
+        """Where the dash of a list's item stands."""
+        column, at = cast("int", self._span(where[:-1]).column), self._span(where).start
+        # Comments may stand between the dash and its value.
+        while True:
+            line = self.text.rfind("\n", 0, at) + 1
+            if self.text[line : line + column + 1].strip() == "-" or line == 0:
+                return line + column
+            at = line - 1
+
+    def _column_around(self, where: KeyPath) -> int:
+        around = self.spans.get(where[:-1]) if where else None
+        return 0 if around is None or around.column is None else around.column
+
+    def _written(
+        self,
+        value: JsonValue,
+        span: ValueSpan,
+        column: int,
+        old: str,
+        *,
+        is_flow: bool | None = None,
+    ) -> str:
+        """A value as it is written in the place of another."""
+        if not self.is_yaml:
+            return _json(value)
+        is_text = isinstance(value, str)
+        if (is_text and old.startswith('"')) or ("\n" in str(value) and span.is_flow and is_text):
+            return _json(value)
+        if span.is_flow if is_flow is None else is_flow:
+            return _flow(value)
+        if isinstance(value, str):
+            lines = value.removesuffix("\n")
+            if "\n" in lines and _PLAIN_LINES.fullmatch(lines) and not value.endswith("\n\n"):
+                sign = "|" if value.endswith("\n") else "|-"
+                return f"{sign}\n{indent(lines, ' ' * (column + 2))}"
+        if span.column is not None and is_flow is None and isinstance(value, list | dict) and value:
+            return indent(dump_yaml(value).rstrip("\n"), " " * span.column).lstrip()
+        return _flow(value)
+
+
+def _flow(value: JsonValue) -> str:
+    """A value in brackets, on one line of YAML."""
+    text = dump_yaml({"k": value}, is_flow=True, width=_ONE_LINE).rstrip("\n")
+    # Line breaks in texts would be written as several lines; JSON has them as `\n`.
+    return _json(value) if "\n" in text else text.removeprefix("{k: ").removesuffix("}")
+
+
+def _json(value: JsonValue, spaces: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=spaces)
+
+
+def _no_place() -> SettingsError:
+    return SettingsError("there is no further place in that direction")
