@@ -133,6 +133,11 @@ def _lint(target: LintTarget) -> list[Diagnostic]:
     ]
 
 
+def file_flaws(path: Path) -> list[Diagnostic]:
+    """What `lint` reports of a file, and of what it uses."""
+    return [flaw for target in _file_targets(path, ()) for flaw in _lint(target)]
+
+
 def _targets(name: str, folders: tuple[Path, ...]) -> Iterator[LintTarget]:
     path = Path(name)
     if path.is_dir():

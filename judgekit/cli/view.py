@@ -5,18 +5,26 @@ from __future__ import annotations
 import secrets
 import webbrowser
 from contextlib import closing
+from pathlib import Path
 
 import click
 
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import StoreOptions, option
+from judgekit.cli.validate import checked_file
+from judgekit.datasets import DEFAULT_CACHE_FOLDER
 from judgekit.store import RunStore
 
 
 class _ViewOptions(StoreOptions):
     port: int = option("Port of 127.0.0.1 (0: any free one).", 0)
     no_open: bool = option("Print the address without opening a browser.", default=False)
+    edit: Path | None = option(
+        "Edit the cases, rubrics, suites and templates of the folder DIR.",
+        metavar="DIR",
+        kind=click.Path(path_type=Path, exists=True, file_okay=False),
+    )
 
 
 @command("view", _ViewOptions)
@@ -29,11 +37,23 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
     Examples:
         judgekit view
         judgekit view latest
+        judgekit view --edit .
     """
-    from judgekit.web import ViewContext, serve_view  # noqa: PLC0415 - the server, only here
+    from judgekit.web import ViewContext, editor_routes, serve_view  # noqa: PLC0415 - the server, only here
 
-    with closing(RunStore(options.store, create=False)) as store:
-        path = "" if run is None else f"runs/{store.run(run).id}"
+    # Whoever writes a suite has no run yet.
+    with closing(RunStore(options.store, create=options.edit is not None)) as store:
+        path = "" if options.edit is None else "edit"
+        path = path if run is None else f"runs/{store.run(run).id}"
+        write_token = None if options.edit is None else secrets.token_urlsafe(32)
+        context = ViewContext(store, secrets.token_urlsafe(32), write_token, options.edit)
+        routes = (
+            []
+            if options.edit is None
+            else editor_routes(
+                context, options.edit, checked_file, cache=Path(DEFAULT_CACHE_FOLDER)
+            )
+        )
 
         def ready(address: str) -> None:
             address = address.replace("/?", f"/{path}?")
@@ -41,4 +61,4 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
             if not options.no_open:
                 webbrowser.open(address)
 
-        serve_view(ViewContext(store, secrets.token_urlsafe(32)), port=options.port, ready=ready)
+        serve_view(context, port=options.port, routes=routes, ready=ready)

@@ -25,6 +25,7 @@ from .detection import (
 from .documents import (
     ParsedDocument as ParsedDocument,
     dump_yaml as dump_yaml,
+    parse_document as parse_document,
     read_document as read_document,
 )
 from .foreign_file import (

@@ -28,6 +28,7 @@ from .comparison import (
 from .document import (
     Block as Block,
     CaseTable as CaseTable,
+    Column as Column,
     Conclusion as Conclusion,
     Details as Details,
     Document as Document,
@@ -35,6 +36,8 @@ from .document import (
     Entry as Entry,
     Lines as Lines,
     Notes as Notes,
+    Passage as Passage,
+    Table as Table,
     Tone as Tone,
     not_empty as not_empty,
 )

@@ -1,0 +1,361 @@
+"""What a judge would be sent about a case, what that costs, and a trial of it.
+
+The requests are those of a run: they are made by the same judge from the same suite.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from judgekit.datasets import (
+    SuiteJudge,
+    VariantSettings,
+    expand_variants,
+    open_cases,
+    suite_from_path,
+)
+from judgekit.errors import SettingsError, UnknownNameError
+from judgekit.evaluation import (
+    Choice,
+    ExecutionOptions,
+    OpenSuite,
+    RecordedAnswers,
+    RequestCounter,
+    estimate_judge_reply_tokens,
+    open_suite,
+)
+from judgekit.fingerprint import fingerprint
+from judgekit.judge import portable_judge_name
+from judgekit.models import RECORDED_PREFIX, count_messages
+from judgekit.records import CaseSource, JudgeFailure, Output, Record, total_cost
+from judgekit.report import message, numbers
+from judgekit.scoring import conclude
+from judgekit.targets import RecordedTarget
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from judgekit.datasets import Suite
+    from judgekit.judge import Judge
+    from judgekit.models.request import ModelRequest
+    from judgekit.records import Case, JsonObject, Judgment, Rubric, Verdict
+
+_MOST_CASES = 1000
+_TYPED = "typed"
+_RECORDED_NOTE = (
+    "Recorded replies belong to the recorded outputs and the prompts of that time: they do not "
+    "change when the case or the rubric does."
+)
+
+
+class TrialSettings(Record):
+    """What is previewed: a case and an output of it, before a judge."""
+
+    case_id: str | None = None
+    """None for the first case of the suite."""
+
+    variant: str | None = None
+    """The variant whose recorded output is judged; None for the first one, or a typed output."""
+
+    output: str | None = None
+    """An output in the place of a recorded one."""
+
+    model: str | None = None
+    """A model in the place of the suite's judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A request to one judge."""
+
+    judge: Judge
+    request: ModelRequest
+    counter: RequestCounter
+    is_cached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A case, its output and what the judges would be asked about it."""
+
+    opened: OpenSuite
+    case: Case
+    output: Output
+    rubric: Rubric | None
+    questions: tuple[_Question, ...]
+    notes: tuple[str, ...]
+    settings: TrialSettings
+    choices: JsonObject
+
+    @property
+    def n_calls(self) -> int:
+        return sum(one.counter.n_calls for one in self.questions)
+
+    @property
+    def calls_key(self) -> str:
+        """Identifies the calls whose price is shown."""
+        return fingerprint([[one.request.key, one.is_cached] for one in self.questions])
+
+    @property
+    def is_recorded(self) -> bool:
+        return all(_is_recorded(one.judge) for one in self.questions)
+
+
+async def preview_prompts(path: Path, settings: TrialSettings, *, cache: Path | None) -> JsonObject:
+    """The messages that the judges of a suite would be sent about one output."""
+    async with _prepared(path, settings, cache) as prepared:
+        return {
+            **prepared.choices,
+            "case_id": prepared.case.id,
+            "variant": prepared.settings.variant,
+            "output": prepared.output.text,
+            "requests": [_request_json(one) for one in prepared.questions],
+            "price": _price_words(prepared),
+            "n_calls": prepared.n_calls,
+            "calls_key": prepared.calls_key,
+            "refusal": _refusal(prepared),
+            "notes": [*prepared.notes],
+        }
+
+
+async def try_judge(
+    path: Path, settings: TrialSettings, calls_key: str, *, cache: Path | None
+) -> JsonObject:
+    """Have one output judged; no call is made but those that `calls_key` stands for."""
+    async with _prepared(path, settings, cache) as prepared:
+        if (refusal := _refusal(prepared)) is not None:
+            raise SettingsError(refusal)
+        if prepared.calls_key != calls_key:
+            raise SettingsError(
+                "the calls are no longer those whose price was shown",
+                hint="look at the preview, and try again",
+            )
+        rubric = prepared.rubric
+        if rubric is None:
+            raise SettingsError("no judge is asked about this case")
+        judgments: list[Judgment] = []
+        failures: list[JudgeFailure] = []
+        for judge in prepared.opened.judges.judges:
+            part = prepared.opened.judges.panel.rubric_of(judge.id, rubric)
+            # Each further try would be a call whose price nobody saw; recorded ones are free.
+            grader = judge.grader if _is_recorded(judge) else replace(judge.grader, max_reasks=0)
+            (pending,) = grader.begin([(prepared.case, prepared.output)], part)
+            verdict = await pending.finish()
+            judgments += verdict.judgments
+            failures += verdict.failures
+        panel = prepared.opened.judges.panel
+        return _verdict_json(conclude(rubric, judgments, failures, panel=panel))
+
+
+@asynccontextmanager
+async def _prepared(
+    path: Path, settings: TrialSettings, cache: Path | None
+) -> AsyncIterator[_Prepared]:
+    suite = _judged_suite(suite_from_path(path), settings.model)
+    case, ids = _case(suite, settings.case_id)
+    recorded = [one for one in expand_variants(suite) if one.kind == "outputs"]
+    choices: JsonObject = {
+        "cases": list(ids),
+        "variants": [one.id for one in recorded],
+        "judges": [judge.model for judge in suite.judge],
+    }
+    name = settings.variant or (recorded[0].id if recorded else None)
+    if settings.output is not None or name is None:
+        name, output = None, Output(text=settings.output or "", case_id=case.id)
+    else:
+        output = await _recorded_output(suite, recorded, name, case)
+    variant = name or _TYPED
+    one = CaseSource(suite.name, "1", lambda: iter((case,)))
+    opened = open_suite(
+        # Nothing but the judges is opened: no program of the suite is started.
+        suite.model_copy(
+            update={
+                "variants": (VariantSettings(id=variant, outputs=f"{variant}.jsonl"),),
+                "context": None,
+            }
+        ),
+        Choice(),
+        ExecutionOptions(cache=cache, allow_scripts=True),
+        recorded=RecordedAnswers(one, {variant: {case.id: output}}, has_gaps=False),
+    )
+    try:
+        as_run = opened.plans.as_run(case)
+        rubric = opened.rubric_of(as_run, variant)
+        questions = () if rubric is None else tuple(_questions(opened, as_run, output, rubric))
+        notes = tuple(_notes(opened, as_run, output, rubric, questions))
+        named = settings.model_copy(update={"variant": name})
+        yield _Prepared(opened, as_run, output, rubric, questions, notes, named, choices)
+    finally:
+        await opened.aclose()
+
+
+def _judged_suite(suite: Suite, model: str | None) -> Suite:
+    if model is not None:
+        judge = SuiteJudge.checked(model=model, max_retries=0)
+        return suite.model_copy(update={"judge": (judge,), "panel": None})
+    # A call that the provider refuses is not made again: it would be one more than was shown.
+    judges = (
+        one.model_copy(update={"max_retries": 0}) if one.kind == "llm" else one
+        for one in suite.judge
+    )
+    return suite.model_copy(update={"judge": tuple(judges)})
+
+
+def _case(suite: Suite, wanted: str | None) -> tuple[Case, list[str]]:
+    """The wanted case, and the ids of the first ones."""
+    chosen: Case | None = None
+    ids: list[str] = []
+    for case in open_cases(suite):
+        if len(ids) < _MOST_CASES:
+            ids.append(case.id)
+        elif chosen is not None:
+            break
+        if chosen is None and wanted in {None, case.id}:
+            chosen = case
+    if chosen is None:
+        raise UnknownNameError("case", str(wanted), ids)
+    return chosen, ids
+
+
+async def _recorded_output(
+    suite: Suite, recorded: Sequence[VariantSettings], name: str, case: Case
+) -> Output:
+    settings = next((one for one in recorded if one.id == name), None)
+    if settings is None:
+        raise UnknownNameError("variant with recorded outputs", name, [one.id for one in recorded])
+    return await RecordedTarget(name, suite.resolve(settings.outputs or "")).answer(case)
+
+
+def _questions(opened: OpenSuite, case: Case, output: Output, rubric: Rubric) -> list[_Question]:
+    found: list[_Question] = []
+    for judge in opened.judges.judges:
+        part = opened.judges.panel.rubric_of(judge.id, rubric)
+        # Of equal requests one is called, whatever judge or repeat it belongs to.
+        known: set[str] = set()
+        for request in judge.requests(case, output, part):
+            counter = RequestCounter(judge.connection, known_keys=known)
+            reply = counter.take(request, estimate_judge_reply_tokens(request, part))
+            found.append(_Question(judge, request, counter, reply is not None))
+    return found
+
+
+def _notes(
+    opened: OpenSuite,
+    case: Case,
+    output: Output,
+    rubric: Rubric | None,
+    questions: Sequence[_Question],
+) -> list[str]:
+    """What the reader should know about what is shown."""
+    judges = opened.judges
+    notes = [
+        f"The judge {name!r} is not a model: nothing is sent to it."
+        for name in judges.panel.judges
+        if name not in {judge.id for judge in judges.judges}
+    ]
+    if not judges.panel.judges:
+        notes.append("The suite names no judge: nothing is sent.")
+    elif rubric is None:
+        notes.append("This case is decided by its checks: no judge is asked about it.")
+    if output.error is not None:
+        notes.append(f"The output is an error, which no judge is asked about: {output.error}")
+    if rubric is not None:
+        for judge in judges.judges:
+            part = judges.panel.rubric_of(judge.id, rubric)
+            notes += [failure.message for failure in judge.grader.unmet(case, output, part)]
+    if any(_is_recorded(one.judge) for one in questions):
+        notes.append(_RECORDED_NOTE)
+    return notes
+
+
+def _refusal(prepared: _Prepared) -> str | None:
+    """Why there is nothing to try."""
+    if not prepared.questions:
+        return "There is no question to try."
+    is_typed = prepared.settings.variant is None
+    if is_typed and any(_is_recorded(one.judge) for one in prepared.questions):
+        return (
+            "Recorded replies judge recorded outputs only: choose one of these, or name a model "
+            "to have a typed output judged."
+        )
+    return None
+
+
+def _is_recorded(judge: Judge) -> bool:
+    return judge.connection.name.startswith(RECORDED_PREFIX)
+
+
+def _price_words(prepared: _Prepared) -> str:
+    """How many calls a trial makes and what they cost, by list prices."""
+    n, n_cached = prepared.n_calls, sum(one.is_cached for one in prepared.questions)
+    kind = "recorded" if prepared.is_recorded else "cached"
+    replies = f"{numbers.format_count(n_cached, f'{kind} reply', f'{kind} replies')}, free"
+    if n == 0:
+        return replies
+    counters = [one.counter for one in prepared.questions]
+    likely = total_cost(counter.likely().price_usd for counter in counters)
+    most = total_cost(counter.most().price_usd for counter in counters)
+    price = "price unknown"
+    if likely is not None and most is not None:
+        price = f"about {numbers.format_usd(likely)}, at most {numbers.format_usd(most)}"
+    calls = f"{numbers.format_count(n, 'call')}, {price}"
+    if prepared.is_recorded:
+        calls = f"{numbers.format_count(n, 'reply is', 'replies are')} not recorded"
+    return f"{calls}; {replies}" if n_cached else calls
+
+
+def _request_json(one: _Question) -> JsonObject:
+    subject, counted = one.request.subject, count_messages(one.request.messages, one.request.model)
+    load = one.counter.likely()
+    price = load.price_usd
+    if one.is_cached:
+        words = "recorded" if _is_recorded(one.judge) else "cached"
+    elif _is_recorded(one.judge):
+        words = "not recorded"
+    elif one.counter.n_calls == 0:
+        words = "the same request as one before"
+    else:
+        words = "price unknown" if price is None else f"about {numbers.format_usd(price)}"
+    return {
+        "judge": portable_judge_name(one.judge.id),
+        "criterion": subject.criterion,
+        "repeat": subject.repeat,
+        "messages": [dict(each) for each in one.request.messages],
+        "tokens": f"{counted.n:,} tokens",
+        "token_source": counted.source,
+        "price": words,
+    }
+
+
+def _verdict_json(verdict: Verdict) -> JsonObject:
+    """A verdict with what it rests on."""
+    words = {True: "passes", False: "fails", None: "undecided"}[verdict.passed]
+    value = numbers.format_decimal(verdict.value)
+    return {
+        "tone": {True: "pass", False: "fail", None: "inconclusive"}[verdict.passed],
+        "conclusion": f"The output {words}; value {value}"
+        if verdict.passed is not None
+        else f"Undecided; value {value}",
+        "judgments": [
+            {
+                "criterion": one.criterion,
+                "judge": portable_judge_name(one.judge),
+                "score": numbers.format_score(one),
+                "value": numbers.format_decimal(one.value),
+                "rationale": one.rationale,
+                "confidence": one.confidence,
+                "evidence": [
+                    {"quote": each.quote, "is_found": each.found} for each in one.evidence
+                ],
+                "cost": "recorded or cached" if one.cached else numbers.format_usd(one.cost_usd),
+            }
+            for one in verdict.judgments
+        ],
+        "notes": [
+            f"{one.criterion}: {message.failure_words(one.kind)}: {one.message}"
+            for one in verdict.failures
+        ],
+    }
