@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
 from pydantic import Field, JsonValue, ValidationError
@@ -18,6 +20,7 @@ from starlette.routing import Route
 from judgekit.assertions import PROFILES
 from judgekit.errors import DatasetError, JudgekitError
 from judgekit.formats import (
+    CASE_ALIASES,
     EditKind,
     edit_value,
     parse_document,
@@ -33,7 +36,6 @@ from judgekit.web.replies import page_reply, write_route
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
@@ -146,6 +148,7 @@ class Editor:
                     "kind": checked.kind,
                     "n_errors": checked.count("error"),
                     "n_warnings": checked.count("warning"),
+                    "command": self._command(name) if checked.kind == "suite" else None,
                 }
                 for name, checked in self.folder.listing()
             ],
@@ -156,7 +159,7 @@ class Editor:
         content = self.folder.read(name)
         return self._content_json(content) | self._state(name, content.text) | {
             "profiles": _PROFILES,
-            "command": "judgekit run",
+            "aliases": dict(CASE_ALIASES),
         }  # fmt: skip
 
     def _check(self, _: Request, posted: dict[str, object]) -> object:
@@ -199,11 +202,20 @@ class Editor:
             try:
                 reply = asyncio.run(coroutine)
             except JudgekitError as error:
-                raise HTTPException(400, shown(str(error))) from error
+                # As usual as an invalid suite is while one is typed: no failure of the request.
+                return {"error": shown(str(error))}
         return {
             **reply,
             "notes": [shown(str(note)) for note in cast("list[JsonValue]", reply["notes"])],
         }
+
+    def _command(self, name: str) -> str:
+        """The command that runs a suite; there is no such button, for a run may be long."""
+        path, here = self.folder.path_of(name), Path.cwd().resolve()
+        from_here = path.relative_to(here).as_posix() if path.is_relative_to(here) else name
+        return (
+            "judgekit run" if from_here == "judgekit.yaml" else f"judgekit run {quote(from_here)}"
+        )
 
     def _state(self, name: str, text: str) -> JsonObject:
         """What a text is in the place of a file: its type, problems and data."""

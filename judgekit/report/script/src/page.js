@@ -3,6 +3,7 @@ import { render } from "preact";
 import { html } from "./html.js";
 import { readIndex } from "./data.js";
 import { Cases } from "./cases.js";
+import { startEditor } from "./editor.js";
 
 const index = readIndex();
 const place = document.getElementById("cases");
@@ -11,3 +12,5 @@ if (index && place) {
   place.replaceChildren();
   render(html`<${Cases} index=${index} title=${title} />`, place);
 }
+
+startEditor();
