@@ -45,6 +45,8 @@ _INTEGER = re.compile(r"[-+]?[0-9]++|0o[0-7]++|0x[0-9a-fA-F]++")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
+_BLANK_LINES = re.compile(r"(?:\n *)+\Z")
+
 # Python refuses longer ones with an error of its own, and converting takes quadratic time.
 _MAX_DIGITS = 3000
 
@@ -197,7 +199,8 @@ def _yaml_spans(text: str) -> dict[KeyPath, ValueSpan]:
                 top.next, top.next_start = event.value, start
             case yaml.ScalarEvent() | yaml.AliasEvent():
                 # The blank lines below a text of several lines are no part of what it is.
-                end = start + len(text[start:end].rstrip())
+                if getattr(event, "style", None) in {"|", ">"}:
+                    end = start + len(_BLANK_LINES.sub("", text[start:end]))
                 close(where, ValueSpan(start, end, key_start, in_flow))
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 is_mapping, is_flow = (

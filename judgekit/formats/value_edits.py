@@ -31,6 +31,8 @@ an item by one place: up with the value -1, down with 1."""
 _ONE_LINE = 2**30
 _PLAIN_LINES = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufeff][^\x00-\x09\x0b-\x1f\x7f-\x9f\ufeff]*")
 
+_KEY = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\n]*?)\s*:(?=\s)""")
+
 
 def edit_value(
     text: str, path: Path, kind: EditKind, where: KeyPath, value: JsonValue = None
@@ -134,6 +136,14 @@ class _EditedText:
         if span is not None:
             old = self.text[span.start : span.end]
             new = self._written(value, span, self._column_around(where), old)
+            line_end = self.text.find("\n", span.key or 0)
+            # In the place of lines below a key, which what stands on one line must follow.
+            if span.key is not None and span.column is not None and line_end < span.start:
+                is_below = isinstance(value, list | dict) and bool(value)
+                key = None if is_below else _KEY.match(self.text, span.key)
+                if key is not None:
+                    rest = self.text[key.end() : line_end]
+                    return self._with(key.end(), span.end, f" {new}{rest}")
             # `key:` without a value ends with its colon.
             gap = (
                 " " if span.start == span.end and not self.text[: span.start][-1:].isspace() else ""
@@ -243,7 +253,7 @@ class _EditedText:
     def _gap(self, start: int) -> str:
         """The space before a value in brackets."""
         before = self.text[:start]
-        gap = before[len(before.rstrip()) :]
+        gap = before[len(before.rstrip(" \t\n")) :]
         return gap or " "
 
     def _line_end(self, at: int) -> int:

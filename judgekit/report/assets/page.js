@@ -46,10 +46,10 @@ ${h.message}`:h.message})}let p=e.split(`
       <input id=${a} value=${r} onInput=${_=>i(_.target.value)}
         onKeyDown=${_=>_.key==="Enter"&&c()} />
       <button onClick=${c} disabled=${!f||f in t}>Add field</button>
-    </div>`}function Ht({noun:t,n:e,place:n,where:o,change:s,onPlace:r,blank:i,copyName:a,isReadOnly:u}){let f=async(_,p,l,$)=>{await s(_,[...o,p],l)&&r($)};return d`
-    <fieldset class="ed-tools" disabled=${u} aria-label=${`Change the list of ${t==="criterion"?"criteria":"cases"}`}>
+    </div>`}function Ht({noun:t,n:e,place:n,where:o,change:s,onPlace:r,blank:i,copyName:a,isReadOnly:u}){let f=async(_,p,l,$)=>{await s(_,[...o,p],l)&&r($)},c=async()=>{if(!await s("copy",[...o,n]))return;let[_,p]=a(n);await s("set",[...o,n+1,_],p),r(n+1)};return u?null:d`
+    <fieldset class="ed-tools" aria-label=${`Change the list of ${t==="criterion"?"criteria":"cases"}`}>
       <button onClick=${()=>f("insert",e?n:-1,i(),e?n+1:0)}>Add</button>
-      <button disabled=${!e} onClick=${async()=>{if(!await s("copy",[...o,n]))return;let[_,p]=a(n);await s("set",[...o,n+1,_],p),r(n+1)}}>Duplicate</button>
+      <button disabled=${!e} onClick=${c}>Duplicate</button>
       <button disabled=${n<1} onClick=${()=>f("move",n,-1,n-1)} aria-label="Move up">↑</button>
       <button disabled=${n>=e-1} onClick=${()=>f("move",n,1,n+1)} aria-label="Move down">↓</button>
       <button disabled=${!e} onClick=${()=>f("remove",n,null,Math.max(0,Math.min(n,e-2)))}>Delete</button>

@@ -125,8 +125,9 @@ function ListTools({ noun, n, place, where, change, onPlace, blank, copyName, is
     await change("set", [...where, place + 1, field], name);
     onPlace(place + 1);
   };
+  if (isReadOnly) return null;
   return html`
-    <fieldset class="ed-tools" disabled=${isReadOnly} aria-label=${`Change the list of ${noun === "criterion" ? "criteria" : "cases"}`}>
+    <fieldset class="ed-tools" aria-label=${`Change the list of ${noun === "criterion" ? "criteria" : "cases"}`}>
       <button onClick=${() => act("insert", n ? place : -1, blank(), n ? place + 1 : 0)}>Add</button>
       <button disabled=${!n} onClick=${duplicate}>Duplicate</button>
       <button disabled=${place < 1} onClick=${() => act("move", place, -1, place - 1)} aria-label="Move up">↑</button>
