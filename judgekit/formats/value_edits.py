@@ -301,14 +301,16 @@ class _EditedText:
                 return f"{sign}\n{indent(lines, ' ' * (column + 2))}"
         if span.column is not None and is_flow is None and isinstance(value, list | dict) and value:
             return indent(dump_yaml(value).rstrip("\n"), " " * span.column).lstrip()
-        return _flow(value)
+        return _flow(value, is_flow=isinstance(value, list | dict))
 
 
-def _flow(value: JsonValue) -> str:
-    """A value in brackets, on one line of YAML."""
-    text = dump_yaml({"k": value}, is_flow=True, width=_ONE_LINE).rstrip("\n")
+def _flow(value: JsonValue, *, is_flow: bool = True) -> str:
+    """A value on one line of YAML, by default as it may stand in brackets."""
+    text = dump_yaml({"k": value}, is_flow=is_flow, width=_ONE_LINE).rstrip("\n")
     # Line breaks in texts would be written as several lines; JSON has them as `\n`.
-    return _json(value) if "\n" in text else text.removeprefix("{k: ").removesuffix("}")
+    if "\n" in text:
+        return _json(value)
+    return text.removeprefix("{k: ").removesuffix("}") if is_flow else text.removeprefix("k: ")
 
 
 def _json(value: JsonValue, spaces: int | None = None) -> str:

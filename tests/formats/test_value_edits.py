@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, strategies as st
@@ -113,8 +114,8 @@ def test_a_copy_is_written_as_its_original() -> None:
 def test_a_moved_case_takes_its_own_lines_along_and_leaves_the_comments_between() -> None:
     after = edit_value(SUITE, YAML, "move", ("cases", 1), 1)
 
-    cases = parse_document(after, YAML).value["cases"]  # type: ignore[index,call-overload]  # a mapping
-    assert [case["id"] for case in cases] == ["a", "z", "y"]
+    document = cast("dict[str, list[dict[str, str]]]", parse_document(after, YAML).value)
+    assert [case["id"] for case in document["cases"]] == ["a", "z", "y"]
     assert after.index("# Written later.") < after.index("{id: z")
     assert sorted(after.split("\n")) == sorted(SUITE.split("\n"))
 
@@ -236,12 +237,12 @@ def test_one_field_is_changed_and_nothing_else(
     ):
         after = edit_value(text, path, "set", (*at, place, name), value)  # type: ignore[arg-type]  # JSON
 
-        found = (
+        found: Any = (
             [json.loads(line) for line in after.splitlines()]
             if path == JSONL
             else parse_document(after, path).value
         )
-        assert (found["cases"] if at else found) == wanted  # type: ignore[index,call-overload]  # a mapping
+        assert (found["cases"] if at else found) == wanted
         if path == YAML:
             lines = parse_document(text, path).lines
             end = lines.get(("cases", place + 1), len(text.split("\n"))) - 2

@@ -171,7 +171,9 @@ def test_an_unusable_reply_is_a_failure_and_not_asked_for_again(
 def test_what_cannot_be_previewed_is_explained(
     served: Served, folder: Path, text: str, settings: dict[str, object], words: str
 ) -> None:
-    shown = preview(served, text, **settings)
+    shown = ask(
+        served, "preview", path="suite.yaml", text=text, suite="suite.yaml", settings=settings
+    )
 
     assert words in str(shown["error"])
     assert str(folder) not in str(shown["error"])

@@ -178,8 +178,12 @@ function File({ path, listing, onSaved }) {
   // One after the other: each is a change of the text that the one before gave.
   const change = (kind, where, value = null) => {
     const made = changes.current.then(async () => {
-      const { text } = now.current;
-      const reply = await postJson("/api/edit/change", { path, text, kind, where, value });
+      let text, reply;
+      // Made again where something was typed meanwhile, which must not be lost.
+      do {
+        text = now.current.text;
+        reply = await postJson("/api/edit/change", { path, text, kind, where, value });
+      } while (text !== now.current.text);
       checks.current.number++;
       update(reply);
       setError("");

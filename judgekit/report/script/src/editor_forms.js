@@ -31,6 +31,17 @@ function useDraft(value, commit) {
   return [draft, type, flush];
 }
 
+/** A choice that is shown at once, and is the file's again when the change was made or refused. */
+function useChoice(value, commit) {
+  const [chosen, setChosen] = useState(value);
+  useEffect(() => setChosen(value), [value]);
+  const choose = async (next) => {
+    setChosen(next);
+    if (!(await commit(next))) setChosen(value);
+  };
+  return [chosen, choose];
+}
+
 function TextField({ label, value, onCommit, lines = 1, hint = "", problem = "", type = "text" }) {
   const id = useId();
   const [draft, typeIn, flush] = useDraft(value, onCommit);
@@ -262,11 +273,16 @@ export function RubricForm({ data, change, isReadOnly }) {
         <div class="ed-row">
           <${NumberField} label="weight" value=${one.weight} hint="Its share in the overall value; 1 if missing." onCommit=${set("weight")} onRemove=${remove("weight")} />
           <${NumberField} label="pass_value" value=${one.pass_value} hint="The least value that passes, 0 to 1." onCommit=${set("pass_value")} onRemove=${remove("pass_value")} />
-          <label class="ed-check"><input type="checkbox" checked=${one.required === true}
-            onChange=${(event) => set("required")(event.target.checked)} /> required</label>
+          <${CheckField} label="required" value=${one.required === true} onCommit=${set("required")} />
         </div>
         <${OtherFields} data=${one} known=${CRITERION} where=${at} change=${change} noun="criterion" />
       </fieldset>`}`;
+}
+
+function CheckField({ label, value, onCommit }) {
+  const [isChecked, choose] = useChoice(value, onCommit);
+  return html`<label class="ed-check"><input type="checkbox" checked=${isChecked}
+    onChange=${(event) => choose(event.target.checked)} /> ${label}</label>`;
 }
 
 function Scale({ scale, where, change }) {
@@ -299,6 +315,8 @@ const SUITE = ["name", "dataset", "rubric", "profile", "cases"];
 export function SuiteForm({ data, profiles, change, isReadOnly }) {
   const set = (name) => (value) => change("set", [name], value);
   const remove = (name) => (name in data ? () => change("remove", [name]) : null);
+  const [profile, chooseProfile] = useChoice(data.profile ?? "", (name) =>
+    name ? change("set", ["profile"], name) : change("remove", ["profile"]));
   return html`
     <fieldset class="ed-fields" disabled=${isReadOnly} aria-label="Suite">
       <${TextField} label="name" value=${String(data.name ?? "")} onCommit=${set("name")} />
@@ -313,8 +331,7 @@ export function SuiteForm({ data, profiles, change, isReadOnly }) {
             ${[{ name: "", strategies: "assertions, and the rubric if there is a judge", threshold: "–", rubric: null }, ...profiles].map((one) => html`
               <tr key=${one.name}>
                 <th scope="row"><label class="ed-check"><input type="radio" name="profile" value=${one.name}
-                  checked=${(data.profile ?? "") === one.name}
-                  onChange=${() => (one.name ? set("profile")(one.name) : remove("profile")?.())} /> ${one.name || "none"}</label></th>
+                  checked=${profile === one.name} onChange=${() => chooseProfile(one.name)} /> ${one.name || "none"}</label></th>
                 <td>${one.strategies}</td><td>${one.threshold}</td><td>${one.rubric ?? "–"}</td>
               </tr>`)}
           </tbody>

@@ -9,7 +9,7 @@ export function TextPane({ path, text, problems, isReadOnly, target, onInput }) 
   const area = useRef(null);
   const numbers = useRef(null);
   const [scroll, setScroll] = useState({ top: 0, height: 600 });
-  const look = () => setScroll({ top: area.current.scrollTop, height: area.current.clientHeight });
+  const look = () => area.current && setScroll({ top: area.current.scrollTop, height: area.current.clientHeight });
 
   // Written only where it differs: setting it would take the browser's own undo away.
   useLayoutEffect(() => {
