@@ -11,13 +11,12 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.help import command
-from judgekit.cli.options import StoreOptions, option
+from judgekit.cli.options import CacheFolderOptions, StoreOptions, option
 from judgekit.cli.validate import checked_file
-from judgekit.datasets import DEFAULT_CACHE_FOLDER
 from judgekit.store import RunStore
 
 
-class _ViewOptions(StoreOptions):
+class _ViewOptions(StoreOptions, CacheFolderOptions):
     port: int = option("Port of 127.0.0.1 (0: any free one).", 0)
     no_open: bool = option("Print the address without opening a browser.", default=False)
     edit: Path | None = option(
@@ -47,13 +46,9 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
         path = path if run is None else f"runs/{store.run(run).id}"
         write_token = None if options.edit is None else secrets.token_urlsafe(32)
         context = ViewContext(store, secrets.token_urlsafe(32), write_token, options.edit)
-        routes = (
-            []
-            if options.edit is None
-            else editor_routes(
-                context, options.edit, checked_file, cache=Path(DEFAULT_CACHE_FOLDER)
-            )
-        )
+        routes = []
+        if options.edit is not None:
+            routes = editor_routes(context, checked_file, cache=options.cache_dir)
 
         def ready(address: str) -> None:
             address = address.replace("/?", f"/{path}?")

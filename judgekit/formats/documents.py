@@ -164,62 +164,55 @@ def _events(text: str) -> Iterator[yaml.Event]:
 
 @dataclass(slots=True)
 class _OpenSpan:
-    """A mapping or list whose end has not been read."""
+    """A mapping or list whose end has not been read, and the place of its next value."""
 
     where: KeyPath
     start: int
-    key_start: int | None
-    is_mapping: bool
+    key: int | None
     is_flow: bool
     column: int | None
+    next: str | int | None  # None in a mapping before a key
+    next_key: int | None = None
     end: int = 0
-    next: str | int | None = None  # the key or the number of the next value; None before a key
-    next_start: int | None = None
 
 
 def _yaml_spans(text: str) -> dict[KeyPath, ValueSpan]:
     spans: dict[KeyPath, ValueSpan] = {}
     unclosed: list[_OpenSpan] = []
-
-    def close(where: KeyPath, span: ValueSpan) -> None:
-        spans[where] = span
-        if unclosed:
-            top = unclosed[-1]
-            top.end = max(top.end, span.end)
-            top.next = None if top.is_mapping else cast("int", top.next) + 1
-
     for event in _events(text):
         top = unclosed[-1] if unclosed else None
         start, end = _mark_of(event).index, cast("Mark", event.end_mark).index
-        where = () if top is None or top.next is None else (*top.where, top.next)
-        in_flow = top is not None and top.is_flow
-        key_start = top.next_start if top is not None and top.is_mapping else None
-        match event:
-            case yaml.ScalarEvent() if top is not None and top.next is None:
-                top.next, top.next_start = event.value, start
-            case yaml.ScalarEvent() | yaml.AliasEvent():
-                # The blank lines below a text of several lines are no part of what it is.
-                if getattr(event, "style", None) in {"|", ">"}:
-                    end = start + len(_BLANK_LINES.sub("", text[start:end]))
-                close(where, ValueSpan(start, end, key_start, in_flow))
-            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                is_mapping, is_flow = (
-                    isinstance(event, yaml.MappingStartEvent),
-                    event.flow_style is True,
-                )
-                column = None if is_flow else _mark_of(event).column
-                first = None if is_mapping else 0
-                unclosed.append(
-                    _OpenSpan(where, start, key_start, is_mapping, is_flow, column, 0, first)
-                )
-            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
-                done = unclosed.pop()
-                # Without brackets its end is found only where the next line begins.
-                last = end if done.is_flow else done.end
-                is_flow = done.is_flow or (bool(unclosed) and unclosed[-1].is_flow)
-                span = ValueSpan(done.start, last, done.key_start, is_flow, done.column)
-                close(done.where, span)
+        if top is not None and top.next is None and isinstance(event, yaml.ScalarEvent):
+            top.next, top.next_key = event.value, start
+            continue
+        where: KeyPath = () if top is None or top.next is None else (*top.where, top.next)
+        key, is_flow = (None, False) if top is None else (top.next_key, top.is_flow)
+        if isinstance(event, yaml.CollectionStartEvent):
+            column = None if event.flow_style else _mark_of(event).column
+            first = None if isinstance(event, yaml.MappingStartEvent) else 0
+            unclosed.append(_OpenSpan(where, start, key, column is None, column, first))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            done = unclosed.pop()
+            # Without brackets its end event comes only where the next line begins.
+            last = end if done.column is None else done.end
+            _close(done.where, ValueSpan(done.start, last, done.key, done.is_flow, done.column),
+                   spans, unclosed)  # fmt: skip
+        elif isinstance(event, yaml.NodeEvent):
+            # The blank lines below a text of several lines are no part of what it is.
+            if getattr(event, "style", None) in {"|", ">"}:
+                end = start + len(_BLANK_LINES.sub("", text[start:end]))
+            _close(where, ValueSpan(start, end, key, is_flow), spans, unclosed)
     return spans
+
+
+def _close(
+    where: KeyPath, span: ValueSpan, spans: dict[KeyPath, ValueSpan], unclosed: list[_OpenSpan]
+) -> None:
+    spans[where] = span
+    if unclosed:
+        top = unclosed[-1]
+        top.end = max(top.end, span.end)
+        top.next = top.next + 1 if isinstance(top.next, int) else None
 
 
 def _mark_of(event: yaml.Event) -> Mark:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import indent
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath, ValueSpan
 
 EditKind = Literal["set", "remove", "insert", "copy", "move"]
-"""`set` a field or an item; `remove` it; `insert` an item after another, or `copy` it there; `move`
-an item by one place: up with the value -1, down with 1."""
+"""`insert` puts an item after another, `copy` that item itself; `move` with the value -1 is up."""
 
 _ONE_LINE = 2**30
 _PLAIN_LINES = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufeff][^\x00-\x09\x0b-\x1f\x7f-\x9f\ufeff]*")
@@ -133,61 +132,56 @@ class _EditedText:
 
     def set(self, where: KeyPath, value: JsonValue) -> str:
         span = self.spans.get(where)
-        if span is not None:
-            old = self.text[span.start : span.end]
-            new = self._written(value, span, self._column_around(where), old)
-            line_end = self.text.find("\n", span.key or 0)
-            # In the place of lines below a key, which what stands on one line must follow.
-            if span.key is not None and span.column is not None and line_end < span.start:
-                is_below = isinstance(value, list | dict) and bool(value)
-                key = None if is_below else _KEY.match(self.text, span.key)
-                if key is not None:
-                    rest = self.text[key.end() : line_end]
-                    return self._with(key.end(), span.end, f" {new}{rest}")
-            # `key:` without a value ends with its colon.
-            gap = (
-                " " if span.start == span.end and not self.text[: span.start][-1:].isspace() else ""
-            )
-            return self._with(span.start, span.end, gap + new)
+        if span is None:
+            return self._add(where, value)
+        new = self._written(value, span, self._column_around(where), self.text[span.start :][:1])
+        line_end = self.text.find("\n", span.key or 0)
+        # In the place of lines below a key, which what stands on one line must follow.
+        is_below = isinstance(value, list | dict) and bool(value)
+        if (
+            span.key is not None
+            and span.column is not None
+            and line_end < span.start
+            and not is_below
+        ):
+            key = cast("re.Match[str]", _KEY.match(self.text, span.key))
+            return self._with(key.end(), span.end, f" {new}{self.text[key.end() : line_end]}")
+        # `key:` without a value ends with its colon.
+        is_bare = span.start == span.end and self.text[span.start - 1] == ":"
+        return self._with(span.start, span.end, f" {new}" if is_bare else new)
+
+    def _add(self, where: KeyPath, value: JsonValue) -> str:
         around, fields = self._span(where[:-1]), _value_at(self.value, where[:-1])
         if not isinstance(fields, dict):
             raise SettingsError("only a mapping can get a further field")
-        key, last = str(where[-1]), None
-        if fields:
-            last = self._span((*where[:-1], list(fields)[-1]))
-        if around.column is None or last is None:
-            written = (_flow if self.is_yaml else _json)({key: value})[1:-1]
-            if last is None:
-                return self._with(around.start + 1, around.start + 1, written)
-            return self._with(last.end, last.end, f",{self._gap(last.key or 0)}{written}")
+        key = str(where[-1])
+        in_brackets = (_flow if self.is_yaml else _json)({key: value})[1:-1]
+        if not fields:
+            return self._with(around.start + 1, around.start + 1, in_brackets)
+        last = self._span((*where[:-1], list(fields)[-1]))
+        if around.column is None:
+            return self._with(last.end, last.end, f",{self._gap(last.key or 0)}{in_brackets}")
         name = dump_yaml({key: 0}).partition(":")[0]
-        written = self._written(value, around, around.column, "", is_flow=False)
-        end = self._line_end(last.end)
-        return self._with(end, end, f"\n{' ' * around.column}{name}: {written}")
+        plain = replace(around, is_flow=False, column=None)
+        written = self._written(value, plain, around.column, "")
+        return self._below(last, f"{' ' * around.column}{name}: {written}")
 
     def remove(self, where: KeyPath, _: JsonValue) -> str:
-        span, beside = self._span(where), self._siblings(where)
-        at = list(beside).index(where)
-        before = beside[at - 1] if at else None
-        after = beside[at + 1] if at + 1 < len(beside) else None
-        is_item = span.key is None
-        start = span.start if span.key is None else span.key
-        if self._span(where[:-1]).column is None:
-            if after is not None:
-                behind = self._span(after)
-                return self._with(start, behind.start if behind.key is None else behind.key)
-            first = start if before is None else self._span(before).end
-            return self._with(first, span.end)
-        # The last line with its comment; and for an item the dash before it.
-        end = min(self._line_end(span.end) + 1, len(self.text))
-        line = self._dash(where) if is_item else self.text.rfind("\n", 0, start) + 1
-        if not is_item and self.text[line:start].strip():
+        span, around = self._span(where), self._span(where[:-1])
+        beside = self._siblings(where)
+        at = beside.index(where)
+        after = self._span(beside[at + 1]) if at + 1 < len(beside) else None
+        start = _begin(span)
+        if around.column is None:
+            first = start if not at or after is not None else self._span(beside[at - 1]).end
+            return self._with(first, span.end if after is None else _begin(after))
+        line = self.text.rfind("\n", 0, start if span.key is not None else self._dash(where)) + 1
+        if span.key is not None and self.text[line:start].strip():
             # The first field of an item stands behind the dash, which the next field then takes.
             if after is None:
                 raise SettingsError("this is the only field there", hint="change it in the text")
-            return self._with(start, cast("int", self._span(after).key))
-        line = self.text.rfind("\n", 0, line) + 1 if is_item else line
-        return self._with(line, end)
+            return self._with(start, _begin(after))
+        return self._with(line, min(self._line_end(span.end) + 1, len(self.text)))
 
     def insert(self, where: KeyPath, value: JsonValue) -> str:
         listed = self._span(where[:-1])
@@ -277,31 +271,24 @@ class _EditedText:
         around = self.spans.get(where[:-1]) if where else None
         return 0 if around is None or around.column is None else around.column
 
-    def _written(
-        self,
-        value: JsonValue,
-        span: ValueSpan,
-        column: int,
-        old: str,
-        *,
-        is_flow: bool | None = None,
-    ) -> str:
-        """A value as it is written in the place of another."""
-        if not self.is_yaml:
+    def _written(self, value: JsonValue, span: ValueSpan, column: int, first: str) -> str:
+        """A value as it is written in the place of another, whose first character is given."""
+        if not self.is_yaml or (isinstance(value, str) and first == '"'):
             return _json(value)
-        is_text = isinstance(value, str)
-        if (is_text and old.startswith('"')) or ("\n" in str(value) and span.is_flow and is_text):
-            return _json(value)
-        if span.is_flow if is_flow is None else is_flow:
+        if span.is_flow:
             return _flow(value)
         if isinstance(value, str):
             lines = value.removesuffix("\n")
             if "\n" in lines and _PLAIN_LINES.fullmatch(lines) and not value.endswith("\n\n"):
                 sign = "|" if value.endswith("\n") else "|-"
                 return f"{sign}\n{indent(lines, ' ' * (column + 2))}"
-        if span.column is not None and is_flow is None and isinstance(value, list | dict) and value:
+        elif span.column is not None and isinstance(value, list | dict) and value:
             return indent(dump_yaml(value).rstrip("\n"), " " * span.column).lstrip()
         return _flow(value, is_flow=isinstance(value, list | dict))
+
+
+def _begin(span: ValueSpan) -> int:
+    return span.start if span.key is None else span.key
 
 
 def _flow(value: JsonValue, *, is_flow: bool = True) -> str:

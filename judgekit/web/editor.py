@@ -30,7 +30,7 @@ from judgekit.formats import (
 )
 from judgekit.records import JsonObject, Record
 from judgekit.report import Column, Conclusion, Document, Notes, Passage, Table, numbers
-from judgekit.web.edit_files import EditFolder
+from judgekit.web.edit_files import LARGEST_FILE, EditFolder
 from judgekit.web.preview import TrialSettings, preview_prompts, try_judge
 from judgekit.web.replies import page_reply, write_route
 
@@ -41,13 +41,11 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from judgekit.web.context import ViewContext
-    from judgekit.web.edit_files import CheckedFile, CheckFile, FileContent
+    from judgekit.web.edit_files import CheckedFile, CheckFile
 
 _R = TypeVar("_R", bound=Record)
 _ROWS = (".jsonl", ".ndjson")
 _DOCUMENTS = (".yaml", ".yml", ".json")
-
-Text = Annotated[str, Field(max_length=4 * 1024 * 1024)]
 
 
 class _Named(Record):
@@ -58,40 +56,23 @@ class _Named(Record):
 
 
 class _Typed(_Named):
-    """A request about a file as it was typed."""
+    """A request about a file as it was typed; each route reads the fields that it needs."""
 
-    text: Text
+    text: Annotated[str, Field(max_length=2 * LARGEST_FILE)]
 
-
-class _Change(_Typed):
-    """A change of one value."""
-
-    kind: EditKind
-    where: tuple[int | str, ...]
+    # A change of one value
+    kind: EditKind = "set"
+    where: tuple[int | str, ...] = ()
     value: JsonValue = None
 
-
-class _Save(_Typed):
-    """A file to be written."""
-
-    version: str
-    """That of the file which was edited."""
-
+    # A file to be written, in the place of this version
+    version: str = ""
     allow_errors: bool = False
 
-
-class _Preview(_Typed):
-    """A preview of prompts, with the typed text in the place of its file."""
-
-    suite: str
+    # A preview of prompts, and with the key of the calls whose price was shown a trial
+    suite: str = ""
     settings: TrialSettings = TrialSettings()
-
-
-class _Trial(_Preview):
-    """A trial of the case that was previewed."""
-
-    calls_key: str
-    """That of the calls whose price was shown."""
+    calls_key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +93,6 @@ class Editor:
             write_route("/api/edit/change", self._change),
             write_route("/api/edit/save", self._save),
             write_route("/api/edit/preview", self._preview),
-            write_route("/api/edit/try", self._try),
         ]
 
     def home(self, _: Request) -> Response:
@@ -157,7 +137,9 @@ class Editor:
     def _open(self, _: Request, posted: dict[str, object]) -> object:
         name = _read(_Named, posted).path
         content = self.folder.read(name)
-        return self._content_json(content) | self._state(name, content.text) | {
+        return self._state(name, content.text) | {
+            "text": content.text,
+            "version": content.version,
             "profiles": _PROFILES,
             "aliases": dict(CASE_ALIASES),
         }  # fmt: skip
@@ -167,47 +149,38 @@ class Editor:
         return self._state(typed.path, typed.text)
 
     def _change(self, _: Request, posted: dict[str, object]) -> object:
-        change = _read(_Change, posted)
+        change = _read(_Typed, posted)
         path = self.folder.path_of(change.path)
         text = edit_value(change.text, path, change.kind, change.where, change.value)
         return {"text": text} | self._state(change.path, text)
 
     def _save(self, _: Request, posted: dict[str, object]) -> object:
-        saved = _read(_Save, posted)
+        saved = _read(_Typed, posted)
         disk = self.folder.save(
             saved.path, saved.text, saved.version, allow_errors=saved.allow_errors
         )
         if disk is None:
             return {"version": self.folder.read(saved.path).version}
         message = "the file was changed on disk after you opened it; it is not overwritten"
-        return JSONResponse({"error": message} | self._content_json(disk), 409)
+        return JSONResponse({"error": message, "text": disk.text, "version": disk.version}, 409)
 
     def _preview(self, _: Request, posted: dict[str, object]) -> object:
-        wanted = _read(_Preview, posted)
-        return self._judged(wanted, None)
-
-    def _try(self, _: Request, posted: dict[str, object]) -> object:
-        wanted = _read(_Trial, posted)
-        return self._judged(wanted, wanted.calls_key)
-
-    def _judged(self, wanted: _Preview, calls_key: str | None) -> JsonObject:
+        wanted = _read(_Typed, posted)
         suite, path = self.folder.path_of(wanted.suite), self.folder.path_of(wanted.path)
+        # Messages name files by their paths, which no page shows.
+        shown, key = self.folder.without_folder, wanted.calls_key
         with text_in_place(path, wanted.text):
-            if calls_key is None:
-                coroutine = preview_prompts(suite, wanted.settings, cache=self.cache)
-            else:
-                coroutine = try_judge(suite, wanted.settings, calls_key, cache=self.cache)
-            # Messages name files by their paths, which no page shows.
-            shown = self.folder.without_folder
             try:
-                reply = asyncio.run(coroutine)
+                reply = asyncio.run(
+                    preview_prompts(suite, wanted.settings, cache=self.cache)
+                    if key is None
+                    else try_judge(suite, wanted.settings, key, cache=self.cache)
+                )
             except JudgekitError as error:
                 # As usual as an invalid suite is while one is typed: no failure of the request.
                 return {"error": shown(str(error))}
-        return {
-            **reply,
-            "notes": [shown(str(note)) for note in cast("list[JsonValue]", reply["notes"])],
-        }
+        notes = cast("list[JsonValue]", reply["notes"])
+        return {**reply, "notes": [shown(str(note)) for note in notes]}
 
     def _command(self, name: str) -> str:
         """The command that runs a suite; there is no such button, for a run may be long."""
@@ -228,15 +201,11 @@ class Editor:
             **_form(checked, path, text),
         }
 
-    def _content_json(self, content: FileContent) -> JsonObject:
-        return {"text": content.text, "version": content.version}
 
-
-def editor_routes(
-    context: ViewContext, folder: Path, check_file: CheckFile, *, cache: Path
-) -> list[BaseRoute]:
+def editor_routes(context: ViewContext, check_file: CheckFile, *, cache: Path) -> list[BaseRoute]:
     """The routes of the editor of a folder; `check_file` is what `judgekit validate` does."""
-    return Editor(EditFolder(folder, check_file), context.write_token, cache).routes()
+    folder = EditFolder(context.edit_folder or Path(), check_file)
+    return Editor(folder, context.write_token, cache).routes()
 
 
 def _read(model: type[_R], posted: Mapping[str, object]) -> _R:
@@ -251,16 +220,15 @@ def _read(model: type[_R], posted: Mapping[str, object]) -> _R:
 def _form(checked: CheckedFile, path: Path, text: str) -> JsonObject:
     """The data of a text for the forms, and where its cases are; without them for other files."""
     nothing: JsonObject = {"form": None, "data": None, "cases_at": None, "lines": []}
-    if checked.kind not in {"cases", "suite", "rubric"}:
+    suffix = path.suffix.lower()
+    if checked.kind not in {"cases", "suite", "rubric"} or suffix not in (*_ROWS, *_DOCUMENTS):
         return nothing
     try:
-        if path.suffix.lower() in _ROWS:
+        if suffix in _ROWS:
             lines = [number + 1 for number in row_lines(text)]
             rows = [row for row in text.split("\n") if row.strip()]
             data = [parse_strict_json(row, path=path)[0] for row in rows]
             return {"form": checked.kind, "data": data, "cases_at": [], "lines": [*lines]}
-        if path.suffix.lower() not in _DOCUMENTS:
-            return nothing
         document = parse_document(text, path)
     except DatasetError:
         return nothing  # it is among the problems

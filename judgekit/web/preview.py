@@ -29,7 +29,7 @@ from judgekit.evaluation import (
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import portable_judge_name
 from judgekit.models import RECORDED_PREFIX, count_messages
-from judgekit.records import CaseSource, JudgeFailure, Output, Record, total_cost
+from judgekit.records import CaseSource, Output, Record, total_cost
 from judgekit.report import message, numbers
 from judgekit.scoring import conclude
 from judgekit.targets import RecordedTarget
@@ -41,10 +41,11 @@ if TYPE_CHECKING:
     from judgekit.datasets import Suite
     from judgekit.judge import Judge
     from judgekit.models.request import ModelRequest
-    from judgekit.records import Case, JsonObject, Judgment, Rubric, Verdict
+    from judgekit.records import Case, JsonObject, Rubric, Verdict
 
 _MOST_CASES = 1000
 _TYPED = "typed"
+_SHOWN = {"criterion", "raw", "value", "rationale", "confidence", "evidence", "cached", "cost_usd"}
 _RECORDED_NOTE = (
     "Recorded replies belong to the recorded outputs and the prompts of that time: they do not "
     "change when the case or the rubric does."
@@ -76,6 +77,11 @@ class _Question:
     counter: RequestCounter
     is_cached: bool
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the judge is a file of replies, so that nothing is ever called."""
+        return _is_recorded(self.judge)
+
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
@@ -84,15 +90,10 @@ class _Prepared:
     opened: OpenSuite
     case: Case
     output: Output
+    variant: str | None  # None for a typed output
+    choices: JsonObject
     rubric: Rubric | None
     questions: tuple[_Question, ...]
-    notes: tuple[str, ...]
-    settings: TrialSettings
-    choices: JsonObject
-
-    @property
-    def n_calls(self) -> int:
-        return sum(one.counter.n_calls for one in self.questions)
 
     @property
     def calls_key(self) -> str:
@@ -100,8 +101,39 @@ class _Prepared:
         return fingerprint([[one.request.key, one.is_cached] for one in self.questions])
 
     @property
-    def is_recorded(self) -> bool:
-        return all(_is_recorded(one.judge) for one in self.questions)
+    def refusal(self) -> str | None:
+        """Why there is nothing to try."""
+        if not self.questions:
+            return "There is no question to try."
+        if self.variant is None and any(one.is_recorded for one in self.questions):
+            return (
+                "Recorded replies judge recorded outputs only: choose one of these, or name a "
+                "model to have a typed output judged."
+            )
+        return None
+
+    def notes(self) -> list[str]:
+        """What the reader should know about what is shown."""
+        judges, rubric = self.opened.judges, self.rubric
+        models = {judge.id for judge in judges.judges}
+        notes = [
+            f"The judge {name!r} is not a model: nothing is sent to it."
+            for name in judges.panel.judges
+            if name not in models
+        ]
+        if not judges.panel.judges:
+            notes.append("The suite names no judge: nothing is sent.")
+        elif rubric is None:
+            notes.append("This case is decided by its checks: no judge is asked about it.")
+        if self.output.error is not None:
+            notes.append(f"The output is an error, which is not judged: {self.output.error}")
+        elif rubric is not None:
+            for judge in judges.judges:
+                part = judges.panel.rubric_of(judge.id, rubric)
+                notes += [one.message for one in judge.grader.unmet(self.case, self.output, part)]
+        if any(one.is_recorded for one in self.questions):
+            notes.append(_RECORDED_NOTE)
+        return notes
 
 
 async def preview_prompts(path: Path, settings: TrialSettings, *, cache: Path | None) -> JsonObject:
@@ -110,14 +142,14 @@ async def preview_prompts(path: Path, settings: TrialSettings, *, cache: Path | 
         return {
             **prepared.choices,
             "case_id": prepared.case.id,
-            "variant": prepared.settings.variant,
+            "variant": prepared.variant,
             "output": prepared.output.text,
             "requests": [_request_json(one) for one in prepared.questions],
-            "price": _price_words(prepared),
-            "n_calls": prepared.n_calls,
+            "price": _price_words(prepared.questions),
+            "n_calls": sum(one.counter.n_calls for one in prepared.questions),
             "calls_key": prepared.calls_key,
-            "refusal": _refusal(prepared),
-            "notes": [*prepared.notes],
+            "refusal": prepared.refusal,
+            "notes": [*prepared.notes()],
         }
 
 
@@ -126,28 +158,24 @@ async def try_judge(
 ) -> JsonObject:
     """Have one output judged; no call is made but those that `calls_key` stands for."""
     async with _prepared(path, settings, cache) as prepared:
-        if (refusal := _refusal(prepared)) is not None:
-            raise SettingsError(refusal)
+        rubric, judges = prepared.rubric, prepared.opened.judges
+        if (refusal := prepared.refusal) is not None or rubric is None:
+            raise SettingsError(refusal or "no judge is asked about this case")
         if prepared.calls_key != calls_key:
             raise SettingsError(
                 "the calls are no longer those whose price was shown",
                 hint="look at the preview, and try again",
             )
-        rubric = prepared.rubric
-        if rubric is None:
-            raise SettingsError("no judge is asked about this case")
-        judgments: list[Judgment] = []
-        failures: list[JudgeFailure] = []
-        for judge in prepared.opened.judges.judges:
-            part = prepared.opened.judges.panel.rubric_of(judge.id, rubric)
+        verdicts = []
+        for judge in judges.judges:
             # Each further try would be a call whose price nobody saw; recorded ones are free.
             grader = judge.grader if _is_recorded(judge) else replace(judge.grader, max_reasks=0)
+            part = judges.panel.rubric_of(judge.id, rubric)
             (pending,) = grader.begin([(prepared.case, prepared.output)], part)
-            verdict = await pending.finish()
-            judgments += verdict.judgments
-            failures += verdict.failures
-        panel = prepared.opened.judges.panel
-        return _verdict_json(conclude(rubric, judgments, failures, panel=panel))
+            verdicts.append(await pending.finish())
+        judgments = [one for verdict in verdicts for one in verdict.judgments]
+        failures = [one for verdict in verdicts for one in verdict.failures]
+        return _verdict_json(conclude(rubric, judgments, failures, panel=judges.panel))
 
 
 @asynccontextmanager
@@ -169,14 +197,10 @@ async def _prepared(
         output = await _recorded_output(suite, recorded, name, case)
     variant = name or _TYPED
     one = CaseSource(suite.name, "1", lambda: iter((case,)))
+    # Nothing but the judges is opened: no program of the suite is started.
+    alone = VariantSettings(id=variant, outputs=f"{variant}.jsonl")
     opened = open_suite(
-        # Nothing but the judges is opened: no program of the suite is started.
-        suite.model_copy(
-            update={
-                "variants": (VariantSettings(id=variant, outputs=f"{variant}.jsonl"),),
-                "context": None,
-            }
-        ),
+        suite.model_copy(update={"variants": (alone,), "context": None}),
         Choice(),
         ExecutionOptions(cache=cache, allow_scripts=True),
         recorded=RecordedAnswers(one, {variant: {case.id: output}}, has_gaps=False),
@@ -185,9 +209,7 @@ async def _prepared(
         as_run = opened.plans.as_run(case)
         rubric = opened.rubric_of(as_run, variant)
         questions = () if rubric is None else tuple(_questions(opened, as_run, output, rubric))
-        notes = tuple(_notes(opened, as_run, output, rubric, questions))
-        named = settings.model_copy(update={"variant": name})
-        yield _Prepared(opened, as_run, output, rubric, questions, notes, named, choices)
+        yield _Prepared(opened, as_run, output, name, choices, rubric, questions)
     finally:
         await opened.aclose()
 
@@ -242,83 +264,40 @@ def _questions(opened: OpenSuite, case: Case, output: Output, rubric: Rubric) ->
     return found
 
 
-def _notes(
-    opened: OpenSuite,
-    case: Case,
-    output: Output,
-    rubric: Rubric | None,
-    questions: Sequence[_Question],
-) -> list[str]:
-    """What the reader should know about what is shown."""
-    judges = opened.judges
-    notes = [
-        f"The judge {name!r} is not a model: nothing is sent to it."
-        for name in judges.panel.judges
-        if name not in {judge.id for judge in judges.judges}
-    ]
-    if not judges.panel.judges:
-        notes.append("The suite names no judge: nothing is sent.")
-    elif rubric is None:
-        notes.append("This case is decided by its checks: no judge is asked about it.")
-    if output.error is not None:
-        notes.append(f"The output is an error, which no judge is asked about: {output.error}")
-    if rubric is not None:
-        for judge in judges.judges:
-            part = judges.panel.rubric_of(judge.id, rubric)
-            notes += [failure.message for failure in judge.grader.unmet(case, output, part)]
-    if any(_is_recorded(one.judge) for one in questions):
-        notes.append(_RECORDED_NOTE)
-    return notes
-
-
-def _refusal(prepared: _Prepared) -> str | None:
-    """Why there is nothing to try."""
-    if not prepared.questions:
-        return "There is no question to try."
-    is_typed = prepared.settings.variant is None
-    if is_typed and any(_is_recorded(one.judge) for one in prepared.questions):
-        return (
-            "Recorded replies judge recorded outputs only: choose one of these, or name a model "
-            "to have a typed output judged."
-        )
-    return None
-
-
 def _is_recorded(judge: Judge) -> bool:
     return judge.connection.name.startswith(RECORDED_PREFIX)
 
 
-def _price_words(prepared: _Prepared) -> str:
+def _price_words(questions: Sequence[_Question]) -> str:
     """How many calls a trial makes and what they cost, by list prices."""
-    n, n_cached = prepared.n_calls, sum(one.is_cached for one in prepared.questions)
-    kind = "recorded" if prepared.is_recorded else "cached"
+    counters = [one.counter for one in questions]
+    n, n_cached = sum(one.n_calls for one in counters), sum(one.is_cached for one in questions)
+    is_recorded = all(one.is_recorded for one in questions)
+    kind = "recorded" if is_recorded else "cached"
     replies = f"{numbers.format_count(n_cached, f'{kind} reply', f'{kind} replies')}, free"
     if n == 0:
         return replies
-    counters = [one.counter for one in prepared.questions]
     likely = total_cost(counter.likely().price_usd for counter in counters)
     most = total_cost(counter.most().price_usd for counter in counters)
     price = "price unknown"
     if likely is not None and most is not None:
         price = f"about {numbers.format_usd(likely)}, at most {numbers.format_usd(most)}"
     calls = f"{numbers.format_count(n, 'call')}, {price}"
-    if prepared.is_recorded:
+    if is_recorded:
         calls = f"{numbers.format_count(n, 'reply is', 'replies are')} not recorded"
     return f"{calls}; {replies}" if n_cached else calls
 
 
 def _request_json(one: _Question) -> JsonObject:
     subject, counted = one.request.subject, count_messages(one.request.messages, one.request.model)
-    load = one.counter.likely()
-    price = load.price_usd
-    if one.is_cached:
-        words = "recorded" if _is_recorded(one.judge) else "cached"
-    elif _is_recorded(one.judge):
-        words = "not recorded"
+    price = one.counter.likely().price_usd
+    words = "price unknown" if price is None else f"about {numbers.format_usd(price)}"
+    if one.is_recorded:
+        words = "recorded" if one.is_cached else "not recorded"
+    elif one.is_cached:
+        words = "cached"
     elif one.counter.n_calls == 0:
         words = "the same request as one before"
-    else:
-        words = "price unknown" if price is None else f"about {numbers.format_usd(price)}"
     return {
         "judge": portable_judge_name(one.judge.id),
         "criterion": subject.criterion,
@@ -332,26 +311,14 @@ def _request_json(one: _Question) -> JsonObject:
 
 def _verdict_json(verdict: Verdict) -> JsonObject:
     """A verdict with what it rests on."""
-    words = {True: "passes", False: "fails", None: "undecided"}[verdict.passed]
+    tone = {True: "pass", False: "fail", None: "inconclusive"}[verdict.passed]
+    words = {True: "The output passes", False: "The output fails", None: "Undecided"}
     value = numbers.format_decimal(verdict.value)
     return {
-        "tone": {True: "pass", False: "fail", None: "inconclusive"}[verdict.passed],
-        "conclusion": f"The output {words}; value {value}"
-        if verdict.passed is not None
-        else f"Undecided; value {value}",
+        "tone": tone,
+        "conclusion": f"{words[verdict.passed]}; value {value}",
         "judgments": [
-            {
-                "criterion": one.criterion,
-                "judge": portable_judge_name(one.judge),
-                "score": numbers.format_score(one),
-                "value": numbers.format_decimal(one.value),
-                "rationale": one.rationale,
-                "confidence": one.confidence,
-                "evidence": [
-                    {"quote": each.quote, "is_found": each.found} for each in one.evidence
-                ],
-                "cost": "recorded or cached" if one.cached else numbers.format_usd(one.cost_usd),
-            }
+            one.model_dump(mode="json", include=_SHOWN) | {"judge": portable_judge_name(one.judge)}
             for one in verdict.judgments
         ],
         "notes": [

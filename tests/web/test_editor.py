@@ -64,7 +64,7 @@ def editing(folder: Path) -> Iterator[Served]:
     with closing(RunStore(folder.parent / "store.db")) as store:
         context = ViewContext(store, secrets.token_urlsafe(8), "may-write", folder)
         cache = folder.parent / "cache"
-        routes = editor_routes(context, folder, checked_file, cache=cache)
+        routes = editor_routes(context, checked_file, cache=cache)
         with serving(context, routes) as served:
             yield served
 

@@ -54,7 +54,7 @@ def preview(
 
 def attempt(served: Served, text: str, key: object, **settings: object) -> dict[str, object]:
     return ask(
-        served, "try", path="suite.yaml", text=text, suite="suite.yaml", settings=settings,
+        served, "preview", path="suite.yaml", text=text, suite="suite.yaml", settings=settings,
         calls_key=key,
     )  # fmt: skip
 
@@ -116,8 +116,9 @@ def test_a_trial_with_recorded_replies_has_the_verdict_with_its_evidence(served:
 
     assert tried["conclusion"] == "The output passes; value 1.00"
     (judgment,) = cast("list[dict[str, object]]", tried["judgments"])
-    assert (judgment["score"], judgment["rationale"]) == ("1", "It greets the customer.")
-    assert judgment["evidence"] == [{"quote": "Good day", "is_found": True}]
+    assert (judgment["raw"], judgment["rationale"]) == (1, "It greets the customer.")
+    (evidence,) = cast("list[dict[str, object]]", judgment["evidence"])
+    assert (evidence["quote"], evidence["match"]) == ("Good day", "exact")
 
 
 def test_a_trial_makes_the_shown_calls_and_stores_their_replies(

@@ -123,7 +123,7 @@ function Trial({ body, preview, isCurrent, isReadOnly }) {
     setStep("running");
     setError("");
     try {
-      const found = await postJson("/api/edit/try", { ...body, calls_key: preview.calls_key });
+      const found = await postJson("/api/edit/preview", { ...body, calls_key: preview.calls_key });
       if (found.error) setError(found.error);
       else setResult(found);
     } catch (failure) {
@@ -153,8 +153,9 @@ function Result({ result }) {
     ${result.notes.map((note) => html`<p class="error">${note}</p>`)}
     ${result.judgments.map((one) => html`
       <section class="ed-judgment">
-        <h3>${one.criterion}: ${one.score} <span class="note">value ${one.value}, ${one.cost}${one.confidence === null ? "" : `, confidence ${one.confidence}`}</span></h3>
+        <h3>${one.criterion}: ${one.raw} <span class="note">value ${one.value.toFixed(2)}, ${one.cached ? "cached" : one.cost_usd === null ? "price unknown" : `$${one.cost_usd.toPrecision(2)}`}${one.confidence === null ? "" : `, confidence ${one.confidence}`}</span></h3>
+        <p class="note">${one.judge}</p>
         <p dir="auto">${one.rationale}</p>
-        ${one.evidence.map((each) => html`<blockquote dir="auto">${each.quote}${!each.is_found && html` <span class="fail">! not in the output</span>`}</blockquote>`)}
+        ${one.evidence.map((each) => html`<blockquote dir="auto">${each.quote}${!each.match && html` <span class="fail">! not in the output</span>`}</blockquote>`)}
       </section>`)}`;
 }
