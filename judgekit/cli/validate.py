@@ -182,7 +182,10 @@ def checked_file(path: Path) -> CheckedFile:
     from judgekit.web import CheckedFile  # noqa: PLC0415 - the server, only there
 
     title = _title(path)
-    found = _diagnostics(path, title)
+    try:
+        found = _diagnostics(path, title)
+    except JudgekitError as error:
+        found = [_error(path, None, error.message, error.hint)]
     # Of a type that lint does not know, or invalid, which is in the list already.
     with suppress(InputError):
         found += file_flaws(path)

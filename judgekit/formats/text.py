@@ -246,14 +246,9 @@ class ValueSpan:
 
     start: int
     end: int
-    key: int | None
-    """Where its key begins; None for an item of a list, and for the whole."""
-
-    is_flow: bool = True
-    """Whether it is in brackets or has them; in JSON that holds for everything."""
-
-    column: int | None = None
-    """Where the lines of a list or a mapping without brackets begin."""
+    key: int | None  # where its key begins; None for an item of a list, and for the whole
+    is_flow: bool = True  # whether it is in brackets or has them; in JSON everything does
+    column: int | None = None  # where the lines of a list or a mapping without brackets begin
 
 
 def json_spans(text: str) -> dict[KeyPath, ValueSpan]:

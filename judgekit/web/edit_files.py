@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from stat import S_IMODE
@@ -15,20 +15,18 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 
 from judgekit.atomic_write import atomic_writer
-from judgekit.errors import DatasetError, JudgekitError
+from judgekit.errors import DatasetError
 from judgekit.formats import decode_utf8, open_file, text_in_place
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
     from judgekit.records import JsonObject
 
+# Files with other suffixes are not opened, whatever they hold.
 SUFFIXES = (".yaml", ".yml", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".j2")
-"""Files with other suffixes are not opened, whatever they hold."""
-
+# In bytes: typing in a larger file would be slow in a browser, and so would be checking it.
 LARGEST_FILE = 2 * 1024 * 1024
-"""Bytes; a larger file would make typing slow in a browser."""
-
-_LISTED = 500
+_LARGER = f"larger than {numbers.format_file_size(LARGEST_FILE)}"
 _BOM = b"\xef\xbb\xbf"
 # Dependencies of other projects, whose files are many and never ours.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
@@ -38,17 +36,11 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 class CheckedFile:
     """What `judgekit validate` and `judgekit lint` report of a file."""
 
-    kind: str
-    """Its type, as `validate` calls it."""
-
-    problems: tuple[JsonObject, ...]
-    """Each with `path`, `line`, `severity`, `message`, `remedy` and `rule`."""
-
-    is_listed: bool = True
-    """Whether it is a file of judgekit's."""
-
-    is_recorded: bool = False
-    """Whether it holds replies or results, which are evidence that nobody edits."""
+    kind: str  # its type, as `validate` calls it
+    # Each with `path`, `line`, `severity`, `message`, `remedy` and `rule`
+    problems: tuple[JsonObject, ...] = ()
+    is_listed: bool = True  # whether it is a file of judgekit's
+    is_recorded: bool = False  # replies or results, which are evidence that nobody edits
 
     def count(self, severity: str) -> int:
         return sum(problem["severity"] == severity for problem in self.problems)
@@ -68,12 +60,8 @@ CheckFile = Callable[[Path], CheckedFile]
 class FileContent:
     """A file as it is on disk."""
 
-    text: str
-    """With line feeds alone at line ends, which is what a browser gives back."""
-
-    version: str
-    """Its fingerprint, by which a change on disk is noticed."""
-
+    text: str  # with line feeds alone at line ends, which is what a browser gives back
+    version: str  # its fingerprint, by which a change on disk is noticed
     line_end: str
     has_bom: bool
 
@@ -114,25 +102,23 @@ class EditFolder:
 
     def name_of(self, path: Path) -> str | None:
         """The name of a file in the folder; None outside of it."""
-        whole = path.resolve()
-        if not whole.is_relative_to(self.folder):
-            return None
-        return whole.relative_to(self.folder).as_posix()
+        path = path.resolve()
+        inside = path.is_relative_to(self.folder)
+        return path.relative_to(self.folder).as_posix() if inside else None
 
     def listing(self) -> Iterator[tuple[str, CheckedFile]]:
         """The files of judgekit's in the folder, each with what is wrong with it."""
-        for name in sorted(self._names())[:_LISTED]:
-            with suppress(HTTPException, JudgekitError):
-                checked = self.check(name)
+        for name in sorted(self._names()):
+            with suppress(HTTPException):  # may not be opened
+                is_large = self.path_of(name).stat().st_size > LARGEST_FILE
+                checked = CheckedFile(_LARGER) if is_large else self.check(name)
                 if checked.is_listed:
                     yield name, checked
 
     def check(self, name: str, text: str | None = None) -> CheckedFile:
         """The problems of a file, or of a text in its place; other files are read from disk."""
         path = self.path_of(name)
-        if text is None:
-            return self._with_names(self.check_file(path))
-        with text_in_place(path, text):
+        with nullcontext() if text is None else text_in_place(path, text):
             return self._with_names(self.check_file(path))
 
     def read(self, name: str) -> FileContent:
@@ -140,8 +126,7 @@ class EditFolder:
         with open_file(path) as stream:
             raw = stream.read(LARGEST_FILE + 1)
         if len(raw) > LARGEST_FILE:
-            size = numbers.format_file_size(LARGEST_FILE)
-            raise HTTPException(413, f"{name} is larger than {size}: edit it in another editor")
+            raise HTTPException(413, f"{name} is {_LARGER}: edit it in another editor")
         text = decode_utf8(raw, path=Path(name))
         unix = text.replace("\r\n", "\n")
         line_end = "\r\n" if "\r\n" in text else "\n"
@@ -196,9 +181,7 @@ class EditFolder:
                 if isinstance(words := problem[key], str):
                     shown[key] = self.without_folder(words)
             problems.append(shown)
-        return CheckedFile(
-            checked.kind, tuple(problems), checked.is_listed, is_recorded=checked.is_recorded
-        )
+        return replace(checked, problems=tuple(problems))
 
     def without_folder(self, words: str) -> str:
         """A message without the path of the folder."""

@@ -51,8 +51,7 @@ _DOCUMENTS = (".yaml", ".yml", ".json")
 class _Named(Record):
     """A request about a file."""
 
-    path: str
-    """Its name, relative to the folder."""
+    path: str  # its name, relative to the folder
 
 
 class _Typed(_Named):
@@ -102,7 +101,7 @@ class Editor:
         rows = tuple((name, checked.kind, checked.summary) for name, checked in files)
         n_errors = sum(checked.count("error") for _, checked in files)
         count = numbers.format_count(len(files), "file")
-        words = f"{numbers.format_count(n_errors, 'error')}" if n_errors else "no errors"
+        words = numbers.format_count(n_errors, "error") if n_errors else "no errors"
         conclusion = Conclusion(f"{count}: {words}", "fail" if n_errors else "pass")
         title = f"Editor: {self.folder.folder.name}"
         document = Document(title, conclusion, (Table(columns, rows),), dict)
@@ -112,7 +111,10 @@ class Editor:
         """A file with what is wrong with it; the script makes an editor of it."""
         name = request.path_params["name"]
         content, checked = self.folder.read(name), self.folder.check(name)
-        lines = tuple(_problem_line(problem) for problem in checked.problems)
+        lines = tuple(
+            f"{one['path']}:{one['line'] or ''} {one['severity']}: {one['message']}"
+            for one in checked.problems
+        )
         tone: Literal["fail", "pass"] = "fail" if checked.count("error") else "pass"
         conclusion = Conclusion(f"{checked.kind}: {checked.summary}", tone)
         blocks = (Notes(lines, "Problems"), Passage(content.text, "Text"))
@@ -239,13 +241,6 @@ def _form(checked: CheckedFile, path: Path, text: str) -> JsonObject:
     lines = [document.line_of(*at, place) for place in range(len(cases))]
     cases_at = [*at] if isinstance(inner, list) else None
     return {"form": checked.kind, "data": whole, "cases_at": cases_at, "lines": [*lines]}
-
-
-def _problem_line(problem: JsonObject) -> str:
-    """A problem as `judgekit validate` prints it."""
-    line = "" if problem["line"] is None else f"{problem['line']}:"
-    remedy = f" ({problem['remedy']})" if problem["remedy"] else ""
-    return f"{problem['path']}:{line} {problem['severity']}: {problem['message']}{remedy}"
 
 
 _PROFILES: list[JsonValue] = [

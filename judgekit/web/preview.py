@@ -55,17 +55,10 @@ _RECORDED_NOTE = (
 class TrialSettings(Record):
     """What is previewed: a case and an output of it, before a judge."""
 
-    case_id: str | None = None
-    """None for the first case of the suite."""
-
-    variant: str | None = None
-    """The variant whose recorded output is judged; None for the first one, or a typed output."""
-
-    output: str | None = None
-    """An output in the place of a recorded one."""
-
-    model: str | None = None
-    """A model in the place of the suite's judges."""
+    case_id: str | None = None  # None for the first case of the suite
+    variant: str | None = None  # whose recorded output is judged; None for the first one
+    output: str | None = None  # an output in the place of a recorded one
+    model: str | None = None  # a model in the place of the suite's judges
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +69,7 @@ class _Question:
     request: ModelRequest
     counter: RequestCounter
     is_cached: bool
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether the judge is a file of replies, so that nothing is ever called."""
-        return _is_recorded(self.judge)
+    is_recorded: bool  # whether the judge is a file of replies, so that nothing is ever called
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +183,10 @@ async def _prepared(
     if settings.output is not None or name is None:
         name, output = None, Output(text=settings.output or "", case_id=case.id)
     else:
-        output = await _recorded_output(suite, recorded, name, case)
+        own = {one.id: one.outputs for one in recorded}
+        if name not in own:
+            raise UnknownNameError("variant with recorded outputs", name, own)
+        output = await RecordedTarget(name, suite.resolve(own[name] or "")).answer(case)
     variant = name or _TYPED
     one = CaseSource(suite.name, "1", lambda: iter((case,)))
     # Nothing but the judges is opened: no program of the suite is started.
@@ -242,15 +234,6 @@ def _case(suite: Suite, wanted: str | None) -> tuple[Case, list[str]]:
     return chosen, ids
 
 
-async def _recorded_output(
-    suite: Suite, recorded: Sequence[VariantSettings], name: str, case: Case
-) -> Output:
-    settings = next((one for one in recorded if one.id == name), None)
-    if settings is None:
-        raise UnknownNameError("variant with recorded outputs", name, [one.id for one in recorded])
-    return await RecordedTarget(name, suite.resolve(settings.outputs or "")).answer(case)
-
-
 def _questions(opened: OpenSuite, case: Case, output: Output, rubric: Rubric) -> list[_Question]:
     found: list[_Question] = []
     for judge in opened.judges.judges:
@@ -260,7 +243,8 @@ def _questions(opened: OpenSuite, case: Case, output: Output, rubric: Rubric) ->
         for request in judge.requests(case, output, part):
             counter = RequestCounter(judge.connection, known_keys=known)
             reply = counter.take(request, estimate_judge_reply_tokens(request, part))
-            found.append(_Question(judge, request, counter, reply is not None))
+            is_cached = reply is not None
+            found.append(_Question(judge, request, counter, is_cached, _is_recorded(judge)))
     return found
 
 

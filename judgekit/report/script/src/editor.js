@@ -133,6 +133,7 @@ function File({ path, listing, onSaved }) {
   const [target, setTarget] = useState(null);
   const checks = useRef({ timer: 0, number: 0 });
   const changes = useRef(Promise.resolve());
+  const focused = useRef(null);
   const isNarrow = useNarrow();
 
   const update = (parts) => setFile((now.current = { ...now.current, ...parts }));
@@ -209,12 +210,17 @@ function File({ path, listing, onSaved }) {
   const openDialog = async () => {
     if (!canSave) return;
     // A field that is being typed in counts, too.
-    document.activeElement?.blur();
+    focused.current = document.activeElement;
+    focused.current?.blur();
     clearTimeout(checks.current.timer);
     await changes.current;
     await check();
     if (now.current.text === now.current.saved) setNote("There are no changes to save.");
     else setDialog({ kind: "save" });
+  };
+  const close = () => {
+    setDialog(null);
+    focused.current?.focus();
   };
   const save = async () => {
     const { text, version, problems } = now.current;
@@ -222,7 +228,7 @@ function File({ path, listing, onSaved }) {
     try {
       const reply = await postJson("/api/edit/save", { path, text, version, allow_errors });
       update({ saved: text, version: reply.version });
-      setDialog(null);
+      close();
       setNote("Saved.");
       onSaved();
     } catch (failure) {
@@ -235,7 +241,7 @@ function File({ path, listing, onSaved }) {
   };
   const settle = (disk, isMine) => {
     update({ saved: disk.text, version: disk.version });
-    setDialog(null);
+    close();
     if (!isMine) update({ text: disk.text });
     check();
   };
@@ -280,7 +286,7 @@ function File({ path, listing, onSaved }) {
       ${listing && html`<${Preview} path=${path} file=${file} listing=${listing} caseId=${caseId} onCase=${chooseCase} isReadOnly=${isNarrow} />`}
     </div>
     ${dialog && html`<${SaveDialog} dialog=${dialog} path=${path} file=${file}
-      onSave=${save} onSettle=${settle} onClose=${() => setDialog(null)} />`}
+      onSave=${save} onSettle=${settle} onClose=${close} />`}
   `;
 }
 

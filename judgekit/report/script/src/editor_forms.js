@@ -5,6 +5,11 @@ import { html } from "./html.js";
 const COMMIT_AFTER_MS = 400;
 const SNIPPET = 90;
 const SHOWN = 500;
+// Fields that are no texts, so that a new one begins as what it is.
+const EMPTY = {
+  assertions: [], scorers: [], variants: [], suites: [], needs: [], examples: [], tags: [], stratum: "",
+  metadata: {}, evaluation: {}, judge: {}, gate: {}, settings: {}, compare: {}, prices: {}, columns: {}, panel: {},
+};
 
 /** A field with a draft of its own, which is handed over when typing pauses and when it is left. */
 function useDraft(value, commit) {
@@ -108,7 +113,7 @@ function OtherFields({ data, known, where, change, noun }) {
   const others = Object.keys(data).filter((key) => !known.includes(key));
   const clean = name.trim();
   const add = async () => {
-    if (clean && !(clean in data) && (await change("set", [...where, clean], null))) setName("");
+    if (clean && !(clean in data) && (await change("set", [...where, clean], EMPTY[clean] ?? ""))) setName("");
   };
   return html`
     ${others.map((key) => html`

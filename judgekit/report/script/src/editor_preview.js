@@ -131,18 +131,24 @@ function Trial({ body, preview, isCurrent, isReadOnly }) {
     }
     setStep("ready");
   };
+  const price = useRef(null);
+  useEffect(() => {
+    if (step === "confirm") price.current.focus();
+  }, [step]);
   const isFree = preview.n_calls === 0 || preview.price.includes("not recorded");
   if (isReadOnly) return html`<p><strong>${preview.price}</strong></p>`;
   return html`
     <div class="ed-trial">
       <p><strong>${preview.price}</strong></p>
       ${preview.refusal && html`<p class="note">${preview.refusal}</p>`}
-      ${step === "confirm"
-        ? html`<p>
-            <button class="ed-confirm" autofocus onClick=${attempt}>Confirm and judge</button>${" "}
-            <button onClick=${() => setStep("ready")}>Cancel</button></p>`
-        : html`<p><button disabled=${Boolean(preview.refusal) || !isCurrent || step === "running"}
-            onClick=${() => (isFree ? attempt() : setStep("confirm"))}>${step === "running" ? "Judging …" : isFree ? "Try: free" : "Try …"}</button></p>`}
+      <p><button disabled=${Boolean(preview.refusal) || !isCurrent || step === "running"} aria-expanded=${isFree ? null : String(step === "confirm")}
+        onClick=${() => (isFree ? attempt() : setStep("confirm"))}>${step === "running" ? "Judging …" : isFree ? "Try: free" : "Try …"}</button></p>
+      ${step === "confirm" && html`
+        <div class="ed-price" role="group" aria-label="Confirm the price" tabindex="-1" ref=${price}>
+          <p>This makes ${preview.price}.</p>
+          <button class="ed-confirm" onClick=${attempt}>Confirm and judge</button>${" "}
+          <button onClick=${() => setStep("ready")}>Cancel</button>
+        </div>`}
       <div role="status">${error && html`<p class="error">${error}</p>`}${result && html`<${Result} result=${result} />`}</div>
     </div>`;
 }
