@@ -37,11 +37,14 @@ def edit_value(
     text: str, path: Path, kind: EditKind, where: KeyPath, value: JsonValue = None
 ) -> str:
     """The text of a file with one value changed; `where` of JSONL begins with its row."""
-    if suffix_of(path) in LINE_SUFFIXES:
-        return _edit_rows(text, path, kind, where, value)
-    document = _EditedText(text, path)
-    changed: str = getattr(document, kind)(where, value)
-    wanted = _expected(document.value, kind, where, value)
+    try:
+        if suffix_of(path) in LINE_SUFFIXES:
+            return _edit_rows(text, path, kind, where, value)
+        document = _EditedText(text, path)
+        changed: str = getattr(document, kind)(where, value)
+        wanted = _expected(document.value, kind, where, value)
+    except (LookupError, TypeError):
+        raise SettingsError("the file has no such value", hint="load it again") from None
     try:
         # As JSON, in which 1 and true differ, and the order of fields matters.
         is_same = _json(parse_document(changed, path).value) == _json(wanted)
@@ -64,10 +67,8 @@ def row_lines(text: str) -> list[int]:
 def _edit_rows(text: str, path: Path, kind: EditKind, where: KeyPath, value: JsonValue) -> str:
     lines, rows = text.split("\n"), row_lines(text)
     row = cast("int", where[0])
-    if kind != "insert" and not 0 <= row < len(rows):
-        raise SettingsError(f"the file has no row {row + 1}", hint="load it again")
-    # Of an empty file, and before its end, that has no further line to be counted.
-    at = rows[row] if 0 <= row < len(rows) else -1
+    # Before the first row there is the place for one in an empty file.
+    at = -1 if kind == "insert" and row < 0 else rows[row]
     if len(where) > 1:
         own = path.with_suffix(".json")
         lines[at] = edit_value(lines[at], own, kind, where[1:], value)
@@ -111,10 +112,7 @@ def _expected(before: JsonValue, kind: EditKind, where: KeyPath, value: JsonValu
 
 def _value_at(value: JsonValue, where: KeyPath) -> JsonValue:
     for part in where:
-        try:
-            value = value[part]  # type: ignore[index]  # a wrong part is an error below
-        except (KeyError, IndexError, TypeError):
-            raise SettingsError("the file has no such value", hint="load it again") from None
+        value = value[part]  # type: ignore[index]  # `edit_value` reports what is not there
     return value
 
 

@@ -178,6 +178,9 @@ def test_rows_change_their_line_and_blank_lines_stay() -> None:
         ("a: 1\n", "set", ("a", "b")),
         ("a: &x {b: 1}\nc: *x\n", "remove", ("c", "b")),
         ("- id: a\n", "remove", (0, "id")),
+        ("a: 1\n", "insert", ("a",)),
+        ("a: 1\n", "copy", ("b",)),
+        ("a: 1\n", "move", ("a", 0, "b")),
     ],
 )
 def test_what_cannot_be_changed_is_refused(
@@ -191,7 +194,7 @@ def test_what_cannot_be_changed_is_refused(
 def test_a_row_is_not_moved_out_of_the_file(step: int) -> None:
     with pytest.raises(SettingsError, match="no further place"):
         edit_value('{"id": "a"}\n', JSONL, "move", (0,), step)
-    with pytest.raises(SettingsError, match="no row 3"):
+    with pytest.raises(SettingsError, match="no such value"):
         edit_value('{"id": "a"}\n', JSONL, "remove", (2,))
 
 
