@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: demo test check format-check lint types floors tests smoke wheel browser pages pages-check bench format lock clean
+.PHONY: demo test check format-check lint types floors tests smoke wheel browser pages pages-check pages-compared bench format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -57,7 +57,11 @@ SCRIPT := judgekit/report/script
 pages: $(SCRIPT)/node_modules/.package-lock.json
 	cd $(SCRIPT) && npm run --silent build
 
-pages-check: $(SCRIPT)/node_modules/.package-lock.json
+pages-check:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory pages-compared; \
+		else echo "npm is not installed: the script of pages is not compared with its sources" >&2; fi
+
+pages-compared: $(SCRIPT)/node_modules/.package-lock.json
 	cd $(SCRIPT) && npm run --silent check
 
 $(SCRIPT)/node_modules/.package-lock.json: $(SCRIPT)/package-lock.json

@@ -48,6 +48,7 @@ for path in rubrics:
 assert all(one.n_files for one in load_catalog().sets)
 assert shipped_file("calibration", "demo", "judge_replies.jsonl").is_file()
 assert (shipped_root().parent / "py.typed").is_file()
+assert not (shipped_root().parent / "report" / "script").exists()
 print(len(names) + len(pair_names), "templates and", len(rubrics), "rubrics")
 """
 
@@ -108,8 +109,11 @@ def use(bin_folder: Path, empty: Path) -> str:
         raise StepFailedError(f"the demo left {[path.name for path in empty.iterdir()]} behind")
     step("init", [judgekit, "init", "suite"], empty)
     graded = json.loads(step("grade", [judgekit, "grade", "--json"], empty / "suite"))
+    step("page", [judgekit, "run", "-q", "-o", "run.html"], empty / "suite")
+    if "page-index" not in (empty / "suite" / "run.html").read_text(encoding="utf-8"):
+        raise StepFailedError("the page of a run holds no cases")
     inside = step("shipped files", [bin_folder / "python", "-c", LOOK_INSIDE], empty).strip()
-    return f"{version}; demo, init and grade ({len(graded['verdicts'])} verdicts); {inside}"
+    return f"{version}; demo, init, run and grade ({len(graded['verdicts'])} verdicts); {inside}"
 
 
 def step(name: str, command: list[Path | str], folder: Path) -> str:

@@ -10,6 +10,7 @@ from judgekit.cli import console
 from judgekit.cli.grade import grade
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, dry_run_option, flag, option
+from judgekit.cli.outputs import export_outputs, output_option
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.cli.suite_setup import GradeOptions
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
@@ -32,6 +33,7 @@ Use a strong judge instead with one flag, its key in the environment:
 
   judgekit demo --judge openai/gpt-4.1-mini      (`--dry-run` estimates the cost first)
 
+See every case on a page: judgekit demo -o demo.html
 Your own outputs next: judgekit init my-suite"""
 
 
@@ -42,6 +44,9 @@ class _DemoOptions(OutputOptions):
     live: bool = flag("Call the local model instead of replaying replies.")
     dry_run: bool = dry_run_option()
     limit: int | None = option("Only the first N outputs.", spelling="-n/--limit", ge=1)
+    output: tuple[Path, ...] = output_option(
+        "Write the report to FILE (.html, .md), or the verdicts (.jsonl, .json, .csv, .parquet)."
+    )
     quiet: bool = flag("Print only the table.", spelling="-q/--quiet")
     verbose: bool = flag("Print every verdict with every reason.", spelling="-v/--verbose")
 
@@ -55,8 +60,10 @@ def demo_command(options: _DemoOptions) -> None:
 
     Examples:
         judgekit demo
+        judgekit demo -o demo.html
         judgekit demo --judge openai/gpt-4.1-mini -n 6
     """
+    files = export_outputs(options.output, what="a grading")
     config = shipped_file("calibration", "demo", "judgekit.yaml")
     # A demonstration leaves nothing in the user's own store.
     grading = GradeOptions.of(options, config=config, no_store=True)
@@ -70,7 +77,7 @@ def demo_command(options: _DemoOptions) -> None:
             console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
             if is_smoke_name(name):
                 console.note(SMOKE_NOTICE)
-        sys.exit(grade(live))
+        sys.exit(grade(live, files))
     # A cache of its own: the recorded replies must not count among those the user paid for.
     with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
         import_recording(Path(folder))
@@ -84,7 +91,7 @@ def demo_command(options: _DemoOptions) -> None:
         if is_commented:
             rubric = grade_rubric(None, configured_suite(config))
             console.note(_RECORDED.format(n_criteria=len(rubric.criteria)))
-        code = grade(grading)
+        code = grade(grading, files)
     if is_commented and not options.dry_run:
         console.note(_AFTERWARDS)
     sys.exit(code)

@@ -67,6 +67,13 @@ def test_a_suite_in_the_folder_does_not_become_the_demo(bench: Bench) -> None:
     assert bench.run("demo", "-q").code == 0
 
 
+def test_the_demo_writes_a_page_of_its_cases(bench: Bench) -> None:
+    assert bench.run("demo", "-q", "-o", "demo.html").code == 0
+    page = (bench.folder / "demo.html").read_text(encoding="utf-8")
+    assert "empty-average-bug" in page
+    assert page.count('id="chunk-') == 1
+
+
 def test_the_quiet_demo_shows_only_the_table(bench: Bench) -> None:
     ran = bench.run("demo", "-q")
     assert ran.err == ""
