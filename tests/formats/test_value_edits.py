@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.formats import dump_yaml, edit_value, parse_document, row_lines
+from judgekit.formats import (
+    dump_yaml,
+    edit_value,
+    parse_document,
+    read_document,
+    row_lines,
+    text_in_place,
+)
 
 YAML = Path("suite.yaml")
 JSON = Path("suite.json")
@@ -118,6 +125,56 @@ def test_a_moved_case_takes_its_own_lines_along_and_leaves_the_comments_between(
     assert [case["id"] for case in document["cases"]] == ["a", "z", "y"]
     assert after.index("# Written later.") < after.index("{id: z")
     assert sorted(after.split("\n")) == sorted(SUITE.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "value", "wanted"),
+    [
+        ("a:  # note\n  b: 1\nc: 2\n", ["a"], "x", "a: x  # note\nc: 2\n"),
+        ("'a':\n- 1\nc: 2\n", ["a"], [], "'a': []\nc: 2\n"),
+        ("a: {}\n", ["a", "b"], 1, "a: {b: 1}\n"),
+        ("a:\nb: 2\n", ["a"], "x", "a: x\nb: 2\n"),
+        ("a: |+\n  x\n\nb: 2\n", ["a"], "y", "a: y\n\nb: 2\n"),
+        ("a: x", ["b"], "z", "a: x\nb: z"),
+        ("a: x\n", ["a"], "one\n", 'a: "one\\n"\n'),
+        ("a: x\n", ["a"], "one\ntwo\n", "a: |\n  one\n  two\n"),
+        ("a: x\n", ["a"], " one\ntwo", 'a: " one\\ntwo"\n'),
+    ],
+)
+def test_a_value_takes_the_place_of_one_of_another_kind(
+    text: str, where: list[str | int], value: object, wanted: str
+) -> None:
+    assert edit_value(text, YAML, "set", tuple(where), value) == wanted  # type: ignore[arg-type]  # JSON
+
+
+def test_a_comment_between_a_dash_and_its_value_stays_with_the_item() -> None:
+    text = "- # first\n  id: a\n- id: b\n"
+
+    assert edit_value(text, YAML, "remove", (0,)) == "- id: b\n"
+    assert edit_value(text, YAML, "copy", (0,)) == "- # first\n  id: a\n- id: a\n- id: b\n"
+
+
+def test_items_of_a_list_are_changed_in_their_places() -> None:
+    assert edit_value("a: [1, 2]\n", YAML, "set", ("a", 1), 3) == "a: [1, 3]\n"
+    assert edit_value("a: [1, 2]\n", YAML, "remove", ("a", 1)) == "a: [1]\n"
+
+
+def test_a_text_in_place_is_read_instead_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("a: 1\n")
+
+    with text_in_place(path, "a: 2\n"):
+        assert read_document(tmp_path / ".." / tmp_path.name / "x.yaml").value == {"a": 2}
+        assert read_document(_other(tmp_path)).value == {"a": 3}
+    assert read_document(path).value == {"a": 1}
+    with pytest.raises(DatasetError, match="half of a character"), text_in_place(path, "a\n\ud800"):
+        pass
+
+
+def _other(folder: Path) -> Path:
+    path = folder / "other.yaml"
+    path.write_text("a: 3\n")
+    return path
 
 
 def test_a_value_that_others_repeat_is_not_changed_with_them() -> None:

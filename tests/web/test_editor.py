@@ -174,6 +174,9 @@ def test_links_within_the_folder_are_followed_and_stay_links(served: Served, fol
 
 def test_a_missing_and_a_large_file_have_a_message(served: Served, folder: Path) -> None:
     (folder / "large.jsonl").write_text("{}\n" * 800_000)
+    listed = cast("list[dict[str, object]]", ask(served, "files")["files"])
+    kinds = {one["path"]: str(one["kind"]) for one in listed}
+    assert kinds["large.jsonl"].startswith("larger than 2")
 
     assert served.post("/api/edit/open", {"path": "none.yaml"}).status == 404
     large = served.post("/api/edit/open", {"path": "large.jsonl"})
@@ -232,11 +235,13 @@ def test_the_forms_get_the_data_and_the_lines_of_cases(served: Served) -> None:
     suite = ask(served, "check", path="suite.yaml", text=inline)
     rubric = ask(served, "check", path="rubric.yaml", text=RUBRIC)
     broken = ask(served, "check", path="rubric.yaml", text="criteria: [")
+    row = ask(served, "check", path="cases.jsonl", text=CASES + "{")
 
     assert (rows["form"], rows["cases_at"], rows["lines"]) == ("cases", [], [1])
     assert (suite["form"], suite["cases_at"], suite["lines"]) == ("suite", ["cases"], [4])
     assert (rubric["form"], rubric["cases_at"]) == ("rubric", None)
     assert (broken["form"], broken["data"]) == (None, None)
+    assert (row["kind"], row["form"], row["summary"]) == ("cases", None, "1 error")
     assert cast("list[dict[str, object]]", rows["profiles"])[3] == {
         "name": "creative", "strategies": "llm_judge", "threshold": "0.7", "rubric": "creative",
     }  # fmt: skip

@@ -191,6 +191,31 @@ def test_a_case_that_no_judge_is_asked_about_says_why(served: Served) -> None:
     assert "no question" in str(attempt(served, human, shown["calls_key"])["error"])
 
 
+def test_an_error_a_missing_reply_and_a_case_of_checks_are_explained(
+    served: Served, folder: Path
+) -> None:
+    more = CASES + '{"id": "b", "input": "x", "assertions": [{"type": "equals", "value": "y"}]}\n'
+    (folder / "cases.jsonl").write_text(more)
+    no_rubric = SUITE.replace("rubric: rubric.yaml\n", "")
+
+    assert "is an error" in str(preview(served, case_id="b")["notes"])
+    typed = preview(served, case_id="b", output="y")
+    assert typed["price"] == "1 reply is not recorded"
+    checks = preview(served, no_rubric, case_id="b", output="y")
+    assert "decided by its checks" in str(checks["notes"])
+    needs = RUBRIC + "    needs: [context]\n"
+    assert "needs context" in str(preview(served, needs, "rubric.yaml")["notes"])
+
+
+def test_each_repeat_is_a_call_of_its_own(served: Served, model: OpenAILikeServer) -> None:
+    suite = suite_with(model)
+
+    shown = preview(served, suite.replace("api_base", "repeats: 2, api_base"))
+
+    requests = cast("list[dict[str, object]]", shown["requests"])
+    assert ([one["repeat"] for one in requests], shown["n_calls"]) == ([0, 1], 2)
+
+
 def test_no_program_of_a_suite_is_started(served: Served, folder: Path) -> None:
     suite = SUITE.replace(
         "variants: [{id: v1, outputs: outputs.jsonl}]",
