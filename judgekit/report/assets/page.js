@@ -197,7 +197,7 @@ ${h.message}`:h.message})}let p=e.split(`
     ${t.notes.map(e=>d`<p class="error">${e}</p>`)}
     ${t.judgments.map(e=>d`
       <section class="ed-judgment">
-        <h3>${e.criterion}: ${e.raw} <span class="note">value ${e.value.toFixed(2)}, ${e.cached?"cached":e.cost_usd===null?"price unknown":`$${e.cost_usd.toPrecision(2)}`}${e.confidence===null?"":`, confidence ${e.confidence}`}</span></h3>
+        <h3>${e.criterion}: ${e.raw} <span class="note">value ${e.value.toFixed(2)}, ${e.cached?"cached":e.cost_usd===null?"price unknown":`$${e.cost_usd?e.cost_usd.toPrecision(2):0}`}${e.confidence===null?"":`, confidence ${e.confidence}`}</span></h3>
         <p class="note">${e.judge}</p>
         <p dir="auto">${e.rationale}</p>
         ${e.evidence.map(n=>d`<blockquote dir="auto">${n.quote}${!n.match&&d` <span class="fail">! not in the output</span>`}</blockquote>`)}
