@@ -138,7 +138,16 @@ def test_the_help_loads_nothing_but_the_names_of_commands() -> None:
     code = (
         "from judgekit.cli.main import main\ntry:\n    main(['--help'])\nexcept SystemExit: pass\n"
     )
-    assert loaded_by(code).isdisjoint({*SLOW, "jinja2", "yaml", "aiohttp", "rich", "pydantic"})
+    slow = {*SLOW, "jinja2", "yaml", "aiohttp", "rich", "pydantic", "starlette", "uvicorn"}
+    assert loaded_by(code).isdisjoint(slow)
+
+
+def test_only_serving_loads_the_server() -> None:
+    code = (
+        "from judgekit.cli.main import main\n"
+        "try:\n    main(['view', '--store', 'none.db'])\nexcept SystemExit: pass\n"
+    )
+    assert loaded_by(code).isdisjoint({"starlette", "uvicorn", "jinja2"})
 
 
 def test_the_floors_never_import_what_has_a_home_elsewhere_at_the_top() -> None:

@@ -174,7 +174,12 @@ from .run import (
     summarize as summarize,
     summarize_verdicts as summarize_verdicts,
 )
-from .run_figures import RunFigures as RunFigures, StoredFigure as StoredFigure
+from .run_figures import (
+    FigureReader as FigureReader,
+    RunFigures as RunFigures,
+    StoredFigure as StoredFigure,
+    StoredRecords as StoredRecords,
+)
 from .runner import (
     choice_of_run as choice_of_run,
     find_resumed_run as find_resumed_run,

@@ -45,9 +45,11 @@ class RunRelations:
     approvals: tuple[Approval, ...]
 
 
-def relations_of_run(store: RunStore, run: RunInfo) -> RunRelations:
-    """What refers to a run."""
-    followed = SuiteFindings(store, run.suite)
+def relations_of_run(
+    store: RunStore, run: RunInfo, followed: SuiteFindings | None = None
+) -> RunRelations:
+    """What refers to a run; `followed` are the findings of its suite, where they are at hand."""
+    followed = followed or SuiteFindings(store, run.suite)
     blind = store.comparisons(run_id=run.id)
     comparisons = newest_comparisons([*blind, *store.score_comparisons(run_id=run.id)])
     return RunRelations(

@@ -28,18 +28,24 @@ from .comparison import (
 from .document import (
     Block as Block,
     CaseTable as CaseTable,
+    Cell as Cell,
     Column as Column,
     Conclusion as Conclusion,
     Details as Details,
     Document as Document,
     Entries as Entries,
     Entry as Entry,
+    IntervalBar as IntervalBar,
     Lines as Lines,
     Notes as Notes,
     Passage as Passage,
+    Section as Section,
     Table as Table,
     Tone as Tone,
+    mean_cell as mean_cell,
     not_empty as not_empty,
+    page_path as page_path,
+    rate_cell as rate_cell,
 )
 from .explain import explain_document as explain_document
 from .exports import (
@@ -62,7 +68,12 @@ from .findings import (
     findings_table as findings_table,
 )
 from .history import history_document as history_document
-from .html import PageLinks as PageLinks, asset_text as asset_text, html_parts as html_parts
+from .html import (
+    PageLinks as PageLinks,
+    SitePages as SitePages,
+    asset_text as asset_text,
+    html_parts as html_parts,
+)
 from .judge_changes import (
     rejudgment_document as rejudgment_document,
     tuning_document as tuning_document,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import quote, urlencode
 
 from judgekit.report import message, numbers
 
@@ -64,6 +65,12 @@ class Cell:
     short: str | None = None
 
     bar: IntervalBar | None = None
+
+    # The page of what the cell names, by `page_path`; a link where there is such a page.
+    link: str = ""
+
+    # What is put side by side, as RUN:VARIANT, when the viewer's user ticks the row.
+    choice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +238,12 @@ class Document:
     # A function, because the data of a grading are all its verdicts and most commands print text.
     data: Callable[[], object]
     """Makes the result's JSON, with the keys that users rely on."""
+
+
+def page_path(kind: str, name: str = "", **query: str) -> str:
+    """The path of a page in the viewer, without its leading slash: `runs/RUN`."""
+    path = f"{kind}/{quote(name, safe='')}" if name else kind
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def text_columns(*names: str) -> tuple[Column, ...]:

@@ -16,6 +16,7 @@ from judgekit.report.document import (
     Passage,
     Table,
     not_empty,
+    page_path,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def findings_table(
     )
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
-            one.id,
+            Cell(one.id, link=page_path("findings", one.id, suite=one.suite)),
             one.severity,
             Cell(one.status, tone=_TONES[one.status]),
             one.type,

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
-from judgekit.report.document import Column, Conclusion, Document, Notes, Section, Table, not_empty
+from judgekit.report.document import (
+    Cell,
+    Column,
+    Conclusion,
+    Document,
+    Notes,
+    Section,
+    Table,
+    not_empty,
+    page_path,
+)
 from judgekit.report.trend import figure_text
 
 if TYPE_CHECKING:
@@ -41,7 +51,7 @@ def history_document(
         *(column for column, _ in optional),
         Column("last run", "id", may_drop=True),
     )
-    rows = tuple(
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
             _version_text(one),
             str(one.n_runs),
@@ -49,7 +59,7 @@ def history_document(
             figure_text(one.figures.score),
             figure_text(one.figures.pass_rate, is_rate=True),
             *(texts[place] for _, texts in optional),
-            one.last_run,
+            Cell(one.last_run, link=page_path("runs", one.last_run)),
         )
         for place, one in enumerate(versions)
     )

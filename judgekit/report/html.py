@@ -24,7 +24,7 @@ from judgekit.report.document import CaseTable
 from judgekit.report.message import message_lines, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from judgekit.report.document import Axis, Document, IntervalBar, PageJson, Plot, Point
     from judgekit.stats.estimate import Estimate
@@ -50,16 +50,38 @@ class PageLinks:
     write_token: str | None = None
     """What the page sends with a change; None where it can change nothing."""
 
+    events: str = ""
+    """Address of the progress of a run that is not over; empty for none."""
 
-def render_html(document: Document, links: PageLinks | None = None) -> str:
+
+@dataclass(frozen=True, slots=True)
+class SitePages:
+    """The pages that a page can link to: those of the viewer, or of an exported site."""
+
+    address: Callable[[str], str | None]
+    """The address of a page by its `page_path`; None where there is no such page."""
+
+    navigation: tuple[tuple[str, str], ...]
+    """The label and the path of each page that every page links to."""
+
+    here: str
+    """The path of the page itself."""
+
+
+def render_html(
+    document: Document, links: PageLinks | None = None, site: SitePages | None = None
+) -> str:
     """A document as a page; all text in it is escaped.
 
-    Without `links` the page holds everything itself, and its policy allows nothing else.
+    Without `links` the page holds everything itself, and its policy allows nothing else; without
+    `site` it links to no other page.
     """
-    return "".join(html_parts(document, links))
+    return "".join(html_parts(document, links, site))
 
 
-def html_parts(document: Document, links: PageLinks | None = None) -> Iterator[str]:
+def html_parts(
+    document: Document, links: PageLinks | None = None, site: SitePages | None = None
+) -> Iterator[str]:
     """The page in parts, for writing one that is larger than needs be held."""
     script, style = asset_text("page.js"), asset_text("page.css")
     cases = next((block for block in document.blocks if isinstance(block, CaseTable)), None)
@@ -68,6 +90,7 @@ def html_parts(document: Document, links: PageLinks | None = None) -> Iterator[s
         document=document,
         cases=cases,
         links=links,
+        site=site,
         script=Markup(script),  # noqa: S704 - our own file
         style=Markup(style),  # noqa: S704 - our own file
         policy=file_policy(script, style),

@@ -13,6 +13,7 @@ from judgekit.report.answers import ANSWER_WORDS
 from judgekit.report.comparison import comparison_lines
 from judgekit.report.document import (
     Block,
+    Cell,
     Column,
     ColumnKind,
     Conclusion,
@@ -25,6 +26,7 @@ from judgekit.report.document import (
     Table,
     fields_of,
     not_empty,
+    page_path,
 )
 from judgekit.report.numbers import format_file_size
 
@@ -60,6 +62,9 @@ _KINDS: dict[str, ColumnKind] = {
 }
 """How columns are laid out; the others hold texts."""
 
+_LINKED = {"run": "runs", "last run": "runs", "comparison": "comparisons"}
+"""The kind of page that a column's cells name."""
+
 
 def listing_table(rows: Iterable[Mapping[str, str]], title: str = "") -> Table:
     """A table of plain texts; ids are never wrapped, so that they can be copied."""
@@ -69,7 +74,14 @@ def listing_table(rows: Iterable[Mapping[str, str]], title: str = "") -> Table:
         Column(head, _KINDS.get(head, "text"), may_drop=head == "started, UTC")
         for head in (rows[0] if rows else ())
     )
-    return Table(columns, tuple(tuple(row.values()) for row in rows), title)
+    cells = tuple(tuple(_named(head, text) for head, text in row.items()) for row in rows)
+    return Table(columns, cells, title)
+
+
+def _named(head: str, text: str) -> str | Cell:
+    """A cell that links to what it names."""
+    kind = _LINKED.get(head)
+    return text if kind is None or text == numbers.DASH else Cell(text, link=page_path(kind, text))
 
 
 def listing_document(

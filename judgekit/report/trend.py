@@ -20,6 +20,7 @@ from judgekit.report.document import (
     Series,
     Table,
     not_empty,
+    page_path,
 )
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _table(trend: QualityTrend) -> Table:
     )
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
         (
-            point.run,
+            Cell(point.run, link=page_path("runs", point.run)),
             figure_text(point.figure, is_rate=trend.measure == "pass_rate"),
             _direction_cell(point),
             str(point.n_cases),

@@ -11,5 +11,5 @@ from .comparisons import (
 )
 from .engine import locate_database as locate_database
 from .observations import SupersededObservation as SupersededObservation
-from .results import AnswerProgress as AnswerProgress
+from .results import AnswerProgress as AnswerProgress, VariantProgress as VariantProgress
 from .runs import RunStore as RunStore

@@ -38,6 +38,8 @@ from judgekit.store.results import (
     is_current_for_answer,
     read_progress,
     read_results,
+    read_run_state,
+    read_variant_progress,
     spent_usd,
 )
 from judgekit.store.rows import MOST_NAMED, newest_first, number_of, number_with_prefix, paged_rows
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
 
     from judgekit.records import CaseResult, HumanItem, JsonObject, Output
     from judgekit.store.observations import SupersededObservation
-    from judgekit.store.results import AnswerProgress
+    from judgekit.store.results import AnswerProgress, VariantProgress
 
 LATEST_RUN = "latest"
 """The name of the run that was begun last; `latest:SUITE` is the last one of a suite."""
@@ -155,6 +157,16 @@ class StoredRuns(Database):
 
     def progress(self, run_id: str) -> Iterator[AnswerProgress]:
         yield from read_progress(self.reading, self._number(run_id))
+
+    def variant_progress(self, run_id: str) -> list[VariantProgress]:
+        """The progress of a run by variant."""
+        with self.reading() as connection:
+            return read_variant_progress(connection, run_number(connection, run_id))
+
+    def run_state(self, run_id: str) -> str:
+        """A text that differs after each change of a run's answers."""
+        with self.reading() as connection:
+            return read_run_state(connection, run_number(connection, run_id))
 
     def results(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sqlalchemy import and_, exists, func, or_, select
 
@@ -31,6 +31,7 @@ from judgekit.store.rows import paged_rows, pages
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
     HAS_VARIANT,
+    OBSERVATION_KEYS,
     answers,
     case_tags,
     cases,
@@ -263,6 +264,47 @@ def read_progress(reading: Reading, run_no: int) -> Iterator[AnswerProgress]:
             n_judgments=row.n_judgments,
             n_failures=row.n_failures,
         )
+
+
+class VariantProgress(NamedTuple):
+    """The progress of a variant in a run; failures that a judgment superseded do not count."""
+
+    variant: str
+    n_done: int
+    n_errors: int
+    n_failures: int
+
+
+def read_variant_progress(connection: Connection, run_no: int) -> list[VariantProgress]:
+    """The progress of each variant, counted by the database: many ask, and often."""
+    of_variant = (failures.c.run_no == run_no) & (failures.c.variant_no == variants.c.no)
+    failed = select(func.count()).where(of_variant, failures.c.superseded_at.is_(None))
+    query = (
+        select(
+            variants.c.variant,
+            func.count().filter(answers.c.is_done),
+            func.count().filter(outputs.c.is_error),
+            failed.scalar_subquery(),
+        )
+        .outerjoin(answers, HAS_VARIANT)
+        .outerjoin(outputs, is_current_for_answer(outputs))
+        .where(variants.c.run_no == run_no)
+        .group_by(variants.c.no, variants.c.variant)
+        .order_by(variants.c.no)
+    )
+    return [VariantProgress(*row) for row in connection.execute(query)]
+
+
+def read_run_state(connection: Connection, run_no: int) -> str:
+    """A text that differs after each change of a run's answers."""
+    # Observations are numbered, and one that is replaced or withdrawn is current no longer.
+    counts: list[object] = []
+    for table in OBSERVATION_KEYS:
+        current = (table.c.run_no == run_no, table.c.superseded_at.is_(None))
+        found = connection.execute(select(func.count(), func.max(table.c.no)).where(*current))
+        counts += found.one()
+    done = select(func.count()).where(answers.c.run_no == run_no, answers.c.is_done)
+    return "-".join(map(str, [*counts, connection.scalar(done)]))
 
 
 def answer_order() -> tuple[Column[object], ...]:

@@ -1,4 +1,4 @@
-from .app import create_app as create_app, serve_view as serve_view
+from .app import create_app as create_app, serve_view as serve_view, view_server as view_server
 from .context import ViewContext as ViewContext
 from .edit_files import CheckedFile as CheckedFile
 from .editor import editor_routes as editor_routes
@@ -7,3 +7,4 @@ from .replies import (
     page_reply as page_reply,
     write_route as write_route,
 )
+from .site import export_site as export_site

@@ -4,35 +4,72 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
-from judgekit.errors import JudgekitError
+from judgekit.errors import JudgekitError, SettingsError
+from judgekit.web.events import event_routes
 from judgekit.web.guard import LocalGuard
 from judgekit.web.pages import page_routes
 from judgekit.web.replies import error_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
 
     from judgekit.web.context import ViewContext
 
+_HOST = "127.0.0.1"
+# More would take longer than it saves: the reader is on the same machine.
+_COMPRESSION = 1
+
 
 def create_app(context: ViewContext, *, port: int, routes: Sequence[BaseRoute] = ()) -> ASGIApp:
     """The application: the pages of results and further `routes`; the guard sees requests first."""
-    errors = (JudgekitError, HTTPException, Exception)
+    reply = partial(error_reply, store=context.store.location.file)
     pages = Starlette(
-        routes=[*page_routes(context), *routes],
-        exception_handlers=dict.fromkeys(errors, error_reply),
+        routes=[*page_routes(context), *event_routes(context), *routes],
+        exception_handlers=dict.fromkeys((JudgekitError, HTTPException, Exception), reply),
+        middleware=[Middleware(GZipMiddleware, compresslevel=_COMPRESSION)],
     )
     # Around everything, so that an answer to an error has its headers too.
     return LocalGuard(pages, port=port, token=context.token, write_token=context.write_token)
+
+
+def view_server(context: ViewContext, *, port: int, routes: Sequence[BaseRoute] = ()) -> ViewServer:
+    """The server of the viewer; its socket listens on `port` of this machine already."""
+    config = uvicorn.Config(
+        create_app(context, port=port, routes=routes),
+        # Requests that are refused are no news for the terminal; errors of ours are.
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        # An upgrade would pass by what is checked of requests.
+        ws="none",
+    )
+    return ViewServer(config, context)
+
+
+class ViewServer(uvicorn.Server):
+    """Ends the streams of events before it waits for open connections."""
+
+    def __init__(self, config: uvicorn.Config, context: ViewContext) -> None:
+        super().__init__(config)
+        self._context = context
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop serving."""
+        self._context.closing.set()
+        await super().shutdown(sockets)
 
 
 def serve_view(
@@ -46,18 +83,27 @@ def serve_view(
 
     Port 0 takes a free one.
     """
+    with listening(port) as listener:
+        port = listener.getsockname()[1]
+        server = view_server(context, port=port, routes=routes)
+        ready(f"http://{_HOST}:{port}/?token={context.token}")
+        # Ctrl-C is how the viewer is ended.
+        with suppress(KeyboardInterrupt):
+            asyncio.run(server.serve(sockets=[listener]))
+
+
+@contextmanager
+def listening(port: int) -> Iterator[socket.socket]:
+    """A socket that listens on a port of this machine only."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
+        try:
+            listener.bind((_HOST, port))
+        except OSError as error:
+            raise SettingsError(
+                f"port {port} of {_HOST} cannot be used: {error.strerror}",
+                hint="choose another with --port, or omit it for any free one",
+            ) from error
+        # The port answers before its address is known to anybody.
         listener.listen()
-        port = listener.getsockname()[1]
-        config = uvicorn.Config(
-            create_app(context, port=port, routes=routes),
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            # A page that follows a run keeps its connection: it must not hold up the end.
-            timeout_graceful_shutdown=1,
-        )
-        ready(f"http://127.0.0.1:{port}/?token={context.token}")
-        asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+        yield listener

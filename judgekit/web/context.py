@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,3 +28,6 @@ class ViewContext:
 
     edit_folder: Path | None = None
     """The folder whose files may be edited."""
+
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server ends, so that streams of events end with it."""

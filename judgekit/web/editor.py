@@ -105,7 +105,7 @@ class Editor:
         conclusion = Conclusion(f"{count}: {words}", "fail" if n_errors else "pass")
         title = f"Editor: {self.folder.folder.name}"
         document = Document(title, conclusion, (Table(columns, rows),), dict)
-        return page_reply(document, write_token=self.write_token)
+        return page_reply(document, here="edit", write_token=self.write_token)
 
     def page(self, request: Request) -> Response:
         """A file with what is wrong with it; the script makes an editor of it."""
@@ -119,7 +119,7 @@ class Editor:
         conclusion = Conclusion(f"{checked.kind}: {checked.summary}", tone)
         blocks = (Notes(lines, "Problems"), Passage(content.text, "Text"))
         document = Document(name, conclusion, blocks if lines else blocks[1:], dict)
-        return page_reply(document, write_token=self.write_token)
+        return page_reply(document, here=f"edit/{name}", write_token=self.write_token)
 
     def _files(self, _: Request, __: dict[str, object]) -> object:
         return {

@@ -2,7 +2,7 @@
 
 Another site could otherwise read or change data through the user's browser: by naming 127.0.0.1
 itself, by a name that it points there (DNS rebinding), or by sending a form. Such requests are
-answered with 403: the host and port must be the viewer's own, a token that only the user was given
+answered with 403: the host and port must be the viewer's own, a token that only the user has
 must be there, and a request that changes something must come from a page of the viewer.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
@@ -52,7 +52,8 @@ class LocalGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a permitted request on, with the security headers on its answer."""
-        if scope["type"] == "lifespan":
+        # What begins and ends the server, and no request of anybody. There are no web sockets.
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
@@ -65,11 +66,12 @@ class LocalGuard:
 
     def _answer(self, scope: Scope) -> ASGIApp:
         """What answers a request: the application where nothing speaks against it."""
-        if scope["type"] != "http":
-            return PlainTextResponse("judgekit view speaks HTTP only", 403)
         headers = Headers(scope=scope)
-        if headers.get("host") not in self._hosts:
+        # One host, and this one: of two, it could be the other that somebody else goes by.
+        if [*self._hosts.intersection(headers.getlist("host"))] != headers.getlist("host"):
             return PlainTextResponse("this address is not judgekit view's own", 403)
+        if _is_foreign(headers):
+            return PlainTextResponse("another site asked for this", 403)
         if (entrance := self._entrance(scope)) is not None:
             return entrance
         problem = self._reading_problem(headers)
@@ -80,11 +82,13 @@ class LocalGuard:
     def _entrance(self, scope: Scope) -> RedirectResponse | None:
         """The answer to the address with the token: a cookie, and the address without it."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = dict(query).get("token")
-        if given is None or scope["method"] != "GET" or not _is_same(given, self._token):
+        sent = dict(query).get("token")
+        if sent is None or scope["method"] != "GET" or not _is_same(sent, self._token):
             return None
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        answer = RedirectResponse(scope["path"] + (f"?{rest}" if rest else ""), 303)
+        # Two slashes at the beginning would lead to the site that is named after them.
+        path = "/" + quote(scope["path"].lstrip("/"))
+        answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
         answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict")
         return answer
 
@@ -112,6 +116,16 @@ class LocalGuard:
         return "" if found is None else found.value
 
 
-def _is_same(given: str, token: str) -> bool:
+def _is_foreign(headers: Headers) -> bool:
+    """Whether a page of another site asks, as browsers say of every request.
+
+    To a cookie, every port of this machine is the same site.
+    """
+    site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
+    # A link may lead here: what it opens is not readable to the page with the link.
+    return site in {"cross-site", "same-site"} and mode != "navigate"
+
+
+def _is_same(sent: str, token: str) -> bool:
     """Whether a token is right, in a time that does not tell how much of it is."""
-    return secrets.compare_digest(given.encode("utf-8", "replace"), token.encode())
+    return secrets.compare_digest(sent.encode("utf-8", "replace"), token.encode())

@@ -1,84 +1,111 @@
-"""The routes of the viewer that show results: the same documents as those of the commands."""
+"""The routes of the viewer that show results; each request is answered in a thread of its own."""
 
 from __future__ import annotations
 
 import gzip
+import re
 from typing import TYPE_CHECKING
 
-from starlette.concurrency import run_in_threadpool
-from starlette.responses import PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.routing import Route
 
-from judgekit.evaluation import Run
-from judgekit.report import (
-    CaseTable,
-    RunCases,
-    asset_text,
-    listing_document,
-    numbers,
-    run_document,
-    runs_table,
-)
+from judgekit.errors import InputError
+from judgekit.report import asset_text, page_path
+from judgekit.web.documents import ResultDocuments
 from judgekit.web.replies import page_reply
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
 
+    from judgekit.report import Document
     from judgekit.web.context import ViewContext
 
 _ASSETS = {"page.js": "text/javascript", "page.css": "text/css"}
+_PAGE_NUMBER = re.compile("[1-9][0-9]{0,5}")
 
-
-class ResultPages:
-    """Renders the pages of a store; the case tables of the last ones are held."""
-
-    def __init__(self, context: ViewContext) -> None:
-        self._store = context.store
-        self._tables: dict[str, CaseTable] = {}
-
-    async def home(self, request: Request) -> Response:
-        return await run_in_threadpool(self._home, request)
-
-    async def run(self, request: Request) -> Response:
-        return await run_in_threadpool(self._run, request)
-
-    async def chunk(self, request: Request) -> Response:
-        """Some cases of a page in full, as JSON."""
-        table = self._tables.get(request.path_params["page"])
-        number = request.path_params["number"]
-        if table is None or number >= len(table.chunks):
-            return PlainTextResponse("no such cases: reload the page", 404)
-        return Response(gzip.decompress(table.chunks[number]), media_type="application/json")
-
-    def _home(self, _: Request) -> Response:
-        runs = self._store.runs(limit=100)
-        document = listing_document(
-            "Runs", numbers.format_count(len(runs), "run"), runs_table(runs, None), data=dict
-        )
-        return page_reply(document)
-
-    def _run(self, request: Request) -> Response:
-        run = Run(self._store.run(request.path_params["run"]), self._store)
-        cases = RunCases(run.info)
-        summary = run.summary(watch=cases.take)
-        table = cases.table()
-        self._tables[f"run-{run.id}"] = table
-        document = run_document(summary, run.gate(summary), answers=(table,))
-        return page_reply(document, page=f"run-{run.id}")
-
-
-async def asset(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in _ASSETS:
-        return PlainTextResponse("not found", 404)
-    return Response(asset_text(name), media_type=_ASSETS[name])
+# Results that no store has.
+_NOT_STORED = {
+    "rankings": "judgekit rank A B C -o ranking.html",
+    "audits": "judgekit audit OUTPUTS -o audit.html",
+}
 
 
 def page_routes(context: ViewContext) -> list[Route]:
-    pages = ResultPages(context)
+    documents = ResultDocuments(context.store)
+
+    def home(request: Request) -> Response:
+        page = request.query_params.get("page", "1")
+        if _PAGE_NUMBER.fullmatch(page) is None:
+            raise InputError(f"{page!r} is no page number", hint="pages are numbered from 1")
+        return page_reply(documents.home(int(page)), here="" if page == "1" else "?")
+
+    def run(request: Request) -> Response:
+        info = context.store.run(request.path_params["name"])
+        if info.status == "running":
+            events = page_path("/api/events", run=info.id)
+            return page_reply(documents.run(info), events=events)
+        cases, document = documents.run_with_cases(info)
+        return page_reply(document, page=cases)
+
+    def chunk(request: Request) -> Response:
+        """Some cases of a page in full, as JSON."""
+        table = documents.cases.table(request.path_params["page"])
+        number = request.path_params["number"]
+        if table is None or number >= len(table.chunks):
+            raise HTTPException(404, "these cases are not held any more: reload the page")
+        packed = table.chunks[number]
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(gzip.decompress(packed), media_type="application/json")
+        headers = {"content-encoding": "gzip", "vary": "accept-encoding"}
+        return Response(packed, media_type="application/json", headers=headers)
+
     return [
-        Route("/", pages.home),
-        Route("/runs/{run}", pages.run),
-        Route("/api/chunk/{page}/{number:int}", pages.chunk),
+        Route("/", home),
+        # Names may hold slashes.
+        Route("/runs/{name:path}", run),
+        _route("/comparisons/{name:path}", documents.comparison),
+        _route("/calibrations/{name:path}", documents.calibration),
+        _route("/trends/{name:path}", documents.trend, "variant", "criterion", "measure"),
+        _route("/findings", documents.findings, "suite", "status"),
+        _route("/findings/{name}", documents.finding, "suite"),
+        _route("/cost", documents.cost),
+        _route("/diff", documents.difference, "a", "b"),
+        *(
+            Route(f"/{kind}/{{name:path}}", _not_stored(kind, command))
+            for kind, command in _NOT_STORED.items()
+        ),
+        Route("/api/chunk/{page}/{number:int}", chunk),
         Route("/assets/{name}", asset),
     ]
+
+
+def _route(path: str, make: Callable[..., Document], *query: str) -> Route:
+    """A page whose document follows from its name, and from parts of its query."""
+
+    def answer(request: Request) -> Response:
+        values = {
+            name: request.query_params[name] for name in query if name in request.query_params
+        }
+        # Only a page without any of them is one that every page links to.
+        here = "?" if values else path.removeprefix("/")
+        return page_reply(make(*request.path_params.values(), **values), here=here)
+
+    return Route(path, answer)
+
+
+def _not_stored(kind: str, command: str) -> Callable[[Request], Response]:
+    def answer(_: Request) -> Response:
+        words = f"{kind.capitalize()} are not stored; `{command}` writes one as a page"
+        raise HTTPException(404, words)
+
+    return answer
+
+
+def asset(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _ASSETS:
+        raise HTTPException(404)
+    return Response(asset_text(name), media_type=_ASSETS[name])

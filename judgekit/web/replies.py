@@ -12,25 +12,39 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from judgekit.errors import JudgekitError, StoreError, UnknownNameError
-from judgekit.report import Conclusion, Document, Notes, PageLinks, html_parts
+from judgekit.report import Conclusion, Document, Notes, PageLinks, SitePages, html_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from starlette.requests import Request
+
+NAVIGATION = (("Results", ""), ("Findings", "findings"), ("Cost", "cost"))
+"""The pages that every page links to, by their labels."""
 
 _LARGEST_BODY = 8 * 1024 * 1024
 
 
 def page_reply(
-    document: Document, *, page: str = "", write_token: str | None = None, status: int = 200
+    document: Document,
+    *,
+    page: str = "",
+    here: str = "?",
+    events: str = "",
+    write_token: str | None = None,
+    status: int = 200,
 ) -> HTMLResponse:
     """A document as a page of the viewer.
 
-    `page` names its cases in full; only a page with a `write_token` can change something.
+    `page` is the name of its cases in full, `here` its path where it is one that every page links
+    to, and `events` the address of what still happens to its result. Only a page with a
+    `write_token` can change something.
     """
-    links = PageLinks("/assets/", f"/api/chunk/{page}/", write_token=write_token)
-    return HTMLResponse("".join(html_parts(document, links)), status)
+    links = PageLinks("/assets/", f"/api/chunk/{page}/", write_token=write_token, events=events)
+    own = (("Editor", "edit"),) if here.startswith("edit") else ()
+    site = SitePages(lambda path: f"/{path}", (*NAVIGATION, *own), here)
+    return HTMLResponse("".join(html_parts(document, links, site)), status)
 
 
 def write_route(path: str, answer: Callable[[Request, dict[str, object]], object]) -> Route:
@@ -62,26 +76,40 @@ async def _posted_json(request: Request) -> dict[str, object]:
     return posted
 
 
-def error_reply(request: Request, error: Exception) -> Response:
-    """What went wrong, as a page; as JSON where a script asked."""
+def error_reply(request: Request, error: Exception, *, store: Path | None = None) -> Response:
+    """What went wrong, as a page; as JSON where a script asked.
+
+    Of the file of the `store` only its name is shown.
+    """
+    status, text = _status(error), str(error)
     if isinstance(error, HTTPException):
-        status, text = error.status_code, error.detail
-    else:
-        status, text = _status(error), str(error)
+        text = error.detail
+        if status == HTTPStatus.NOT_FOUND and text == HTTPStatus.NOT_FOUND.phrase:
+            text = f"there is no page {request.url.path}"
+    elif not isinstance(error, JudgekitError):
+        # Its words may hold anything; the server's log has them with the place.
+        text = "judgekit view met an error of its own; the terminal that runs it has the details"
+    if store is not None and store.is_absolute():
+        text = text.replace(str(store), store.name)
     if request.url.path.startswith("/api/") or request.method == "POST":
         return JSONResponse({"error": text}, status)
     title = "Not found" if status == HTTPStatus.NOT_FOUND else "This page cannot be shown"
-    document = Document(
-        title,
-        Conclusion(text, "error"),
-        (Notes(("The start page lists what the store has.",)),),
-        dict,
+    return page_reply(error_document(text, title), status=status)
+
+
+def error_document(text: str, title: str = "This page cannot be shown") -> Document:
+    """What went wrong, and what to do: the lines of an error after its first."""
+    sentence, _, hint = text.partition("\n")
+    lines = (hint.strip(), "The start page lists what is stored; so does `judgekit show`.")
+    return Document(
+        title, Conclusion(sentence, "error"), (Notes(tuple(filter(None, lines))),), dict
     )
-    return page_reply(document, status=status)
 
 
 def _status(error: Exception) -> int:
     match error:
+        case HTTPException():
+            return error.status_code
         case UnknownNameError():
             return 404
         case StoreError():

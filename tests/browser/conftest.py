@@ -131,7 +131,7 @@ def run_page(suite_folder: Path) -> Path:
     return suite_folder / "run.html"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def viewer(suite_folder: Path) -> Iterator[str]:
     """The address that `judgekit view` prints for the store of the suite."""
     with viewing(suite_folder) as address:

@@ -8,7 +8,7 @@ import pytest
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.records import AssertionResult, ItemKey, Score
 from tests.factories import make_case, make_failure, make_output
-from tests.store.observing import START, answer, begun, key, make_run, only, part, said
+from tests.store.observing import JUDGE, START, answer, begun, key, make_run, only, part, said
 
 if TYPE_CHECKING:
     from judgekit.store import RunStore
@@ -185,3 +185,42 @@ def test_the_same_judgment_at_a_later_time_replaces_nothing(store: RunStore) -> 
     store.add("run-1", [part(said=only(store).judgments)])
     assert [one.judged_at for one in only(store).judgments] == [START]
     assert store.history("run-1", key()) == []
+
+
+def test_progress_is_counted_by_variant(store: RunStore) -> None:
+    store.begin(make_run("run-1", "a", "b", "c"))
+    failed = make_failure("clarity", judge=JUDGE)
+    store.add(
+        "run-1",
+        [
+            answer(key("c1", "a"), said=(said("accuracy"), failed)),
+            answer(key("c1", "b"), output=make_output(None, error="down")),
+            answer(key("c2", "b"), place=1, is_done=False),
+        ],
+    )
+    found = [
+        (p.variant, p.n_done, p.n_errors, p.n_failures) for p in store.variant_progress("run-1")
+    ]
+    assert found == [("a", 1, 0, 1), ("b", 1, 1, 0), ("c", 0, 0, 0)]
+
+
+def test_a_failure_that_a_judgment_replaced_is_counted_no_more(store: RunStore) -> None:
+    begun(store, answer(said=(make_failure("accuracy", judge=JUDGE),)))
+    store.add("run-1", [part(said=(said("accuracy"),))])
+    assert [p.n_failures for p in store.variant_progress("run-1")] == [0]
+
+
+def test_the_state_of_a_run_differs_after_each_change(store: RunStore) -> None:
+    begun(store, answer(is_done=False))
+    states = [store.run_state("run-1")]
+    for change in (
+        part(said=(said("accuracy", 0.0),)),
+        part(checks=(PASSED,)),
+        part(scores=(FAST,)),
+        part(is_done=True),
+        part(output=make_output("Another.")),
+    ):
+        store.add("run-1", [change])
+        states.append(store.run_state("run-1"))
+    assert len(set(states)) == len(states)
+    assert store.run_state("run-1") == states[-1]

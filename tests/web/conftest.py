@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import gzip
 import json
-import socket
+import secrets
 import threading
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import uvicorn
+import pytest
 
-from judgekit.web import create_app
+from judgekit.store import RunStore
+from judgekit.web import ViewContext, view_server
+from judgekit.web.app import listening
+from tests.store.observing import START, answer, key, make_run, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from starlette.routing import BaseRoute
 
-    from judgekit.web import ViewContext
+    from judgekit.records import RunInfo, RunStatus
 
 
 @dataclass
@@ -44,7 +50,6 @@ class Served:
 
     context: ViewContext
     port: int
-    log: list[str] = field(default_factory=list)
 
     @property
     def origin(self) -> str:
@@ -68,10 +73,13 @@ class Served:
         if sent_body is not None:
             connection.putheader("content-length", str(len(sent_body)))
         connection.endheaders(sent_body)
-        answer = connection.getresponse()
-        text = answer.read().decode()
+        reply = connection.getresponse()
+        content = reply.read()
         connection.close()
-        return Reply(answer.status, {k.lower(): v for k, v in answer.getheaders()}, text)
+        received = {name.lower(): value for name, value in reply.getheaders()}
+        if received.get("content-encoding") == "gzip":
+            content = gzip.decompress(content)
+        return Reply(reply.status, received, content.decode())
 
     def get(self, path: str, **headers: str | None) -> Reply:
         return self.request("GET", path, None, **headers)
@@ -89,13 +97,9 @@ class Served:
 @contextmanager
 def serving(context: ViewContext, routes: Sequence[BaseRoute] = ()) -> Iterator[Served]:
     """Serve the viewer in a thread."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
+    with listening(0) as listener:
         port = listener.getsockname()[1]
-        app = create_app(context, port=port, routes=routes)
-        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
+        server = view_server(context, port=port, routes=routes)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
@@ -103,3 +107,39 @@ def serving(context: ViewContext, routes: Sequence[BaseRoute] = ()) -> Iterator[
         finally:
             server.should_exit = True
             thread.join()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    """An empty store."""
+    with closing(RunStore(tmp_path / "runs.db")) as store:
+        yield store
+
+
+@pytest.fixture
+def served(store: RunStore) -> Iterator[Served]:
+    """A viewer of the store, for reading only."""
+    with serving(ViewContext(store, secrets.token_urlsafe())) as served:
+        yield served
+
+
+def add_run(
+    store: RunStore,
+    name: str = "run-1",
+    *variants: str,
+    status: RunStatus = "complete",
+    **fields: Any,
+) -> RunInfo:
+    """A run of three cases, of which the last one fails."""
+    info = make_run(name, *variants, n_cases=3, **fields)
+    store.begin(info)
+    for variant in info.variants:
+        for place in range(3):
+            value = 0.0 if place == 2 else 1.0
+            judged = tuple(
+                said(one.name, value) for one in (info.rubric.criteria if info.rubric else ())
+            )
+            store.add(name, [answer(key(f"case-{place}", variant.id), place=place, said=judged)])
+    if status != "running":
+        store.end(name, status=status, at=START + timedelta(hours=1))
+    return store.run(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,16 +11,16 @@ from starlette.routing import Route
 
 from judgekit.errors import InputError
 from judgekit.report import Conclusion, Document
-from judgekit.store import RunStore
 from judgekit.web import ViewContext, page_reply, write_route
 from tests.web.conftest import Served, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from starlette.requests import Request
     from starlette.responses import HTMLResponse
+
+    from judgekit.store import RunStore
 
 
 def _page(_: Request) -> HTMLResponse:
@@ -39,11 +38,10 @@ def _answer(_: Request, posted: dict[str, object]) -> object:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with closing(RunStore(tmp_path / "s.db")) as store:
-        context = ViewContext(store, secrets.token_urlsafe(), write_token="may-write")
-        with serving(context, [Route("/plug", _page), write_route("/api/plug", _answer)]) as served:
-            yield served
+def served(store: RunStore) -> Iterator[Served]:
+    context = ViewContext(store, secrets.token_urlsafe(), write_token="may-write")
+    with serving(context, [Route("/plug", _page), write_route("/api/plug", _answer)]) as served:
+        yield served
 
 
 def test_a_further_route_gets_what_a_page_posts(served: Served) -> None:

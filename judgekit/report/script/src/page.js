@@ -4,6 +4,8 @@ import { html } from "./html.js";
 import { readIndex } from "./data.js";
 import { Cases } from "./cases.js";
 import { startEditor } from "./editor.js";
+import { startHome } from "./home.js";
+import { startLive } from "./live.js";
 
 const index = readIndex();
 const place = document.getElementById("cases");
@@ -14,3 +16,5 @@ if (index && place) {
 }
 
 startEditor();
+startHome();
+startLive();

@@ -1,0 +1,134 @@
+"""Sends the progress of a running run to its page, by server-sent events, until the run ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from judgekit.errors import JudgekitError
+from judgekit.report import format_count, message, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.requests import Request
+
+    from judgekit.records import RunInfo
+    from judgekit.store import RunStore, VariantProgress
+    from judgekit.web.context import ViewContext
+
+# The store is read once for each page that follows a run.
+_INTERVAL_S = 1.0
+# A killed run is still `running` in the store: after this time its page has a hint.
+_QUIET_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """How far a run is."""
+
+    run: RunInfo
+    variants: tuple[VariantProgress, ...]
+
+    @property
+    def n_done(self) -> int:
+        """Answers with all their judgments."""
+        return sum(one.n_done for one in self.variants)
+
+    @property
+    def n_total(self) -> int | None:
+        """The answers that there will be; None where that is unknown."""
+        n = self.run.n_cases
+        return None if n is None else n * self.run.repeats * len(self.variants)
+
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """The progress of all, and of each variant by its name: `12 of 40 answers, 1 error`."""
+        variants = ((message.printable(one.variant), self._words(one)) for one in self.variants)
+        return ("all", self._words(*self.variants)), *variants
+
+    def _words(self, *parts: VariantProgress) -> str:
+        n_done, n_total = sum(one.n_done for one in parts), self.n_total
+        counts = [
+            format_count(n_done, "answer")
+            if n_total is None
+            else f"{n_done:,} of "
+            + format_count(n_total // len(self.variants) * len(parts), "answer")
+        ]
+        n_errors, n_failures = (
+            sum(getattr(one, name) for one in parts) for name in ("n_errors", "n_failures")
+        )
+        counts += [format_count(n_errors, "error")] if n_errors else []
+        counts += [format_count(n_failures, "judge failure")] if n_failures else []
+        return ", ".join(counts)
+
+
+def read_progress_of(store: RunStore, name: str) -> RunProgress:
+    """How far a run is now."""
+    run = store.run(name)
+    return RunProgress(run, tuple(store.variant_progress(run.id)))
+
+
+class ProgressEvents:
+    """Sends the progress of a run to the pages that follow it."""
+
+    def __init__(
+        self,
+        context: ViewContext,
+        *,
+        interval_s: float = _INTERVAL_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._context = context
+        self._interval_s = interval_s
+        self._clock = clock
+
+    async def follow(self, request: Request) -> Response:
+        """A stream of `progress` events, and one `end` event when the run has ended."""
+        name = request.query_params.get("run", "")
+        # Before the stream begins: an unknown run is a 404.
+        first = await run_in_threadpool(read_progress_of, self._context.store, name)
+        return StreamingResponse(self._events(first), media_type="text/event-stream")
+
+    async def _events(self, now: RunProgress) -> AsyncIterator[str]:
+        store, closing = self._context.store, self._context.closing
+        changed_at, before = self._clock(), [""]
+        while not closing.is_set():
+            texts = [text for _, text in now.lines()]
+            if texts != before:
+                changed_at, before = self._clock(), texts
+            quiet_s = self._clock() - changed_at
+            quiet = f"No new answer for {numbers.format_duration(quiet_s)}."
+            shown = {
+                "done": now.n_done,
+                "total": now.n_total,
+                "lines": texts,
+                "hint": quiet if quiet_s >= _QUIET_S else "",
+            }
+            yield _event("progress", shown)
+            if now.run.status != "running":
+                yield _event("end", {})
+                return
+            with suppress(TimeoutError):
+                await asyncio.wait_for(closing.wait(), self._interval_s)
+            try:
+                now = await run_in_threadpool(read_progress_of, store, now.run.id)
+            except JudgekitError as error:
+                yield _event("problem", {"text": str(error)})
+                return
+
+
+def _event(kind: str, data: object) -> str:
+    return f"event: {kind}\ndata: {json.dumps(data)}\n\n"
+
+
+def event_routes(context: ViewContext) -> list[Route]:
+    """The route of the events."""
+    return [Route("/api/events", ProgressEvents(context).follow)]
