@@ -9,6 +9,7 @@ import { Preview } from "./editor_preview.js";
 import { SaveDialog } from "./editor_save.js";
 
 const CHECK_AFTER_MS = 300;
+const HOME = "/edit";
 const ADDRESS = /^\/edit(?:\/(.+))?$/;
 
 /** Make an editor of the page, where it is one. */
@@ -95,7 +96,7 @@ function Command({ files }) {
 function Files({ listing, path }) {
   if (!listing) return html`<p class="note">Reading the folder …</p>`;
   return html`
-    <p class="ed-folder"><a href="/edit">${listing.folder}</a></p>
+    <p class="ed-folder"><a href=${HOME}>${listing.folder}</a></p>
     <ul>
       ${listing.files.map((file) => html`
         <li key=${file.path}>
