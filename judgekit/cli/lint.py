@@ -25,7 +25,7 @@ from judgekit.datasets import (
     validate_path,
 )
 from judgekit.errors import DatasetError, SettingsError, TemplateError, UnknownNameError
-from judgekit.formats import DOCUMENT_SUFFIXES, document_kind, read_document, suffix_of
+from judgekit.formats import DOCUMENT_SUFFIXES, document_kind, open_file, read_document, suffix_of
 from judgekit.prompts import (
     lint_partial,
     lint_rubric,
@@ -131,6 +131,11 @@ def _lint(target: LintTarget) -> list[Diagnostic]:
         diagnostic_from_flaw(flaw, path=str(flaw.path or target.name), line=flaw.line)
         for flaw in flaws
     ]
+
+
+def file_flaws(path: Path) -> list[Diagnostic]:
+    """What `lint` reports of a file, and of what it uses."""
+    return [flaw for target in _file_targets(path, ()) for flaw in _lint(target)]
 
 
 def _targets(name: str, folders: tuple[Path, ...]) -> Iterator[LintTarget]:
@@ -296,4 +301,5 @@ def diagnostics_document(
 
 # A judge template fills the blocks of a base template; a prompt of a system under test has none.
 def is_judge_template(path: Path) -> bool:
-    return "block" in path.read_text(encoding="utf-8", errors="replace")
+    with open_file(path) as stream:
+        return b"block" in stream.read()

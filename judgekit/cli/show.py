@@ -83,6 +83,7 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import Outcome
     from judgekit.records import ComparisonInfo, RunInfo
+    from judgekit.report import JudgeReplies
 
 # About a screen.
 _MOST_SHOWN = 20

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from dataclasses import asdict
 from functools import cache
 from importlib.util import find_spec
 from itertools import islice
@@ -32,6 +34,7 @@ from judgekit.cli.lint import (
     diagnostic_from_flaw,
     diagnostic_from_problem,
     diagnostics_document,
+    file_flaws,
     is_failed,
     is_judge_template,
     short_path,
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
     from judgekit.models import Embeddings
     from judgekit.records import Case, Rubric
     from judgekit.registry import Registry
+    from judgekit.web import CheckedFile
 
 _KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX})
 # Dependencies of other projects; their YAML and JSON files are many and never ours.
@@ -171,6 +175,26 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             title = _title(path)
             if title in _CHECKED or (title == "partial" and path.parent.name == "partials"):
                 yield path
+
+
+def checked_file(path: Path) -> CheckedFile:
+    """What this command and `lint` report of a file; for the editor."""
+    from judgekit.web import CheckedFile  # noqa: PLC0415 - the server, only there
+
+    title = _title(path)
+    try:
+        found = _diagnostics(path, title)
+    except JudgekitError as error:
+        found = [_error(path, None, error.message, error.hint)]
+    # Of a type that lint does not know, or invalid, which is in the list already.
+    with suppress(InputError):
+        found += file_flaws(path)
+    return CheckedFile(
+        title,
+        tuple(asdict(one) for one in sort_diagnostics(found)),
+        is_listed=title in _CHECKED or title == "partial",
+        is_recorded=title == _TITLES["replies"] or title in dict(_RESULTS),
+    )
 
 
 def _title(path: Path) -> str:

@@ -14,7 +14,8 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.help import command
-from judgekit.cli.options import StoreOptions, flag, option
+from judgekit.cli.options import CacheFolderOptions, StoreOptions, flag, option
+from judgekit.cli.validate import checked_file
 from judgekit.errors import SettingsError
 from judgekit.report import format_count, page_path
 from judgekit.store import RunStore
@@ -22,12 +23,17 @@ from judgekit.store import RunStore
 _LAST_PORT = 65_535
 
 
-class _ViewOptions(StoreOptions):
+class _ViewOptions(StoreOptions, CacheFolderOptions):
     port: int = option("Port of 127.0.0.1 (0: any free one).", 0, ge=0, le=_LAST_PORT)
     no_open: bool = flag("Print the address without opening a browser.")
     as_json: bool = flag('Print {"url", "port"} as one line of JSON.', spelling="--json")
     export: Path | None = option(
         "Write a static site of the results to DIR and exit; serves nothing.", metavar="DIR"
+    )
+    edit: Path | None = option(
+        "Edit the cases, rubrics, suites and templates of the folder DIR.",
+        metavar="DIR",
+        kind=click.Path(path_type=Path, exists=True, file_okay=False),
     )
     limit: int | None = option("With --export: only the latest N runs (default: all).", ge=1)
 
@@ -42,6 +48,9 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
     meanwhile is shown when a page is reloaded; the page of a running run follows it. Ctrl-C ends
     it, with exit code 0.
 
+    With --edit, the pages edit the files of a folder too, and show what a judge would be sent;
+    nothing outside of DIR can be opened, and nothing is written before you save it.
+
     With --export, a static site is written to DIR instead, for CI artifacts and GitHub Pages: it
     opens from disk and needs no server. Its pages contain the inputs and outputs of your cases. DIR
     is new, empty or an earlier export; other files in it are kept.
@@ -49,22 +58,30 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
     Examples:
         judgekit view
         judgekit view latest
+        judgekit view --edit .
         judgekit view --export site --limit 20
     """
     if options.limit is not None and options.export is None:
         raise SettingsError("--limit goes with --export", hint="judgekit view --export DIR")
-    with closing(RunStore(options.store, create=False)) as store:
+    if options.edit is not None and options.export is not None:
+        raise SettingsError("--export serves nothing that could be edited", hint="omit --edit")
+    # Whoever writes a suite may have no run yet.
+    with closing(RunStore(options.store, create=options.edit is not None)) as store:
         if options.export is not None:
             _export(store, options, run)
             return
-        path = "" if run is None else page_path("runs", store.run(run).id)
+        start = "" if options.edit is None else "edit"
+        path = start if run is None else page_path("runs", store.run(run).id)
         _serve(store, options, path)
 
 
 def _serve(store: RunStore, options: _ViewOptions, path: str) -> None:
-    from judgekit.web import ViewContext, serve_view  # noqa: PLC0415 - the server, only here
-
-    context = ViewContext(store, secrets.token_urlsafe(32))
+    from judgekit.web import (  # noqa: PLC0415 - the server, only here
+        ViewContext,
+        editor_routes,
+        labelling_routes,
+        serve_view,
+    )
 
     def ready(address: str) -> None:
         address = address.replace("/?", f"/{path}?")
@@ -79,7 +96,13 @@ def _serve(store: RunStore, options: _ViewOptions, path: str) -> None:
         if not options.no_open:
             webbrowser.open(address)
 
-    serve_view(context, port=options.port, ready=ready)
+    write_token = None if options.edit is None else secrets.token_urlsafe(32)
+    context = ViewContext(store, secrets.token_urlsafe(32), write_token, options.edit)
+    # Without a token for writing these show labels and their agreement, but take none.
+    routes = labelling_routes(context)
+    if options.edit is not None:
+        routes += editor_routes(context, checked_file, cache=options.cache_dir)
+    serve_view(context, port=options.port, routes=routes, ready=ready)
 
 
 def _export(store: RunStore, options: _ViewOptions, run: str | None) -> None:

@@ -25,6 +25,7 @@ from .detection import (
 from .documents import (
     ParsedDocument as ParsedDocument,
     dump_yaml as dump_yaml,
+    parse_document as parse_document,
     read_document as read_document,
 )
 from .foreign_file import (
@@ -119,4 +120,7 @@ from .text import (
     open_file as open_file,
     parse_strict_json as parse_strict_json,
     read_text as read_text,
+    text_in_place as text_in_place,
+    typed_content as typed_content,
 )
+from .value_edits import EditKind as EditKind, edit_value as edit_value, row_lines as row_lines

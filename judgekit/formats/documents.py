@@ -15,15 +15,17 @@ from judgekit.formats.text import (
     MAX_JSON_DEPTH,
     TEXT_REPAIRED,
     KeyPath,
+    ValueSpan,
     as_path,
     json_lines,
+    json_spans,
     parse_strict_json,
     read_text,
     without_comments,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from pydantic import JsonValue
@@ -42,6 +44,8 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 _INTEGER = re.compile(r"[-+]?[0-9]++|0o[0-7]++|0x[0-9a-fA-F]++")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+_BLANK_LINES = re.compile(r"(?:\n *)+\Z")
 
 # Python refuses longer ones with an error of its own, and converting takes quadratic time.
 _MAX_DIGITS = 3000
@@ -99,9 +103,23 @@ def parse_document(text: str, path: Path) -> ParsedDocument:
     return ParsedDocument(path, value, notes, partial(json_lines, text))
 
 
-def dump_yaml(value: object) -> str:
+def value_spans(text: str, path: Path) -> Mapping[KeyPath, ValueSpan]:
+    """Where every value of a valid document stands in its text; what aliases repeat is left out."""
+    if path.suffix.lower() in YAML_SUFFIXES:
+        return _yaml_spans(text)
+    return json_spans(without_comments(text))
+
+
+def dump_yaml(value: object, *, is_flow: bool = False, width: int = 100) -> str:
     """A value as YAML that every reader, of YAML 1.1 or 1.2, reads as the same value."""
-    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=width,
+        default_flow_style=is_flow,
+    )
     return text
 
 
@@ -121,10 +139,8 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
     try:
         # Events, not nodes: the library composes nodes by recursion in C, which deep nesting
         # crashes.
-        loader = yaml.CSafeLoader(text)
-        while loader.check_event():
-            if (event := loader.get_event()) is not None:
-                builder.take(event)
+        for event in _events(text):
+            builder.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(part for part in (error.context, error.problem) if part)
@@ -137,6 +153,66 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DatasetError(f"not YAML: {reason}", path=path) from None
     return ParsedDocument(path, builder.root, (), lambda: builder.lines)
+
+
+def _events(text: str) -> Iterator[yaml.Event]:
+    loader = yaml.CSafeLoader(text)
+    while loader.check_event():
+        if (event := loader.get_event()) is not None:
+            yield event
+
+
+@dataclass(slots=True)
+class _OpenSpan:
+    """A mapping or list whose end has not been read, and the place of its next value."""
+
+    where: KeyPath
+    start: int
+    key: int | None
+    is_flow: bool
+    column: int | None
+    next: str | int | None  # None in a mapping before a key
+    next_key: int | None = None
+    end: int = 0
+
+
+def _yaml_spans(text: str) -> dict[KeyPath, ValueSpan]:
+    spans: dict[KeyPath, ValueSpan] = {}
+    unclosed: list[_OpenSpan] = []
+    for event in _events(text):
+        top = unclosed[-1] if unclosed else None
+        start, end = _mark_of(event).index, cast("Mark", event.end_mark).index
+        if top is not None and top.next is None and isinstance(event, yaml.ScalarEvent):
+            top.next, top.next_key = event.value, start
+            continue
+        where: KeyPath = () if top is None or top.next is None else (*top.where, top.next)
+        key, is_flow = (None, False) if top is None else (top.next_key, top.is_flow)
+        if isinstance(event, yaml.CollectionStartEvent):
+            column = None if event.flow_style else _mark_of(event).column
+            first = None if isinstance(event, yaml.MappingStartEvent) else 0
+            unclosed.append(_OpenSpan(where, start, key, column is None, column, first))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            done = unclosed.pop()
+            # Without brackets its end event comes only where the next line begins.
+            last = end if done.column is None else done.end
+            _close(done.where, ValueSpan(done.start, last, done.key, done.is_flow, done.column),
+                   spans, unclosed)  # fmt: skip
+        elif isinstance(event, yaml.NodeEvent):
+            # The blank lines below a text of several lines are no part of what it is.
+            if getattr(event, "style", None) in {"|", ">"}:
+                end = start + len(_BLANK_LINES.sub("", text[start:end]))
+            _close(where, ValueSpan(start, end, key, is_flow), spans, unclosed)
+    return spans
+
+
+def _close(
+    where: KeyPath, span: ValueSpan, spans: dict[KeyPath, ValueSpan], unclosed: list[_OpenSpan]
+) -> None:
+    spans[where] = span
+    if unclosed:
+        top = unclosed[-1]
+        top.end = max(top.end, span.end)
+        top.next = top.next + 1 if isinstance(top.next, int) else None
 
 
 def _mark_of(event: yaml.Event) -> Mark:

@@ -10,6 +10,9 @@ import os
 import re
 import zlib
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, cast
 
@@ -35,9 +38,41 @@ class TextLine(NamedTuple):
     text: str
 
 
+# A variable of the context, so that neither another thread nor another task sees the text.
+_typed: ContextVar[tuple[Path, bytes] | None] = ContextVar("typed", default=None)
+
+
+@contextmanager
+def text_in_place(path: Path, text: str) -> Iterator[None]:
+    """Read a text wherever this thread or task reads a file, which is not written.
+
+    An editor checks with it what was not saved yet, by the same functions as what was.
+    """
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        what = "half of a character that takes two code units, which no file can hold"
+        line = text.count("\n", 0, error.start) + 1
+        raise DatasetError(what, path=path, line=line) from error
+    before = _typed.set((path.resolve(), content))
+    try:
+        yield
+    finally:
+        _typed.reset(before)
+
+
+def typed_content(path: Path) -> bytes | None:
+    """What is read in the place of a file; None where the file itself is."""
+    typed = _typed.get()
+    return typed[1] if typed is not None and typed[0] == path.resolve() else None
+
+
 @contextmanager
 def open_file(path: Path) -> Iterator[BinaryIO]:
     """A file opened for reading bytes; one whose name ends in `.gz` is decompressed."""
+    if (typed := typed_content(path)) is not None:
+        yield BytesIO(typed)
+        return
     try:
         packed = path.suffix.lower() == ".gz"
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
@@ -203,6 +238,44 @@ def without_comments(text: str) -> str:
     if "//" not in text and "/*" not in text:
         return text
     return _COMMENT.sub(lambda m: re.sub(r"[^\n]", " ", m[0]) if m["comment"] else m[0], text)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSpan:
+    """Where a value stands in the text of a document."""
+
+    start: int
+    end: int
+    key: int | None  # where its key begins; None for an item of a list, and for the whole
+    is_flow: bool = True  # whether it is in brackets or has them; in JSON everything does
+    column: int | None = None  # where the lines of a list or a mapping without brackets begin
+
+
+def json_spans(text: str) -> dict[KeyPath, ValueSpan]:
+    """Where every value of a valid JSON text stands."""
+    spans: dict[KeyPath, ValueSpan] = {}
+    keys: dict[KeyPath, int] = {}
+    values: dict[int, KeyPath] = {}
+    for where, offset, token in _places(text):
+        if token is None:
+            keys[where] = offset
+        else:
+            values[offset] = where
+    unclosed: list[tuple[KeyPath, int]] = []
+    # Closing brackets are no places of values.
+    for match in _TOKEN.finditer(text):
+        start, end, piece = match.start(), match.end(), match.group()
+        if piece in "]}":
+            where, start = unclosed.pop()
+        elif start not in values:
+            continue
+        else:
+            where = values[start]
+            if piece in "[{":
+                unclosed.append((where, start))
+                continue
+        spans[where] = ValueSpan(start, end, keys.get(where))
+    return spans
 
 
 def json_lines(text: str) -> dict[KeyPath, int]:

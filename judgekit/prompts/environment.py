@@ -10,6 +10,7 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateSyntaxError, meta, nodes
@@ -18,12 +19,13 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from judgekit import errors
+from judgekit.formats import typed_content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import CodeType
 
+    from jinja2 import Environment
     from pydantic import JsonValue
 
 _FILTERS = (
@@ -50,7 +52,7 @@ def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
     # that change a value and globals are out of reach, an undefined name is an error, and only
     # harmless filters are defined.
     environment = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader([str(folder) for folder in folders]),
+        loader=_Loader([str(folder) for folder in folders]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -64,6 +66,17 @@ def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
     environment.filters["compact_json"] = partial(json.dumps, ensure_ascii=False)
     environment.globals = {"range": _capped_range}
     return environment
+
+
+class _Loader(FileSystemLoader):
+    """Finds templates in folders; one that is being edited is read as typed."""
+
+    def get_source(
+        self, environment: Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        source, filename, is_current = super().get_source(environment, template)
+        typed = typed_content(Path(filename))
+        return source if typed is None else typed.decode(), filename, is_current
 
 
 class CompiledTemplate:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.errors import TemplateError, UnknownNameError
+from judgekit.formats import typed_content
 from judgekit.prompts.parsing import PairReplyFormat, ReplyFormat
 from judgekit.resources import shipped_file
 
@@ -76,7 +77,8 @@ def is_pair_template(name: str, folders: Sequence[Path] = ()) -> bool:
     file_name, places = find_template(name, folders)
     path = next(folder / file_name for folder in places if (folder / file_name).is_file())
     try:
-        match = _HEADER.match(path.read_text(encoding="utf-8"))
+        typed = typed_content(path)
+        match = _HEADER.match(path.read_text("utf-8") if typed is None else typed.decode())
     except (OSError, UnicodeDecodeError):
         return False
     return match is not None and _PAIR.search(match.group(1)) is not None

@@ -38,6 +38,7 @@ from .document import (
     IntervalBar as IntervalBar,
     Lines as Lines,
     Notes as Notes,
+    Passage as Passage,
     Section as Section,
     Table as Table,
     TextChange as TextChange,

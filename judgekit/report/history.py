@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.evaluation import ImportedRun, VersionFigures
-    from judgekit.report.document import Block, Cell
+    from judgekit.report.document import Block
 
 _SHORT = 8
 

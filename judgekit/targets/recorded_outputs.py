@@ -87,7 +87,7 @@ class RecordedTarget:
         return output.model_copy(update={"variant": self.id})
 
     def _read_again(self, offset: int, line: int) -> Output:
-        with self._path.open("rb") as stream:
+        with open_file(self._path) as stream:
             stream.seek(offset)
             raw = stream.readline(MAX_LINE_BYTES + 1)
         return valid_output(_row(raw, self._path, line=line, offset=offset), self._path).output

@@ -42,7 +42,8 @@ def page_reply(
     `write_token` can change something.
     """
     links = PageLinks("/assets/", f"/api/chunk/{page}/", write_token=write_token, events=events)
-    site = SitePages(lambda path: f"/{path}", NAVIGATION, here)
+    own = (("Editor", "edit"),) if here.startswith("edit") else ()
+    site = SitePages(lambda path: f"/{path}", (*NAVIGATION, *own), here)
     return HTMLResponse("".join(html_parts(document, links, site)), status)
 
 

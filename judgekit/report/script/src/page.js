@@ -6,6 +6,7 @@ import { Cases } from "./cases.js";
 import { prepareScrolling } from "./scrolling.js";
 import { prepareTips } from "./tips.js";
 import { enliven } from "./changes.js";
+import { startEditor } from "./editor.js";
 import { startHome } from "./home.js";
 import { startLive } from "./live.js";
 import { startLabelling } from "./label.js";
@@ -24,6 +25,7 @@ if (index && place) {
 prepareTips();
 prepareScrolling();
 enliven(document);
+startEditor();
 startHome();
 startLive();
 startLabelling();
