@@ -76,12 +76,7 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
 
 
 def _serve(store: RunStore, options: _ViewOptions, path: str) -> None:
-    from judgekit.web import (  # noqa: PLC0415 - the server, only here
-        ViewContext,
-        editor_routes,
-        labelling_routes,
-        serve_view,
-    )
+    from judgekit.web import ViewContext, editor_routes, labelling_routes, serve_view  # noqa: PLC0415 - the server, only here
 
     def ready(address: str) -> None:
         address = address.replace("/?", f"/{path}?")
