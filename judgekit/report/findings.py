@@ -131,11 +131,8 @@ def finding_document(one: Finding) -> Document:
             Notes(tuple(f"“{quote}”" for quote in one.quotes), title="quoted from the output"),
         )
     )
-    tone = _TONES[one.status]
-    title = f"finding {one.id}"
-    return Document(
-        title, Conclusion(f"{where}: {one.status}", tone), blocks, one.to_json, "Finding"
-    )
+    conclusion = Conclusion(f"{where}: {one.status}", _TONES[one.status])
+    return Document(f"finding {one.id}", conclusion, blocks, one.to_json, "Finding")
 
 
 # A finding of a hundred runs would fill a terminal; the JSON has all of them.

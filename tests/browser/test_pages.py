@@ -143,7 +143,7 @@ def test_a_tooltip_opens_on_a_tap_and_stays_on_the_screen(
 
 
 def test_figures_are_no_stops_of_the_tab_key(page: Page, result_pages: Mapping[str, Path]) -> None:
-    page.goto(file_url(result_pages["run"]))
+    page.goto(file_url(result_pages["calibrate"]))
     assert page.locator("td[tabindex], td [tabindex]").count() == 0
     assert page.locator("thead .term[tabindex]").count() > 0
 
