@@ -10,9 +10,10 @@ import pytest
 
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply
-from judgekit.records import AssertionResult, Evidence, Output, Score, TraceEvent
+from judgekit.records import AssertionResult, Evidence, Output, Score, TraceEvent, Usage
 from judgekit.report import Conclusion, Document, JudgeReplies, PageLinks, html_parts
 from judgekit.report.case_table import utf16_offset
+from tests.evaluation.suites import NOW
 from tests.factories import make_case, make_criterion, make_failure, make_request, make_rubric
 from tests.report.run_pages import (
     JUDGE,
@@ -273,3 +274,35 @@ def test_a_large_page_is_written_in_parts() -> None:
     assert sum(chunks) < len(whole) - len("".join(html_parts(document, links)))
     longest = max(len(part) for part in html_parts(document) if not part.startswith("/*"))
     assert longest < sum(chunks)
+
+
+def test_an_answer_has_its_time_tokens_cost_and_agent_run() -> None:
+    usage = Usage(input_tokens=1900, output_tokens=80, cost_usd=0.5)
+    result = make_result(
+        0,
+        judged(cost_usd=0.25, flags=("smoke_model",), expected_raw=0.9, confidence=0.5),
+        output=Output(text="Yes.", usage=usage, duration_ms=1500, run_id="agent-7"),
+        ran_at=NOW,
+        is_done=False,
+    )
+    answer = only_answer(case_table([result]))
+    assert answer["facts"] == [
+        f"{NOW:%Y-%m-%d %H:%M} UTC",
+        "took 1.5 s",
+        "1,900 tokens in, 80 out",
+        "$0.50 for the answer",
+        "$0.25 for its judgments",
+        "agent run agent-7",
+        "not fully judged",
+    ]
+    assert answer["judgments"][0]["facts"] == [
+        "confidence 0.50",
+        "expected score 0.90",
+        "$0.25",
+        "a smoke model, whose verdicts carry no information",
+    ]
+
+
+def test_a_run_without_answers_has_an_empty_table() -> None:
+    table = case_table([])
+    assert (table.index["n"], table.index["order"], table.chunks) == (0, [], ())
