@@ -246,7 +246,7 @@ def test_the_words_that_differ_are_shown_by_a_key(page: Page, pairs: Path) -> No
     assert page.evaluate("document.activeElement.matches('ins, del')")
     page.keyboard.press("s")
     assert texts_of(body, ".word-diff del") == added
-    assert body.locator("h4").first.inner_text() == "From B: new to A: old"
+    assert body.locator("h4").first.text_content() == "From B: new to A: old"
 
 
 def test_a_blind_pair_is_shown_as_the_judge_saw_it(page: Page, pairs: Path) -> None:
