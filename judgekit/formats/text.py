@@ -38,25 +38,34 @@ class TextLine(NamedTuple):
     text: str
 
 
+@dataclass(slots=True)
+class TextInPlace:
+    """A text that is read in the place of a file."""
+
+    path: Path
+    content: bytes
+    is_read: bool = False
+
+
 # A variable of the context, so that neither another thread nor another task sees the text.
-_typed: ContextVar[tuple[Path, bytes] | None] = ContextVar("typed", default=None)
+_typed: ContextVar[TextInPlace | None] = ContextVar("typed", default=None)
 
 
 @contextmanager
-def text_in_place(path: Path, text: str) -> Iterator[None]:
+def text_in_place(path: Path, text: str) -> Iterator[TextInPlace]:
     """Read a text wherever this thread or task reads a file, which is not written.
 
     An editor checks with it what was not saved yet, by the same functions as what was.
     """
     try:
-        content = text.encode()
+        typed = TextInPlace(path.resolve(), text.encode())
     except UnicodeEncodeError as error:
         what = "half of a character that takes two code units, which no file can hold"
         line = text.count("\n", 0, error.start) + 1
         raise DatasetError(what, path=path, line=line) from error
-    before = _typed.set((path.resolve(), content))
+    before = _typed.set(typed)
     try:
-        yield
+        yield typed
     finally:
         _typed.reset(before)
 
@@ -64,7 +73,10 @@ def text_in_place(path: Path, text: str) -> Iterator[None]:
 def typed_content(path: Path) -> bytes | None:
     """What is read in the place of a file; None where the file itself is."""
     typed = _typed.get()
-    return typed[1] if typed is not None and typed[0] == path.resolve() else None
+    if typed is None or typed.path != path.resolve():
+        return None
+    typed.is_read = True
+    return typed.content
 
 
 @contextmanager

@@ -171,7 +171,7 @@ class Editor:
         suite, path = self.folder.path_of(wanted.suite), self.folder.path_of(wanted.path)
         # Messages name files by their paths, which no page shows.
         shown, key = self.folder.without_folder, wanted.calls_key
-        with text_in_place(path, wanted.text):
+        with text_in_place(path, wanted.text) as typed:
             try:
                 reply = asyncio.run(
                     preview_prompts(suite, wanted.settings, cache=self.cache)
@@ -181,8 +181,12 @@ class Editor:
             except JudgekitError as error:
                 # As usual as an invalid suite is while one is typed: no failure of the request.
                 return {"error": shown(str(error))}
-        notes = cast("list[JsonValue]", reply["notes"])
-        return {**reply, "notes": [shown(str(note)) for note in notes]}
+        notes = [shown(str(note)) for note in cast("list[JsonValue]", reply["notes"])]
+        if not typed.is_read:
+            notes.insert(
+                0, f"{wanted.suite} does not use {wanted.path}: changes of it do not show."
+            )
+        return {**reply, "notes": [*notes]}
 
     def _command(self, name: str) -> str:
         """The command that runs a suite; there is no such button, for a run may be long."""

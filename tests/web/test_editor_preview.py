@@ -216,6 +216,15 @@ def test_each_repeat_is_a_call_of_its_own(served: Served, model: OpenAILikeServe
     assert ([one["repeat"] for one in requests], shown["n_calls"]) == ([0, 1], 2)
 
 
+def test_a_file_that_the_suite_does_not_use_is_pointed_out(served: Served, folder: Path) -> None:
+    (folder / "other.jsonl").write_text(CASES)
+
+    other = preview(served, CASES, "other.jsonl")
+
+    assert "suite.yaml does not use other.jsonl" in str(other["notes"])
+    assert "does not use" not in str(preview(served, CASES, "cases.jsonl")["notes"])
+
+
 def test_no_program_of_a_suite_is_started(served: Served, folder: Path) -> None:
     suite = SUITE.replace(
         "variants: [{id: v1, outputs: outputs.jsonl}]",
