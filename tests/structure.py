@@ -22,8 +22,8 @@ PRAGMA = re.compile(r"#\s*(?:noqa|type:|pragma|pyright|mypy|fmt)")
 
 
 LIMITS = {
-    "Python files": 375,
-    "lines": 98_000,
+    "Python files": 390,
+    "lines": 101_500,
     "longest file, lines": 600,
     "longest function, code lines": 50,
     "functions of complexity over 8": 0,
