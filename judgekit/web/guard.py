@@ -9,11 +9,11 @@ must be there, and a request that changes something must come from a page of the
 from __future__ import annotations
 
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 
 if TYPE_CHECKING:
@@ -93,7 +93,9 @@ class LocalGuard:
         return answer
 
     def _reading_problem(self, headers: Headers) -> str | None:
-        if _is_same(self._cookie_value(headers.get("cookie", "")), self._token):
+        # Other servers of this machine set cookies for all its ports, whatever they are called.
+        cookies = cookie_parser(headers.get("cookie", ""))
+        if _is_same(cookies.get(self._cookie, ""), self._token):
             return None
         return "open judgekit view by the address it printed: its token is missing or old"
 
@@ -107,13 +109,6 @@ class LocalGuard:
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return "the body must be application/json"
         return None
-
-    def _cookie_value(self, header: str) -> str:
-        try:
-            found = SimpleCookie(header).get(self._cookie)
-        except CookieError:
-            return ""
-        return "" if found is None else found.value
 
 
 def _is_foreign(headers: Headers) -> bool:

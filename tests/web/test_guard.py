@@ -121,6 +121,12 @@ def test_without_its_token_nothing_is_read(store: RunStore, served: Served) -> N
     assert served.get(f"/?token={old}", cookie=None).status == 403
 
 
+@pytest.mark.parametrize("other", ["a/b=1", "a(b=1", "=", ";;", "x", '"y"="', "é=ü"])
+def test_cookies_of_other_servers_do_not_matter(served: Served, other: str) -> None:
+    assert served.get("/", cookie=f"{other}; {served.cookie}").status == 200
+    assert served.get("/", cookie=f"{served.cookie}; {other}").status == 200
+
+
 def test_the_token_becomes_a_cookie_and_leaves_the_address(served: Served) -> None:
     reply = served.get(f"/runs/run-1?token={served.context.token}&q=1", cookie=None)
     assert (reply.status, reply.headers["location"]) == (303, "/runs/run-1?q=1")

@@ -21,6 +21,7 @@ from judgekit.web import ViewContext
 from judgekit.web.documents import RUNS_PER_PAGE, ResultDocuments
 from tests.calibrations import make_calibration
 from tests.store.observing import START, answer, key, make_run, part, said
+from tests.store.test_comparisons import info as comparison_info, pair as compared_pair
 from tests.web.conftest import Served, add_run, serving
 
 if TYPE_CHECKING:
@@ -226,6 +227,16 @@ def test_comparisons_of_scores_have_a_page(store: RunStore, served: Served) -> N
     store.add_score_comparison(info)
     assert f'href="/comparisons/{info.id}"' in served.get("/").text
     assert "of stored scores" in served.get(f"/comparisons/{info.id}").text
+
+
+def test_blind_comparisons_have_a_page(store: RunStore, served: Served) -> None:
+    store.begin_comparison(comparison_info("cmp-1"))
+    store.add_pairs("cmp-1", [compared_pair(n) for n in range(3)])
+    store.end_comparison("cmp-1", status="complete")
+    assert '<a href="/comparisons/cmp-1">cmp-1</a>' in served.get("/").text
+    page = served.get("/comparisons/cmp-1").text
+    assert "<dt>shown</dt><dd>in both orders" in page
+    assert served.get("/comparisons/cmp-2").status == 404
 
 
 @pytest.mark.parametrize(

@@ -78,3 +78,8 @@ def test_only_a_page_that_may_write_holds_the_write_token(served: Served) -> Non
     assert 'name="judgekit-token" content="may-write"' in served.get("/plug").text
     assert "may-write" not in served.get("/").text
     assert served.context.token not in served.get("/plug").text
+
+
+def test_a_body_that_is_too_large_is_refused(served: Served) -> None:
+    reply = served.post("/api/plug", {"wish": "x" * 9_000_000})
+    assert (reply.status, reply.json()) == (413, {"error": "at most 8 MB can be sent at once"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from judgekit.errors import SettingsError, StoreError
 from judgekit.evaluation import new_score_comparison
 from judgekit.web import export_site
 from judgekit.web.site import MARKER
+from tests.factories import make_rubric
 from tests.store.observing import START
 from tests.web.conftest import add_run
 
@@ -121,10 +121,32 @@ def test_names_that_differ_have_files_that_differ(store: RunStore, folder: Path)
 
 
 def test_what_cannot_be_shown_is_a_page_that_says_why(store: RunStore, folder: Path) -> None:
-    add_run(store, "run-1", status="interrupted")
+    add_run(store, "run-1")
+    other = make_rubric("accuracy", "tone")
+    add_run(store, "run-2", rubric=other, started_at=START + timedelta(days=1))
     export_site(store, folder)
-    listed = json.loads((folder / MARKER).read_text("utf-8"))["files"]
-    assert sorted(listed) == sorted(path.name for path in folder.glob("*.html"))
+    (page,) = folder.glob("diff-*.html")
+    assert "This page cannot be shown" in page.read_text("utf-8")
+
+
+def test_calibrations_and_running_runs_have_a_page(store: RunStore, folder: Path) -> None:
+    use = {"state": "stale", "words": "stale: the template changed since"}
+    add_run(store, "run-1", config={"name": "support", "calibrated": use})
+    add_run(store, "run-2", suite="other", status="running")
+    export_site(store, folder)
+    assert "the template changed" in (folder / "calibrations-run-1.html").read_text("utf-8")
+    running = (folder / "runs-run-2.html").read_text("utf-8")
+    assert "there is no conclusion yet" in running
+    assert 'data-events="' not in running
+
+
+def test_a_damaged_store_ends_the_export(store: RunStore, folder: Path) -> None:
+    add_run(store)
+    with store.writing() as connection:
+        connection.exec_driver_sql("DROP TABLE assertion_results")
+    with pytest.raises(StoreError, match="no such table"):
+        export_site(store, folder)
+    assert not (folder / "index.html").exists()
 
 
 def test_an_empty_store_makes_a_start_page(store: RunStore, folder: Path) -> None:
