@@ -15,7 +15,6 @@ import click
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import CacheFolderOptions, StoreOptions, flag, option
-from judgekit.cli.validate import checked_file
 from judgekit.errors import SettingsError
 from judgekit.report import format_count, page_path
 from judgekit.store import RunStore
@@ -96,6 +95,8 @@ def _serve(store: RunStore, options: _ViewOptions, path: str) -> None:
     # Without a token for writing these show labels and their agreement, but take none.
     routes = labelling_routes(context)
     if options.edit is not None:
+        from judgekit.cli.validate import checked_file  # noqa: PLC0415 - Jinja, only here
+
         routes += editor_routes(context, checked_file, cache=options.cache_dir)
     serve_view(context, port=options.port, routes=routes, ready=ready)
 
