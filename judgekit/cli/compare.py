@@ -43,7 +43,6 @@ from judgekit.cli.sides import (
     no_common_case_error,
     note_grading_only,
     pairing_of,
-    run_and_variant,
     show_pair_plan,
 )
 from judgekit.errors import SettingsError, StoreError
@@ -61,6 +60,7 @@ from judgekit.evaluation import (
     new_comparison,
     new_score_comparison,
     require_same_comparison,
+    run_and_variant,
     unanalysed_pairs,
 )
 from judgekit.exports import is_skill_file, write_analyses, write_comparisons

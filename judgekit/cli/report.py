@@ -12,11 +12,10 @@ from pydantic import ValidationError
 
 from judgekit.cli import console
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, rubric_option
+from judgekit.cli.options import CacheFolderOptions, OutputOptions, StoreOptions, rubric_option
 from judgekit.cli.outputs import output_option, sort_outputs
 from judgekit.cli.rank import recorded_ranking
-from judgekit.cli.show import stored_comparison_document, stored_run_document
-from judgekit.cli.sides import run_and_variant
+from judgekit.cli.replies import ReplyOptions, check_replies, page_replies
 from judgekit.datasets import load_rubric
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.evaluation import (
@@ -26,11 +25,20 @@ from judgekit.evaluation import (
     RunTally,
     conclude_result,
     holds_comparisons,
+    run_and_variant,
     verdict_outcomes,
 )
 from judgekit.formats import iter_rows, validation_faults
 from judgekit.records import CaseResult, Rubric, RunInfo, RunPanel, Variant, Verdict
-from judgekit.report import Lines, RunCases, run_document, side_by_side_document, write_document
+from judgekit.report import (
+    Lines,
+    RunCases,
+    run_document,
+    side_by_side_document,
+    stored_comparison_document,
+    stored_run_document,
+    write_document,
+)
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
@@ -46,7 +54,7 @@ _RESULT_FIELDS = {"case", "output", "judgments"}
 _VERDICT_FIELDS = {"judgments", "criteria", "passed"}
 
 
-class _ReportOptions(StoreOptions, OutputOptions):
+class _ReportOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions):
     output: tuple[Path, ...] = output_option("Write the report to FILE: .html, .md or .json.")
     rubric: str | None = rubric_option("The rubric that judged a file of results.")
 
@@ -67,19 +75,24 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
 
     Examples:
         judgekit report latest -o run.html
+        judgekit report latest --with-replies -o run.html
         judgekit report latest::v1 latest::v2 -o diff.html
         judgekit report verdicts.jsonl -o grading.html
     """
     files = sort_outputs(options.output, what="a report")
     if not files.documents:
         raise SettingsError("no file is named to write the report to", hint="-o report.html")
-    if other is None and Path(result).is_file():
+    check_replies(options, files)
+    is_file = other is None and Path(result).is_file()
+    if options.with_replies and (is_file or other or result.startswith(COMPARISON_ID_PREFIX)):
+        raise SettingsError("--with-replies is for the page of one stored run", hint="omit it")
+    if is_file:
         document = _file_document(Path(result), options.rubric, has_page=files.has_page)
     elif options.rubric is not None:
         raise SettingsError("--rubric is for files: what is stored has its own", hint="omit it")
     else:
         with closing(RunStore(options.store, create=False)) as store:
-            document = _stored_document(store, result, other, has_page=files.has_page)
+            document = _stored_document(store, result, other, options, has_page=files.has_page)
     for path in files.documents:
         write_document(path, document)
         console.note(f"wrote the report to {path}; it contains the data of the cases")
@@ -92,7 +105,7 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
 
 
 def _stored_document(
-    store: RunStore, result: str, other: str | None, *, has_page: bool
+    store: RunStore, result: str, other: str | None, options: _ReportOptions, *, has_page: bool
 ) -> Document:
     if other is not None:
         return side_by_side_document(
@@ -100,7 +113,9 @@ def _stored_document(
         )
     if result.startswith(COMPARISON_ID_PREFIX):
         return stored_comparison_document(store, store.any_comparison(result), has_page=has_page)
-    return stored_run_document(store, Run(store.run(result), store), has_page=has_page)
+    with page_replies(options, options.cache_dir) as replies:
+        run = Run(store.run(result), store)
+        return stored_run_document(store, run, replies, has_page=has_page)
 
 
 def _file_document(path: Path, rubric: str | None, *, has_page: bool) -> Document:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -28,17 +27,13 @@ from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
     OutcomeFilter,
     Run,
-    approvals_resting_on,
-    compare_stored_scores,
     conclude_result,
     findings_of_case,
     needs_attention,
     newest_comparisons,
     overview,
-    relations_of_run,
     select_outcomes,
     stored_pairs,
-    summarize_comparison,
     with_rule,
 )
 from judgekit.records import ReconciliationRule, ScoreComparisonInfo
@@ -46,35 +41,24 @@ from judgekit.report import (
     Conclusion,
     Document,
     Entries,
-    Lines,
     Notes,
-    RunCases,
     answer_entry,
     answer_json,
     answers_table,
     case_document,
-    comparison_cases,
-    comparison_document,
     comparison_json,
-    comparison_setup,
     comparisons_table,
     findings_table,
-    judging_and_cost,
     judgments_table,
     listing_document,
     message,
-    not_empty,
     numbers,
     overview_document,
     pairs_document,
-    relation_lines,
-    relations_json,
-    run_document,
     run_json,
     runs_table,
-    score_comparison_cases,
-    score_comparison_document,
-    score_comparison_setup,
+    stored_comparison_document,
+    stored_run_document,
 )
 from judgekit.store import CaseFilter, RunStore
 
@@ -83,7 +67,6 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import Outcome
     from judgekit.records import ComparisonInfo, RunInfo
-    from judgekit.report import JudgeReplies
 
 # About a screen.
 _MOST_SHOWN = 20
@@ -222,22 +205,6 @@ def _show_run(store: RunStore, run: Run, options: _ShowOptions) -> None:
     show_document(document, options, options.files)
 
 
-def stored_run_document(
-    store: RunStore, run: Run, replies: JudgeReplies | None = None, *, has_page: bool
-) -> Document:
-    """A stored run with what refers to it; of a page also all its cases."""
-    cases = RunCases(run.info, replies) if has_page else None
-    summary = run.summary(watch=None if cases is None else cases.take)
-    gate, related = run.gate(summary), relations_of_run(store, run.info)
-    table = () if cases is None else (cases.table(about=judging_and_cost(summary)),)
-    document = run_document(summary, gate, answers=table)
-    return replace(
-        document,
-        blocks=not_empty((*document.blocks, relation_lines(run.id, related))),
-        data=lambda: {**run_json(summary, gate), **relations_json(related)},
-    )
-
-
 def _show_answers(
     store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _ShowOptions
 ) -> None:
@@ -320,23 +287,6 @@ def _show_comparisons(
     show_document(document, options.model_copy(update={"verbose": True}), options.files)
 
 
-def stored_comparison_document(
-    store: RunStore, info: ComparisonInfo | ScoreComparisonInfo, *, has_page: bool
-) -> Document:
-    """The result of a stored comparison with what was compared; of a page also all its cases."""
-    if isinstance(info, ScoreComparisonInfo):
-        found = compare_stored_scores(store, info)
-        table = None
-        if has_page:
-            variants = (info.a.variant or "", info.b.variant or "")
-            table = score_comparison_cases(store, found, variants, info.tags)[0]
-        document = score_comparison_document(found.result, table)
-        return _with_setup(store, document, info, score_comparison_setup(info))
-    cases = comparison_cases(store, info) if has_page else None
-    document = comparison_document(summarize_comparison(store, info), cases)
-    return _with_setup(store, document, info, comparison_setup(info))
-
-
 def _show_score_comparison(
     store: RunStore, info: ScoreComparisonInfo, case: str | None, options: _ShowOptions
 ) -> None:
@@ -348,26 +298,6 @@ def _show_score_comparison(
         )
     document = stored_comparison_document(store, info, has_page=options.files.has_page)
     show_document(document, options.model_copy(update={"verbose": True}), options.files)
-
-
-def _with_setup(
-    store: RunStore, document: Document, info: ComparisonInfo | ScoreComparisonInfo, setup: Lines
-) -> Document:
-    """The result of a comparison with what was compared, and the approvals that rest on it."""
-    resting = approvals_resting_on(store, (info.id,))
-    names = ", ".join(f"{one.id} ({one.variant})" for one in resting)
-    about = Lines((*setup.rows, *([("approvals", names)] if names else [])))
-    summary = document.data()
-    return replace(
-        document,
-        blocks=(*document.blocks, about),
-        # The JSON has the stored record too; the page has only what follows from it.
-        data=lambda: {
-            "comparison": comparison_json(info),
-            "summary": summary,
-            "approvals": [one.id for one in resting],
-        },
-    )
 
 
 def _show_comparison_case(

@@ -43,6 +43,7 @@ from judgekit.datasets import (
 )
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
+    VARIANT_SEPARATOR,
     Pairing,
     Session,
     Side,
@@ -52,6 +53,7 @@ from judgekit.evaluation import (
     open_suite,
     plan_comparison,
     price_table,
+    run_and_variant,
     variant_version_in,
 )
 from judgekit.judge import HEURISTIC, Panel, suite_template_folders
@@ -72,8 +74,6 @@ if TYPE_CHECKING:
 _SideKind = Literal["files", "generated", "runs"]
 """Where the outputs come from: files; they are produced first; stored runs."""
 
-VARIANT_SEPARATOR = "::"
-"""What stands between a file or run and its variant."""
 
 # `compare` has two sides, `rank` any number.
 _PAIR = 2
@@ -464,21 +464,6 @@ def _run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
 
     about = ComparedSide(label=name, variant=variant, run_id=run.id, version=version)
     return Side(name, read, (variant, *models), about)
-
-
-def run_and_variant(name: str, store: RunStore) -> tuple[RunInfo, str]:
-    """The run and the variant that an argument names."""
-    whole, wanted = split_name(name)
-    run = store.run(whole)
-    known = [one.id for one in run.variants]
-    if wanted is not None and wanted not in known:
-        raise UnknownNameError("variant of this run", wanted, known)
-    if wanted is None and len(known) != 1:
-        example = f"{whole}{VARIANT_SEPARATOR}{known[0] if known else 'VARIANT'}"
-        raise SettingsError(
-            f"run {run.id} has the variants {', '.join(known)}", hint=f"name one: {example}"
-        )
-    return run, wanted or known[0]
 
 
 def _rubric_of_runs(runs: Sequence[RunInfo], name: str | None) -> Rubric:

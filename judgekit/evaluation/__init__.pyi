@@ -203,11 +203,13 @@ from .schedule import (
     variant_version_in as variant_version_in,
 )
 from .score_comparison import (
+    VARIANT_SEPARATOR as VARIANT_SEPARATOR,
     ScoreComparison as ScoreComparison,
     ScoreDifference as ScoreDifference,
     SideScores as SideScores,
     case_content as case_content,
     compare_side_scores as compare_side_scores,
+    run_and_variant as run_and_variant,
 )
 from .session import (
     Choice as Choice,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.errors import NotEnoughDataError
+from judgekit.errors import NotEnoughDataError, SettingsError, UnknownNameError
 from judgekit.evaluation.comparison_result import ComparisonDecision
 from judgekit.evaluation.outcome import conclude_result
 from judgekit.fingerprint import fingerprint
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference, SignedRanks, WinRate
     from judgekit.stats.resample import BootstrapEstimate
+    from judgekit.store import RunStore
+
+VARIANT_SEPARATOR = "::"
+"""What stands between a file or run and its variant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -382,3 +386,24 @@ def _decision(
         alpha=alpha,
         n_to_decide=n_to_decide,
     )
+
+
+def run_and_variant(name: str, store: RunStore) -> tuple[RunInfo, str]:
+    """The run and the variant that `RUN::VARIANT` names, or `RUN` with only one variant.
+
+    Raises:
+        UnknownNameError: When there is no such run, or it has no such variant.
+        SettingsError: When no variant is named, and the run has several.
+    """
+    whole, separator, variant = name.rpartition(VARIANT_SEPARATOR)
+    whole, wanted = (whole, variant) if separator else (name, None)
+    run = store.run(whole)
+    known = [one.id for one in run.variants]
+    if wanted is not None and wanted not in known:
+        raise UnknownNameError("variant of this run", wanted, known)
+    if wanted is None and len(known) != 1:
+        example = f"{whole}{VARIANT_SEPARATOR}{known[0] if known else 'VARIANT'}"
+        raise SettingsError(
+            f"run {run.id} has the variants {', '.join(known)}", hint=f"name one: {example}"
+        )
+    return run, wanted or known[0]

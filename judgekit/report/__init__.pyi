@@ -43,6 +43,7 @@ from .document import (
     Table as Table,
     TextChange as TextChange,
     Tone as Tone,
+    case_table_of as case_table_of,
     mean_cell as mean_cell,
     not_empty as not_empty,
     page_path as page_path,
@@ -157,6 +158,10 @@ from .segments import format_pass_count as format_pass_count, stratum_note as st
 from .side_by_side import (
     score_comparison_cases as score_comparison_cases,
     side_by_side_document as side_by_side_document,
+)
+from .store_documents import (
+    stored_comparison_document as stored_comparison_document,
+    stored_run_document as stored_run_document,
 )
 from .terminal import print_document as print_document, print_passage as print_passage
 from .trend import figure_text as figure_text, trend_document as trend_document

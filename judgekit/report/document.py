@@ -84,7 +84,7 @@ class Cell:
     # The page of what the cell names, by `page_path`; a link where there is such a page.
     link: str = ""
 
-    # What is put side by side, as RUN:VARIANT, when the viewer's user ticks the row.
+    # What is put side by side, as RUN::VARIANT, when the viewer's user ticks the row.
     choice: str = ""
 
 
@@ -299,6 +299,11 @@ class Document:
 
     kind: str = ""
     """What the result is, such as a comparison: the line above the title of a page."""
+
+
+def case_table_of(document: Document) -> CaseTable | None:
+    """The cases of a document; None where it has none. No document has two case tables."""
+    return next((block for block in document.blocks if isinstance(block, CaseTable)), None)
 
 
 def page_path(kind: str, name: str = "", **query: str) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from judgekit.report.document import TONE_SIGNS, CaseTable
+from judgekit.report.document import TONE_SIGNS, case_table_of
 from judgekit.report.meanings import meaning_of
 from judgekit.report.message import message_lines, printable
 from judgekit.report.svg import cell_bars, draw_bar, draw_plot, known_points, plot_figures
@@ -86,7 +86,7 @@ def html_parts(
 ) -> Iterator[str]:
     """The page in parts, for writing one that is larger than needs be held."""
     script, style = asset_text("page.js"), asset_text("page.css")
-    cases = next((block for block in document.blocks if isinstance(block, CaseTable)), None)
+    cases = case_table_of(document)
     template = _environment().get_template("document.html.j2")
     yield from template.generate(
         document=document,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, get_args
 
@@ -11,10 +10,10 @@ from judgekit.errors import InputError, UnknownNameError
 from judgekit.evaluation import (
     Run,
     TrendMeasure,
-    compare_stored_scores,
-    new_score_comparison,
+    approvals_resting_on,
+    criterion_trends,
     relations_of_run,
-    summarize_comparison,
+    run_and_variant,
     trend_of_suite,
 )
 from judgekit.records import FindingSeverity, ScoreComparisonInfo
@@ -25,32 +24,29 @@ from judgekit.report import (
     Document,
     Lines,
     Notes,
-    RunCases,
     Table,
-    comparison_document,
-    comparison_setup,
+    comparison_json,
     finding_document,
     findings_document,
     map_summary_lines,
     not_empty,
     page_path,
-    relation_lines,
-    run_document,
-    score_comparison_document,
-    score_comparison_setup,
+    relations_json,
+    side_by_side_document,
+    stored_comparison_document,
+    stored_run_document,
     trend_document,
 )
 from judgekit.web.cost import cost_document
 from judgekit.web.events import read_progress_of
 from judgekit.web.home import home_document
-from judgekit.web.result_cache import CaseTableCache, FindingsCache
+from judgekit.web.result_cache import DocumentCache, FindingsCache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.evaluation import RunSummary
     from judgekit.records import CalibrationState, Finding, RunInfo
-    from judgekit.report import CaseTable, Tone
+    from judgekit.report import Tone
     from judgekit.store import RunStore
 
 RUNS_PER_PAGE = 50
@@ -67,7 +63,7 @@ class ResultDocuments:
 
     def __init__(self, store: RunStore, **held: int) -> None:
         self._store = store
-        self.cases: CaseTableCache[RunSummary] = CaseTableCache(**held)
+        self.held = DocumentCache(**held)
         self.suite_findings = FindingsCache(store)
 
     def home(self, page: int = 1) -> Document:
@@ -83,22 +79,18 @@ class ResultDocuments:
 
     def run(self, info: RunInfo) -> Document:
         """A run; of one that has not ended, how far it is."""
-        return self._running(info) if info.status == "running" else self.run_with_cases(info)[1]
+        if info.status == "running":
+            return self._running(info)
+        followed = self.suite_findings.of(info.suite)
+        # What refers to a run may change after its end, and is on its page.
+        related = relations_json(relations_of_run(self._store, info, followed))
 
-    def run_with_cases(self, info: RunInfo) -> tuple[str, Document]:
-        """The name of an ended run's cases, and its document."""
+        def make() -> Document:
+            run = Run(info, self._store)
+            return stored_run_document(self._store, run, followed=followed, has_page=True)
 
-        def make() -> tuple[RunSummary, CaseTable]:
-            cases = RunCases(info)
-            return Run(info, self._store).summary(watch=cases.take), cases.table()
-
-        state = f"{info.status} {info.finished_at} {self._store.run_state(info.id)}"
-        name, summary, cases = self.cases.open(page_path("runs", info.id), state, make)
-        gate = Run(info, self._store).gate(summary)
-        document = run_document(summary, gate, answers=(cases,))
-        related = relations_of_run(self._store, info, self.suite_findings.of(info.suite))
-        lines = relation_lines(info.id, related)
-        return name, replace(document, blocks=not_empty((*document.blocks, lines)))
+        state = [info.status, str(info.finished_at), self._store.run_state(info.id), related]
+        return self.held.open(page_path("runs", info.id), state, make)
 
     def _running(self, info: RunInfo) -> Document:
         hint = f"If it was killed, resume it: judgekit run --resume {info.id}"
@@ -113,45 +105,29 @@ class ResultDocuments:
     def comparison(self, name: str) -> Document:
         """A blind comparison, or one of scores."""
         info = self._store.any_comparison(name)
-        if isinstance(info, ScoreComparisonInfo):
-            document = score_comparison_document(compare_stored_scores(self._store, info).result)
-            setup = score_comparison_setup(info)
-        else:
-            document = comparison_document(summarize_comparison(self._store, info))
-            setup = comparison_setup(info)
-        return replace(document, blocks=(*document.blocks, setup))
+        approvals = [one.id for one in approvals_resting_on(self._store, (info.id,))]
+        n_analyses = (
+            0 if isinstance(info, ScoreComparisonInfo) else len(self._store.analyses(info.id))
+        )
+        return self.held.open(
+            page_path("comparisons", info.id),
+            [comparison_json(info), approvals, n_analyses],
+            lambda: stored_comparison_document(self._store, info, has_page=True),
+        )
 
     def difference(self, a: str = "", b: str = "") -> Document:
-        """Two variants of stored runs, each named RUN:VARIANT, by their scores."""
+        """Two variants of stored runs side by side, each named RUN::VARIANT."""
         if not (a and b):
             raise InputError(
                 "two sides are needed", hint="tick two rows of the start page, or add a= and b="
             )
-        sides = (self.side(a), self.side(b))
+        sides = [run_and_variant(name, self._store) for name in (a, b)]
         if sides[0] == sides[1]:
             raise InputError("both sides are the same", hint="choose two runs, or two variants")
-        info = new_score_comparison(*sides, now=datetime.now(UTC))
-        return score_comparison_document(compare_stored_scores(self._store, info).result)
-
-    def side(self, name: str) -> tuple[RunInfo, str]:
-        """The run and the variant that RUN:VARIANT names; RUN alone where it has one variant."""
-        # Both names may hold colons: the longest run that exists is meant.
-        run, variant = name, ""
-        while True:
-            try:
-                info = self._store.run(run)
-                break
-            except UnknownNameError:
-                if ":" not in run:
-                    raise
-                run, _, part = run.rpartition(":")
-                variant = f"{part}:{variant}" if variant else part
-        known = [one.id for one in info.variants]
-        if not variant and len(known) == 1:
-            return info, known[0]
-        if variant not in known:
-            raise UnknownNameError(f"variant of {info.id}", variant, known)
-        return info, variant
+        states = [[run.status, self._store.run_state(run.id), variant] for run, variant in sides]
+        return self.held.open(
+            page_path("diff", a=a, b=b), states, lambda: side_by_side_document(self._store, *sides)
+        )
 
     def trend(
         self,
@@ -166,7 +142,10 @@ class ResultDocuments:
                 trends = trend_of_suite(
                     self._store, suite, variant=variant, criterion=criterion, measure=known
                 )
-                return trend_document(suite, trends)
+                criteria = (
+                    () if criterion else criterion_trends(self._store, suite, variant=variant)
+                )
+                return trend_document(suite, trends, criteria)
         raise UnknownNameError("measure", measure, get_args(TrendMeasure))
 
     def findings(self, suite: str = "", status: str = "open") -> Document:

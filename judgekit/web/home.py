@@ -7,14 +7,13 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.evaluation import FigureReader, StoredFigure, newest_comparisons
+from judgekit.evaluation import VARIANT_SEPARATOR, FigureReader, StoredFigure, newest_comparisons
 from judgekit.records import FINISHED_STATUSES, FindingSeverity
 from judgekit.report import (
     Cell,
     Column,
     Conclusion,
     Document,
-    IntervalBar,
     Table,
     comparisons_table,
     format_count,
@@ -75,7 +74,7 @@ class SuiteStatus:
 
     @cached_property
     def last_two(self) -> tuple[str, str] | None:
-        """The last two runs of a variant, each as RUN:VARIANT, the earlier one first."""
+        """The last two runs of a variant, each as RUN::VARIANT, the earlier one first."""
         ended = [
             run
             for run in self._store.runs(suite=self.name, limit=_MOST_LOOKED_AT)
@@ -84,7 +83,7 @@ class SuiteStatus:
         for variant in ended[0].variants if ended else ():
             having = [run for run in ended if variant.id in {one.id for one in run.variants}]
             if len(having) > 1:
-                after, before = (f"{run.id}:{variant.id}" for run in having[:2])
+                after, before = (f"{run.id}{VARIANT_SEPARATOR}{variant.id}" for run in having[:2])
                 return before, after
         return None
 
@@ -197,12 +196,11 @@ def _runs_table(store: RunStore, runs: Sequence[RunInfo], known: dict[str, Suite
             own = None if figures is None else figures.get(variant.id)
             estimate = _estimate(None if own is None else own.pass_rate)
             rate = rate_cell(estimate)
-            choice = f"{run.id}:{variant.id}" if own is not None else ""
+            choice = f"{run.id}{VARIANT_SEPARATOR}{variant.id}" if own is not None else ""
             rows.append((
                 Cell(run.id, link=page_path("runs", run.id), choice=choice),
                 variant.id,
                 rate,
-                Cell(rate.text, bar=IntervalBar(estimate, (0.0, 1.0), 0.0)),
                 gate,
                 numbers.DASH if run.n_cases is None else f"{run.n_cases:,}",
                 message.RUN_STATUS_WORDS[run.status],
@@ -211,7 +209,6 @@ def _runs_table(store: RunStore, runs: Sequence[RunInfo], known: dict[str, Suite
         Column("run", "id"),
         Column("variant", "text"),
         Column("passed, 95 %"),
-        Column("interval", "bar"),
         Column("gate", "text"),
         Column("cases"),
         Column("status", "text"),

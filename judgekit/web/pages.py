@@ -33,26 +33,29 @@ _NOT_STORED = {
 }
 
 
-def page_routes(context: ViewContext) -> list[Route]:
-    documents = ResultDocuments(context.store)
+class ResultPages:
+    """Answers requests for pages of results, and for their cases in full."""
 
-    def home(request: Request) -> Response:
+    def __init__(self, context: ViewContext) -> None:
+        self._store = context.store
+        self._has_editor = context.edit_folder is not None
+        self.documents = ResultDocuments(context.store)
+
+    def home(self, request: Request) -> Response:
         page = request.query_params.get("page", "1")
         if _PAGE_NUMBER.fullmatch(page) is None:
             raise InputError(f"{page!r} is no page number", hint="pages are numbered from 1")
-        return page_reply(documents.home(int(page)), here="" if page == "1" else "?")
+        return self._reply(self.documents.home(int(page)), here="" if page == "1" else "?")
 
-    def run(request: Request) -> Response:
-        info = context.store.run(request.path_params["name"])
-        if info.status == "running":
-            events = page_path("/api/events", run=info.id)
-            return page_reply(documents.run(info), events=events)
-        cases, document = documents.run_with_cases(info)
-        return page_reply(document, page=cases)
+    def run(self, request: Request) -> Response:
+        info = self._store.run(request.path_params["name"])
+        is_running = info.status == "running"
+        events = page_path("/api/events", run=info.id) if is_running else ""
+        return self._reply(self.documents.run(info), events=events)
 
-    def chunk(request: Request) -> Response:
+    def chunk(self, request: Request) -> Response:
         """Some cases of a page in full, as JSON."""
-        table = documents.cases.table(request.path_params["page"])
+        table = self.documents.held.table(request.path_params["page"])
         number = request.path_params["number"]
         if table is None or number >= len(table.chunks):
             raise HTTPException(404, "these cases are not held any more: reload the page")
@@ -62,38 +65,47 @@ def page_routes(context: ViewContext) -> list[Route]:
         headers = {"content-encoding": "gzip", "vary": "accept-encoding"}
         return Response(packed, media_type="application/json", headers=headers)
 
+    def route(self, path: str, make: Callable[..., Document], *query: str) -> Route:
+        """A page whose document follows from its name, and from parts of its query."""
+
+        def answer(request: Request) -> Response:
+            values = {
+                name: request.query_params[name] for name in query if name in request.query_params
+            }
+            # Only a page without any of them is one that every page links to.
+            here = "?" if values else path.removeprefix("/")
+            return self._reply(make(*request.path_params.values(), **values), here=here)
+
+        return Route(path, answer)
+
+    def _reply(self, document: Document, *, here: str = "?", events: str = "") -> Response:
+        name = self.documents.held.name_of(document)
+        return page_reply(
+            document, page=name, here=here, events=events, has_editor=self._has_editor
+        )
+
+
+def page_routes(context: ViewContext) -> list[Route]:
+    pages = ResultPages(context)
+    documents = pages.documents
     return [
-        Route("/", home),
+        Route("/", pages.home),
         # Names may hold slashes.
-        Route("/runs/{name:path}", run),
-        _route("/comparisons/{name:path}", documents.comparison),
-        _route("/calibrations/{name:path}", documents.calibration),
-        _route("/trends/{name:path}", documents.trend, "variant", "criterion", "measure"),
-        _route("/findings", documents.findings, "suite", "status"),
-        _route("/findings/{name}", documents.finding, "suite"),
-        _route("/cost", documents.cost),
-        _route("/diff", documents.difference, "a", "b"),
+        Route("/runs/{name:path}", pages.run),
+        pages.route("/comparisons/{name:path}", documents.comparison),
+        pages.route("/calibrations/{name:path}", documents.calibration),
+        pages.route("/trends/{name:path}", documents.trend, "variant", "criterion", "measure"),
+        pages.route("/findings", documents.findings, "suite", "status"),
+        pages.route("/findings/{name}", documents.finding, "suite"),
+        pages.route("/cost", documents.cost),
+        pages.route("/diff", documents.difference, "a", "b"),
         *(
             Route(f"/{kind}/{{name:path}}", _not_stored(kind, command))
             for kind, command in _NOT_STORED.items()
         ),
-        Route("/api/chunk/{page}/{number:int}", chunk),
+        Route("/api/chunk/{page}/{number:int}", pages.chunk),
         Route("/assets/{name}", asset),
     ]
-
-
-def _route(path: str, make: Callable[..., Document], *query: str) -> Route:
-    """A page whose document follows from its name, and from parts of its query."""
-
-    def answer(request: Request) -> Response:
-        values = {
-            name: request.query_params[name] for name in query if name in request.query_params
-        }
-        # Only a page without any of them is one that every page links to.
-        here = "?" if values else path.removeprefix("/")
-        return page_reply(make(*request.path_params.values(), **values), here=here)
-
-    return Route(path, answer)
 
 
 def _not_stored(kind: str, command: str) -> Callable[[Request], Response]:

@@ -32,6 +32,7 @@ def page_reply(
     page: str = "",
     here: str = "?",
     events: str = "",
+    has_editor: bool = False,
     write_token: str | None = None,
     status: int = 200,
 ) -> HTMLResponse:
@@ -42,7 +43,7 @@ def page_reply(
     `write_token` can change something.
     """
     links = PageLinks("/assets/", f"/api/chunk/{page}/", write_token=write_token, events=events)
-    own = (("Editor", "edit"),) if here.startswith("edit") else ()
+    own = (("Editor", "edit"),) if has_editor or here.startswith("edit") else ()
     site = SitePages(lambda path: f"/{path}", (*NAVIGATION, *own), here)
     return HTMLResponse("".join(html_parts(document, links, site)), status)
 

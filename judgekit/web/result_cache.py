@@ -1,4 +1,4 @@
-"""Holds the case tables of the pages opened last, and findings, until their results change.
+"""Holds the documents of the pages opened last, and findings, until their results change.
 
 A page has the index of its cases; their full contents are fetched when one is opened, which may be
 long after the page was made.
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from judgekit.evaluation import SuiteFindings
 from judgekit.fingerprint import fingerprint
+from judgekit.report import case_table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judgekit.report import CaseTable
+    from judgekit.report import CaseTable, Document
     from judgekit.store import RunStore
 
 _MOST_BYTES = 256 * 1024 * 1024
@@ -24,24 +25,20 @@ _BYTES_OF_ROW = 1_000
 _NAME_LENGTH = 24
 _RUNS_LOOKED_AT = 10
 
-_ResultT = TypeVar("_ResultT")
 
-
-class CaseTableCache(Generic[_ResultT]):
-    """Results with their cases, the last ones that were opened; threads may share it."""
+class DocumentCache:
+    """The documents of results that were opened last, with their cases; threads may share it."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._known: OrderedDict[str, tuple[_ResultT, CaseTable]] = OrderedDict()
+        self._known: OrderedDict[str, Document] = OrderedDict()
         self._making: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._lock = threading.Lock()
 
-    def open(
-        self, path: str, state: str, make: Callable[[], tuple[_ResultT, CaseTable]]
-    ) -> tuple[str, _ResultT, CaseTable]:
-        """The name of a result's cases, the result and its cases; made where they are not held.
+    def open(self, path: str, state: object, make: Callable[[], Document]) -> Document:
+        """The document of a path, made where it is not held.
 
-        The `state` differs after each change of the result.
+        The `state` is JSON that differs after each change of the result.
         """
         name = fingerprint([path, state])[:_NAME_LENGTH]
         with self._lock:
@@ -56,16 +53,21 @@ class CaseTableCache(Generic[_ResultT]):
             # The one that is being shown stays, however large it is.
             while len(self._known) > 1 and self._n_bytes() > self._most_bytes:
                 self._known.popitem(last=False)
-        return name, *found
+        return found
+
+    def name_of(self, document: Document) -> str:
+        """The name by which the cases of a document are fetched; empty where it is not held."""
+        with self._lock:
+            return next((name for name, one in self._known.items() if one is document), "")
 
     def table(self, name: str) -> CaseTable | None:
-        """The cases of this name, where they are still held."""
+        """The cases of the document of this name, where they are still held."""
         with self._lock:
             found = self._known.get(name)
-        return None if found is None else found[1]
+        return None if found is None else case_table_of(found)
 
     def _n_bytes(self) -> int:
-        tables = [table for _, table in self._known.values()]
+        tables = [table for one in self._known.values() if (table := case_table_of(one))]
         n_rows = sum(int(str(table.index["n"])) for table in tables)
         return n_rows * _BYTES_OF_ROW + sum(len(part) for one in tables for part in one.chunks)
 

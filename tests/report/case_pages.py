@@ -44,7 +44,7 @@ class ShownCases:
             else (
                 self._index["states"][cell["state"][place]]["label"],
                 cell["value"][place],
-                cell["text"][place],
+                cell["text"][place] if cell["text"] else "",
             )
             for cell in self._index["cells"]
         ]

@@ -261,11 +261,13 @@ def test_without_a_script_a_page_has_the_first_hundred_rows(tmp_path: Path) -> N
     assert "Judges and calibration" in page
 
 
+def _noise(n: int) -> str:
+    """A text that compression leaves long."""
+    return "".join(hashlib.sha512(bytes([n, k])).hexdigest() for k in range(9))
+
+
 def test_a_large_page_is_written_in_parts() -> None:
-    table = case_table(
-        make_result(n, judged(), output=Output(text=hashlib.sha512(bytes([n])).hexdigest() * 20))
-        for n in range(250)
-    )
+    table = case_table(make_result(n, judged(), output=Output(text=_noise(n))) for n in range(250))
     document = Document("run", Conclusion("done"), (table,), dict)
     chunks = [len(chunk) for chunk in table.chunks]
     links = PageLinks(assets="/assets/", chunks="/api/chunk/r1/")

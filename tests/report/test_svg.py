@@ -145,7 +145,7 @@ def test_an_interval_is_drawn_where_both_its_ends_are_known() -> None:
 
 def figures(*series: Series) -> list[list[str]]:
     """The table beside a plot, its heads first."""
-    found = re.findall(r"<tr>(.*?)</tr>", page(plot(*series)), re.DOTALL)
+    found = re.findall(r"<tr>(.*?)</tr>", page(plot(*series)).split("<script")[0], re.DOTALL)
     return [re.findall(r"<t[hd][^>]*>([^<]*)<", row) for row in found]
 
 

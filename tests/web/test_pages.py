@@ -45,8 +45,8 @@ def test_the_start_page_lists_the_runs_with_their_intervals(
     add_run(store)
     page = served.get("/").text
     assert '<a href="/runs/run-1">run-1</a>' in page
-    assert 'data-choice="run-1:v1"' in page
-    assert re.search(r'<svg role="img" aria-label="67 % \[\d+, \d+\]"', page)
+    assert 'data-choice="run-1::v1"' in page
+    assert re.search(r"67 % \[\d+, \d+\]<svg", page)
 
 
 def test_the_start_page_of_an_empty_store_says_what_fills_it(served: Served) -> None:
@@ -125,18 +125,25 @@ def test_unknown_cases_ask_for_a_reload(served: Served) -> None:
 
 def test_the_cases_of_the_last_page_are_held_whatever_their_size(store: RunStore) -> None:
     documents = ResultDocuments(store, most_bytes=0)
-    first, last = (documents.run_with_cases(add_run(store, name))[0] for name in ("run-1", "run-2"))
-    assert documents.cases.table(first) is None
-    assert documents.cases.table(last) is not None
+    shown = [documents.run(add_run(store, name)) for name in ("run-1", "run-2")]
+    first, last = map(documents.held.name_of, shown)
+    assert not first
+    assert documents.held.table(last) is not None
 
 
 def test_a_run_is_read_once_for_many_requests(store: RunStore) -> None:
     documents = ResultDocuments(store)
     info = add_run(store)
-    (first, shown), (second, again) = documents.run_with_cases(info), documents.run_with_cases(info)
-    tables = [next(b for b in d.blocks if hasattr(b, "chunks")) for d in (shown, again)]
-    assert first == second
-    assert tables[0] is tables[1]
+    assert documents.run(info) is documents.run(info)
+
+
+def test_a_comparison_that_is_stored_later_is_on_the_page_of_its_run(store: RunStore) -> None:
+    documents = ResultDocuments(store)
+    infos = [add_run(store, name) for name in ("run-1", "run-2")]
+    before = documents.run(infos[0])
+    a, b = ((info, "v1") for info in infos)
+    store.add_score_comparison(new_score_comparison(a, b, now=START))
+    assert documents.run(infos[0]) is not before
 
 
 def test_a_new_run_is_there_after_a_reload(store: RunStore, served: Served) -> None:
@@ -240,33 +247,14 @@ def test_blind_comparisons_have_a_page(store: RunStore, served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("run-1:v1", ("run-1", "v1")),
-        ("run-1:v:2", ("run-1", "v:2")),
-        ("a:b:v1", ("a:b", "v1")),
-        ("a:b", ("a:b", "v1")),
-        ("latest:support:v1", ("run-1", "v1")),
-    ],
-)
-def test_a_side_is_a_run_and_a_variant(
-    store: RunStore, name: str, expected: tuple[str, str]
-) -> None:
-    store.begin(make_run("a:b", suite="other", started_at=START - timedelta(hours=1)))
-    store.begin(make_run("run-1", "v1", "v:2"))
-    info, variant = ResultDocuments(store).side(name)
-    assert (info.id, variant) == expected
-
-
-@pytest.mark.parametrize(
     ("query", "message"),
     [
         ("", "two sides are needed"),
-        ("a=run-1:v1", "two sides are needed"),
-        ("a=run-1:v1&b=run-2:v1", "no run is called &#39;run-2"),
-        ("a=run-1:v1&b=run-1:v3", "no variant of run-1 is called &#39;v3&#39;"),
-        ("a=run-1&b=run-1:v1", "no variant of run-1 is called &#39;&#39;"),
-        ("a=run-1:v1&b=run-1:v1", "both sides are the same"),
+        ("a=run-1::v1", "two sides are needed"),
+        ("a=run-1::v1&b=run-2::v1", "no run is called &#39;run-2"),
+        ("a=run-1::v1&b=run-1::v3", "no variant of this run is called &#39;v3&#39;"),
+        ("a=run-1&b=run-1::v1", "run run-1 has the variants v1, v2"),
+        ("a=run-1::v1&b=run-1::v1", "both sides are the same"),
     ],
 )
 def test_a_side_that_does_not_exist_says_why(
@@ -280,7 +268,7 @@ def test_a_side_that_does_not_exist_says_why(
 
 def test_two_variants_are_put_side_by_side(store: RunStore, served: Served) -> None:
     add_run(store, "run-1", "v1", "v2")
-    reply = served.get("/diff?a=run-1:v1&b=run-1:v2")
+    reply = served.get("/diff?a=run-1::v1&b=run-1::v2")
     assert reply.status == 200
     assert "v1" in reply.text
 
@@ -397,7 +385,7 @@ def test_a_page_names_no_folder_of_this_machine(
     comparison = store.score_comparisons()[0].id
     paths = (
         "/", "/runs/run-1", "/cost", "/findings", "/trends/support", f"/comparisons/{comparison}",
-        "/diff?a=run-1:v1&b=run-1:v2", "/runs/none", "/calibrations/run-1",
+        "/diff?a=run-1::v1&b=run-1::v2", "/runs/none", "/calibrations/run-1",
     )  # fmt: skip
     for path in paths:
         assert "planted" not in (text := served.get(path).text), path
