@@ -50,7 +50,7 @@ browser: .venv/.dev pages-check
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
 		{ apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
 		echo "Chromium is not installed: tests of pages are skipped" >&2
-	$(BIN)/pytest -n 2 --dist worksteal tests/browser
+	$(BIN)/pytest -n 2 --dist worksteal -m browser tests/browser
 
 # The script and the style sheet of pages. Node.js is needed only to change them.
 SCRIPT := judgekit/report/script
