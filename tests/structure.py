@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 PRAGMA = re.compile(r"#\s*(?:noqa|type:|pragma|pyright|mypy|fmt)")
 
 
+# Raised for pages, viewer, labelling and editor: 7,000 lines.
 LIMITS = {
     "Python files": 390,
     "lines": 101_500,

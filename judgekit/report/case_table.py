@@ -118,6 +118,7 @@ class CaseTableBuilder:
         title: str = "Cases",
         *,
         about: tuple[Block, ...] = (),
+        comes_early: bool = True,
     ) -> CaseTable:
         """All rows so far; `summary` is what a terminal shows in their place.
 
@@ -125,7 +126,7 @@ class CaseTableBuilder:
         """
         if self._open:
             self._close_chunk()
-        return CaseTable(self._index(), tuple(self._chunks), summary, title, about)
+        return CaseTable(self._index(), tuple(self._chunks), summary, title, about, comes_early)
 
     def _close_chunk(self) -> None:
         text = json.dumps(self._open, ensure_ascii=False, separators=(",", ":"))

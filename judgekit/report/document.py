@@ -254,6 +254,9 @@ class CaseTable:
     about: tuple[Block, ...] = ()
     """What only a page shows, below the cases: other renderers have no room for it."""
 
+    comes_early: bool = True
+    """Whether a page shows it after the first table: most readers of a run come for its cases."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

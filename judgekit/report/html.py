@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from judgekit.report.document import TONE_SIGNS, case_table_of
+from judgekit.report.document import TONE_SIGNS, Table, case_table_of
 from judgekit.report.meanings import meaning_of
 from judgekit.report.message import message_lines, printable
 from judgekit.report.svg import cell_bars, draw_bar, draw_plot, known_points, plot_figures
@@ -28,7 +28,7 @@ from judgekit.report.svg import cell_bars, draw_bar, draw_plot, known_points, pl
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from judgekit.report.document import Document, PageJson
+    from judgekit.report.document import Block, CaseTable, Document, PageJson
     from judgekit.stats.estimate import Estimate
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -90,6 +90,7 @@ def html_parts(
     template = _environment().get_template("document.html.j2")
     yield from template.generate(
         document=document,
+        blocks=_page_blocks(document.blocks, cases),
         cases=cases,
         links=links,
         sign=TONE_SIGNS[document.conclusion.tone],
@@ -98,6 +99,15 @@ def html_parts(
         style=Markup(style),  # noqa: S704 - our own file
         policy=file_policy(script, style),
     )
+
+
+def _page_blocks(blocks: tuple[Block, ...], cases: CaseTable | None) -> tuple[Block, ...]:
+    """The blocks in the order of a page."""
+    if cases is None or not cases.comes_early:
+        return blocks
+    others = tuple(block for block in blocks if block is not cases)
+    end = next((n for n, one in enumerate(others, start=1) if isinstance(one, Table)), 0)
+    return (*others[:end], cases, *others[end:])
 
 
 def page_template(name: str) -> Template:

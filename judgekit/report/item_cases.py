@@ -105,7 +105,7 @@ def calibration_cases(
     for place in sorted(items, key=lambda one: one.rank):
         own = [(part, items[place].get(part.name)) for part in parts]
         builder.add(_item_row(place, own, reasons, known.get(place, KnownAnswer())))
-    return builder.table(summary, "Items: judge vs human label")
+    return builder.table(summary, "Items: judge vs human label", comes_early=False)
 
 
 def _title(part: AlignedItems) -> str:
@@ -276,7 +276,7 @@ def score_changes(changed: Sequence[ChangedScore], answers: KnownAnswers) -> Cas
         states = {cell.state for cell in cells if cell is not None}
         answer = known.get(place, KnownAnswer())
         builder.add(_row(place, answer, cells, opinions, filters=states & filters.keys()))
-    return builder.table(title="Changed scores on held-out cases")
+    return builder.table(title="Changed scores on held-out cases", comes_early=False)
 
 
 def _change_cell(one: ChangedScore) -> GridCell:
@@ -304,7 +304,7 @@ def changed_verdicts(
         cells = [_verdict_cell(side) for side in (one.old, one.new)]
         filters = ["up" if one.new.passed else "down"]
         builder.add(_row(place, known, cells, [*_criterion_changes(one)], filters=filters))
-    return builder.table(summary, "Changed decisions")
+    return builder.table(summary, "Changed decisions", comes_early=False)
 
 
 def _verdict_cell(side: JudgedSide) -> GridCell:

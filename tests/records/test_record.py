@@ -39,10 +39,12 @@ from judgekit.records import (
     JudgeFailure,
     Judgment,
     Label,
+    LabelPacket,
     Level,
     MemberComparison,
     Occurrence,
     Output,
+    PacketItem,
     PairAnswer,
     Preference,
     PreferenceFailure,
@@ -67,6 +69,8 @@ from tests.calibrations import make_calibration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+PACKET_ITEM = PacketItem(id="i-1", case_id="c", variant="v1", probability=0.5)
 
 USAGE = Usage(input_tokens=9, output_tokens=4, cached_input_tokens=2, cost_usd=0.1)
 EVENT = TraceEvent.model_validate(
@@ -155,6 +159,7 @@ RECORDS: list[Record] = [
                judgments=(JUDGMENT,), failures=(FAILURE,), checks=(HELD, UNDECIDED),
                scores=(SCORE,), is_done=True, ran_at=AT),
     GateDecision(run_id="r1", at=AT, outcome="accepted", reason="harder cases", by="Ada"),
+    PACKET_ITEM, LabelPacket(id="p-1", source="run-1", made_at=AT, criteria=("right",), items=(PACKET_ITEM,)),
     FINDING, FindingNote(finding="f-1", at=AT, by="Ada", resolution="a line more", type="refusal"),
     Occurrence(variant="v1", case_id=None, type="regression", severity="critical",
                description="the pass rate fell"),

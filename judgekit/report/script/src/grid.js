@@ -102,7 +102,9 @@ export function CaseGrid({ index, rows, state, change, active, setActive, column
     setActive(Number(row.dataset.place));
     openRow(Number(row.dataset.row), chosen === undefined ? undefined : index.columns[chosen]);
   };
-  return html`<div class="grid" ref=${box} onScroll=${read}>
+  // A few variants with long names have room to show them.
+  const isFew = index.columns.length <= 4 && index.columns.some((name) => name.length > 12);
+  return html`<div class=${isFew ? "grid few" : "grid"} ref=${box} onScroll=${read}>
     <table role="table" aria-label="Cases" aria-rowcount=${rows.length + 1} ref=${width} onClick=${onClick}>
       <colgroup><col class="c-id" /><col />${hasTags && html`<col class="c-tags" />`}
         ${index.columns.map(() => html`<col class="c-value" />`)}</colgroup>
