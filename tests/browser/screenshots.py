@@ -1,30 +1,22 @@
-"""Makes the pictures of pages in `docs/images/`: `python docs/screenshots.py`.
+"""Makes the pictures of pages in `docs/images/`: `python -m tests.browser.screenshots`.
 
-They show the suite that `judgekit init` makes, with its recorded replies. Chromium has to be
-installed, and Playwright, which is among the requirements for development.
+They show the suite that `judgekit init` makes, with its recorded replies.
 """
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
+from tests.browser.conftest import CHROMIUM, SWITCHES, judgekit
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-IMAGES = Path(__file__).parent / "images"
-SIZE = {"width": 1080, "height": 680}
-
-
-def judgekit(folder: Path, *arguments: str) -> None:
-    command = [sys.executable, "-m", "judgekit", *arguments]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
 def show_run(page: Page, folder: Path) -> None:
@@ -55,18 +47,15 @@ SHOWN = {"run": show_run, "case": show_case, "sides": show_sides, "label": show_
 
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name) / "support"
-        judgekit(folder.parent, "init", folder.name)
-        judgekit(folder, "run", "-o", "run.html")
-        judgekit(folder, "report", "latest::v1", "latest::v2", "-o", "sides.html")
-        judgekit(folder, "label", "latest", "-o", "label.html")
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
-        )
+        judgekit("init", folder.name, folder=folder.parent)
+        judgekit("run", "-o", "run.html", folder=folder)
+        judgekit("report", "latest::v1", "latest::v2", "-o", "sides.html", folder=folder)
+        judgekit("label", "latest", "-o", "label.html", folder=folder)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*SWITCHES])
         for image, show in SHOWN.items():
-            page = browser.new_page(viewport=SIZE, color_scheme="light")
+            page = browser.new_page(viewport={"width": 1080, "height": 680}, color_scheme="light")
             show(page, folder)
             page.screenshot(path=IMAGES / f"{image}.png")
         browser.close()
