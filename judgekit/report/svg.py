@@ -94,6 +94,8 @@ def _ticks(axis: Axis) -> list[float]:
     if (
         _is_multiple(span, step)
         and _is_multiple(axis.low, step / 2)
+        # Numbers of runs are whole: no tick stands at half of one.
+        and _is_multiple(axis.low, 10.0 ** floor(log10(step)))
         and not axis.low < 0 < axis.high
     ):
         start = axis.low
