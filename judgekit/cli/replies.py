@@ -39,9 +39,9 @@ def check_replies(options: ReplyOptions, files: OutputFiles) -> None:
 
 
 @contextmanager
-def page_replies(options: ReplyOptions, folder: Path) -> Iterator[JudgeReplies | None]:
+def page_replies(folder: Path, *, is_wanted: bool) -> Iterator[JudgeReplies | None]:
     """The prompts and replies in a cache folder for a page; None without `--with-replies`."""
-    if not options.with_replies:
+    if not is_wanted:
         yield None
     # A run with recorded replies leaves no cache; its page says that they are not there.
     elif CacheFolder(folder).identity() is None:

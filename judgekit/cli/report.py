@@ -113,7 +113,7 @@ def _stored_document(
         )
     if result.startswith(COMPARISON_ID_PREFIX):
         return stored_comparison_document(store, store.any_comparison(result), has_page=has_page)
-    with page_replies(options, options.cache_dir) as replies:
+    with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
         run = Run(store.run(result), store)
         return stored_run_document(store, run, replies, has_page=has_page)
 

@@ -205,7 +205,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     answers = RunAnswers(most=0 if options.verbose else 5, lists_all=lists_all)
     # The answers are read once for all of it.
     failures = CaseTally(ended)
-    with page_replies(options, cache_folder(options) or Path()) as replies:
+    with page_replies(cache_folder(options) or Path(), is_wanted=options.with_replies) as replies:
         cases = RunCases(ended, replies) if files.has_page else None
         watchers = [answers.take, failures.take, *([] if cases is None else [cases.take])]
 

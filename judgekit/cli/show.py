@@ -200,7 +200,7 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
 
 
 def _show_run(store: RunStore, run: Run, options: _ShowOptions) -> None:
-    with page_replies(options, options.cache_dir) as replies:
+    with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
         document = stored_run_document(store, run, replies, has_page=options.files.has_page)
     show_document(document, options, options.files)
 

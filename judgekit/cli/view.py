@@ -8,6 +8,7 @@ import sys
 import webbrowser
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -15,14 +16,19 @@ import click
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import CacheFolderOptions, StoreOptions, flag, option
+from judgekit.cli.replies import page_replies
 from judgekit.errors import SettingsError
 from judgekit.report import format_count, page_path
 from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from judgekit.report import JudgeReplies
 
 _LAST_PORT = 65_535
 
 
 class _ViewOptions(StoreOptions, CacheFolderOptions):
+    with_replies: bool = flag("Show the judge's prompts and raw replies as well.")
     port: int = option("Port of 127.0.0.1 (0: any free one).", 0, ge=0, le=_LAST_PORT)
     no_open: bool = flag("Print the address without opening a browser.")
     as_json: bool = flag('Print {"url", "port"} as one line of JSON.', spelling="--json")
@@ -65,16 +71,19 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
     if options.edit is not None and options.export is not None:
         raise SettingsError("--export serves nothing that could be edited", hint="omit --edit")
     # Whoever writes a suite may have no run yet.
-    with closing(RunStore(options.store, create=options.edit is not None)) as store:
+    with (
+        closing(RunStore(options.store, create=options.edit is not None)) as store,
+        page_replies(options.cache_dir, is_wanted=options.with_replies) as replies,
+    ):
         if options.export is not None:
-            _export(store, options, run)
+            _export(store, options, run, replies)
             return
         start = "" if options.edit is None else "edit"
         path = start if run is None else page_path("runs", store.run(run).id)
-        _serve(store, options, path)
+        _serve(store, options, path, replies)
 
 
-def _serve(store: RunStore, options: _ViewOptions, path: str) -> None:
+def _serve(store: RunStore, options: _ViewOptions, path: str, replies: JudgeReplies | None) -> None:
     from judgekit.web import ViewContext, editor_routes, labelling_routes, serve_view  # noqa: PLC0415 - the server, only here
 
     def ready(address: str) -> None:
@@ -91,7 +100,8 @@ def _serve(store: RunStore, options: _ViewOptions, path: str) -> None:
             webbrowser.open(address)
 
     write_token = None if options.edit is None else secrets.token_urlsafe(32)
-    context = ViewContext(store, secrets.token_urlsafe(32), write_token, options.edit)
+    token = secrets.token_urlsafe(32)
+    context = ViewContext(store, token, write_token, options.edit, replies)
     # Without a token for writing these show labels and their agreement, but take none.
     routes = labelling_routes(context)
     if options.edit is not None:
@@ -101,13 +111,15 @@ def _serve(store: RunStore, options: _ViewOptions, path: str) -> None:
     serve_view(context, port=options.port, routes=routes, ready=ready)
 
 
-def _export(store: RunStore, options: _ViewOptions, run: str | None) -> None:
+def _export(
+    store: RunStore, options: _ViewOptions, run: str | None, replies: JudgeReplies | None
+) -> None:
     from judgekit.web import export_site  # noqa: PLC0415 - Jinja, only here
 
     folder = options.export
     if folder is None or run is not None:
         raise SettingsError("--export writes all runs, not one", hint="omit RUN, or use --limit")
-    n = export_site(store, folder, limit=options.limit)
+    n = export_site(store, folder, limit=options.limit, replies=replies)
     if options.as_json:
         console.print_json({"folder": str(folder), "pages": n})
     console.note(f"wrote {format_count(n, 'page')} to {folder}: open {folder / 'index.html'}")

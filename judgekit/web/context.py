@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from judgekit.report import JudgeReplies
     from judgekit.store import RunStore
 
 
@@ -28,6 +29,9 @@ class ViewContext:
 
     edit_folder: Path | None = None
     """The folder whose files may be edited."""
+
+    replies: JudgeReplies | None = None
+    """Where prompts and raw replies of judges are read from; None where they are not shown."""
 
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server ends, so that streams of events end with it."""

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.records import CalibrationState, Finding, RunInfo
-    from judgekit.report import Tone
+    from judgekit.report import JudgeReplies, Tone
     from judgekit.store import RunStore
 
 RUNS_PER_PAGE = 50
@@ -61,8 +61,9 @@ _TONES: dict[CalibrationState, Tone] = {"calibrated": "pass", "stale": "fail"}
 class ResultDocuments:
     """Makes the documents of a store's results; at most `most_bytes` of cases are held."""
 
-    def __init__(self, store: RunStore, **held: int) -> None:
+    def __init__(self, store: RunStore, replies: JudgeReplies | None = None, **held: int) -> None:
         self._store = store
+        self._replies = replies
         self.held = DocumentCache(**held)
         self.suite_findings = FindingsCache(store)
 
@@ -87,7 +88,9 @@ class ResultDocuments:
 
         def make() -> Document:
             run = Run(info, self._store)
-            return stored_run_document(self._store, run, followed=followed, has_page=True)
+            return stored_run_document(
+                self._store, run, self._replies, followed=followed, has_page=True
+            )
 
         state = [info.status, str(info.finished_at), self._store.run_state(info.id), related]
         return self.held.open(page_path("runs", info.id), state, make)

@@ -39,7 +39,7 @@ class ResultPages:
     def __init__(self, context: ViewContext) -> None:
         self._store = context.store
         self._has_editor = context.edit_folder is not None
-        self.documents = ResultDocuments(context.store)
+        self.documents = ResultDocuments(context.store, context.replies)
 
     def home(self, request: Request) -> Response:
         page = request.query_params.get("page", "1")

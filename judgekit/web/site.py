@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from judgekit.report import Document
+    from judgekit.report import Document, JudgeReplies
     from judgekit.store import RunStore
 
 MARKER = "judgekit-site.json"
@@ -37,7 +37,9 @@ _LONGEST_NAME = 120
 _MARK_LENGTH = 8
 
 
-def export_site(store: RunStore, folder: Path, *, limit: int | None = None) -> int:
+def export_site(
+    store: RunStore, folder: Path, *, limit: int | None = None, replies: JudgeReplies | None = None
+) -> int:
     """Write a site of the latest `limit` runs and all that refers to them; the number of pages.
 
     Raises:
@@ -45,7 +47,7 @@ def export_site(store: RunStore, folder: Path, *, limit: int | None = None) -> i
         StoreError: When a file cannot be written, or the store cannot be read.
     """
     before = _earlier_files(folder)
-    pages = _page_makers(store, limit)
+    pages = _page_makers(store, limit, replies)
     names = {path: _file_name(path) for path in pages}
     _make_folder(folder)
     # Known before the first page is there: an export that is interrupted can be repeated.
@@ -59,10 +61,12 @@ def export_site(store: RunStore, folder: Path, *, limit: int | None = None) -> i
     return len(pages)
 
 
-def _page_makers(store: RunStore, limit: int | None) -> dict[str, Callable[[], Document]]:
+def _page_makers(
+    store: RunStore, limit: int | None, replies: JudgeReplies | None
+) -> dict[str, Callable[[], Document]]:
     """What makes each page, by its path; the start page first."""
     # Each page is written once: nothing needs to be held for another look.
-    documents = ResultDocuments(store, most_bytes=0)
+    documents = ResultDocuments(store, replies, most_bytes=0)
     runs = store.runs(limit=limit)
     suites = [name for name in dict.fromkeys(run.suite for run in runs) if is_followed(name)]
     pages: dict[str, Callable[[], Document]] = {

@@ -46,10 +46,21 @@ def test_a_page_has_prompts_and_replies_only_where_they_are_wanted(bench: Bench)
     assert "not included: add" not in page.read_text(encoding="utf-8")
 
 
-def test_a_stored_run_is_shown_with_the_replies_of_the_cache(bench: Bench) -> None:
+def test_a_site_has_prompts_and_replies_where_they_are_wanted(bench: Bench) -> None:
     with OpenAILikeServer(scores(a=2)) as server:
         bench.grade(server)
-    assert bench.run("show", "latest", *PAGE, "--with-replies").code == 0
+    assert bench.run("view", "--export", "site", "--with-replies").code == 0
+    (page,) = (bench.folder / "site").glob("runs-*.html")
+    assert '"messages":[{' in cases_in_full(page)
+    assert bench.run("view", "--export", "site").code == 0
+    assert '"messages":[{' not in cases_in_full(page)
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_a_stored_run_is_shown_with_the_replies_of_the_cache(bench: Bench, command: str) -> None:
+    with OpenAILikeServer(scores(a=2)) as server:
+        bench.grade(server)
+    assert bench.run(command, "latest", *PAGE, "--with-replies").code == 0
     assert '"messages":[{' in cases_in_full(bench.folder / "page.html")
     # Without the cache the page says so in each place.
     ran = bench.run("show", "latest", *PAGE, "--with-replies", "--cache-dir", "nowhere")
