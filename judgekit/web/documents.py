@@ -6,12 +6,15 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, get_args
 
+from judgekit.calibration import calibrate
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.evaluation import (
     Run,
     TrendMeasure,
     approvals_resting_on,
     criterion_trends,
+    has_model_judges,
+    label_rows,
     relations_of_run,
     run_and_variant,
     trend_of_suite,
@@ -25,6 +28,7 @@ from judgekit.report import (
     Lines,
     Notes,
     Table,
+    calibration_document,
     comparison_json,
     finding_document,
     findings_document,
@@ -33,6 +37,7 @@ from judgekit.report import (
     page_path,
     relations_json,
     side_by_side_document,
+    stored_answers,
     stored_comparison_document,
     stored_run_document,
     trend_document,
@@ -45,8 +50,8 @@ from judgekit.web.result_cache import DocumentCache, FindingsCache
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.records import CalibrationState, Finding, RunInfo
-    from judgekit.report import JudgeReplies, Tone
+    from judgekit.records import CalibrationInUse, CalibrationState, Finding, RunInfo
+    from judgekit.report import Block, JudgeReplies, Tone
     from judgekit.store import RunStore
 
 RUNS_PER_PAGE = 50
@@ -184,23 +189,44 @@ class ResultDocuments:
         )
 
     def calibration(self, name: str) -> Document:
-        """The calibration that a run was concluded with; stores have none beside their runs."""
+        """A run's judge against the human labels of the run, and the maps that were applied."""
         info = self._store.run(name)
-        use = info.calibration
-        if use is None:
-            raise InputError(f"{info.id} was run without a calibration", hint=_CALIBRATE)
-        lines = () if use.calibration is None else map_summary_lines(use.calibration)
-        run = Cell(info.id, link=page_path("runs", info.id))
-        blocks = (
-            Table((Column("run", "id"),), ((run,),)),
-            Notes(tuple(lines), "What each map does"),
-            Notes(() if use.state == "calibrated" else (_CALIBRATE,)),
+        state = [self._store.run_state(info.id), str(info.finished_at)]
+        return self.held.open(
+            page_path("calibrations", info.id), state, lambda: self._calibration(info)
         )
-        conclusion = Conclusion(use.words, _TONES.get(use.state, "inconclusive"))
-        title = f"Calibration of {info.id}"
-        return Document(title, conclusion, not_empty(blocks), use.to_json)
+
+    def _calibration(self, info: RunInfo) -> Document:
+        use = info.calibration
+        labels = [*label_rows(self._store.results(info.id))] if has_model_judges(info) else []
+        if labels:
+            report = calibrate(Run(info, self._store), labels)
+            document = calibration_document(report, stored_answers(self._store, info.id))
+            maps = () if use is None else _applied_maps(use)
+            return replace(document, blocks=not_empty((*document.blocks, *maps)))
+        if use is None:
+            raise InputError(
+                f"{info.id} has no calibration: its judge was not compared with human labels",
+                hint=f"label its answers: judgekit label {info.id}; or {_CALIBRATE}",
+            )
+        run = Cell(info.id, link=page_path("runs", info.id))
+        return Document(
+            f"Calibration of {info.id}",
+            Conclusion(use.words, _TONES.get(use.state, "inconclusive")),
+            not_empty((Table((Column("run", "id"),), ((run,),)), *_applied_maps(use))),
+            use.to_json,
+        )
 
     def cost(self, limit: int | None = RUNS_PER_PAGE) -> Document:
         """What the last runs cost, and what the cache saved."""
         runs = self._store.runs(limit=limit)
         return cost_document(self._store, [info for info in runs if info.status != "running"])
+
+
+def _applied_maps(use: CalibrationInUse) -> tuple[Block, ...]:
+    """The calibration maps that a run was concluded with."""
+    lines = () if use.calibration is None else map_summary_lines(use.calibration)
+    return (
+        Notes(tuple(lines), "What each map does"),
+        Notes(() if use.state == "calibrated" else (_CALIBRATE,)),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,19 @@ from starlette.routing import Route
 from judgekit.calibration import PACKET_FIELD, ResolvedLabels, merge_labels, resolve_labels
 from judgekit.datasets import locate_labels
 from judgekit.errors import InputError
-from judgekit.evaluation import label_rows, record_labels, update_run_status
+from judgekit.evaluation import has_model_judges, label_rows, record_labels, update_run_status
 from judgekit.records import ItemKey
-from judgekit.report import agreement_document, render_label_page, run_label_task
+from judgekit.report import (
+    Cell,
+    Column,
+    Notes,
+    Table,
+    agreement_document,
+    numbers,
+    page_path,
+    render_label_page,
+    run_label_task,
+)
 from judgekit.web.replies import page_reply, write_route
 
 if TYPE_CHECKING:
@@ -69,7 +80,20 @@ class LabellingPages:
         ]
         labels = tuple(locate_labels(rows))
         merged = merge_labels(ResolvedLabels(labels, (), (packet,), None), None)
-        return page_reply(agreement_document(merged))
+        document = agreement_document(merged)
+        run = self._store.run(packet.source)
+        if not has_model_judges(run):
+            return page_reply(document)
+        labelled = {(row["case_id"], row["variant"], row.get("repeat", 0)) for row in rows}
+        # Who still labels must not see what the judge said.
+        link = Cell("the judge and these labels", link=page_path("calibrations", run.id))
+        n_open = numbers.format_count(len(places - labelled), "item")
+        table = Table((Column("calibration", "text"),), ((link,),))
+        waiting = Notes(
+            (f"The judge's scores are shown when all items have a label: {n_open} left.",)
+        )
+        judged = waiting if places - labelled else table
+        return page_reply(replace(document, blocks=(*document.blocks, judged)))
 
     def _packet(self, request: Request) -> LabelPacket:
         return self._store.packet(request.path_params["packet"])

@@ -12,7 +12,7 @@ from judgekit.store import RunStore
 from judgekit.web import ViewContext, labelling_routes
 from tests.evaluation.waiting import waiting_run
 from tests.store.observing import START, key
-from tests.web.conftest import Served, serving
+from tests.web.conftest import Served, add_run, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,6 +82,22 @@ def test_agreement_has_a_page(served: Served, packet: LabelPacket) -> None:
     send(served, packet, label(packet, 0, 4))
     page = served.get(f"/label/{packet.id}/agreement").text
     assert "No item was labelled by two annotators: agreement is unknown." in page
+
+
+def test_the_judge_is_shown_when_all_items_are_labelled(store: RunStore) -> None:
+    add_run(store, "judged")
+    made = draw_packet(Run(store.run("judged"), store), PacketChoice(), at=START)
+    store.add_packet(made)
+    context = ViewContext(store, "token", "write")
+    with serving(context, labelling_routes(context)) as viewer:
+        send(viewer, made, label(made, 0, 5))
+        assert "when all items have a label: 2 items left" in agreement_of(viewer, made)
+        send(viewer, made, label(made, 1, 4), label(made, 2, 2))
+        assert 'href="/calibrations/judged"' in agreement_of(viewer, made)
+
+
+def agreement_of(served: Served, packet: LabelPacket) -> str:
+    return served.get(f"/label/{packet.id}/agreement").text
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,20 @@ def test_a_run_that_changed_is_read_again(store: RunStore, served: Served) -> No
     assert chunks_of(served.get("/runs/run-1").text) != chunks_of(before)
 
 
+def test_the_judge_of_a_run_is_compared_with_the_labels_of_the_run(
+    store: RunStore, served: Served
+) -> None:
+    add_run(store)
+    assert "judgekit label run-1" in served.get("/calibrations/run-1").text
+    for place in range(3):
+        one = said("accuracy", float(place < 2), judge="Ada", source="human")
+        label = one.model_copy(update={"raw": 5.0 if place < 2 else 1.0})
+        store.add("run-1", [part(key(f"case-{place}", "v1"), place=place, said=(label,))])
+    page = served.get("/calibrations/run-1").text
+    assert "Judge and humans" in page
+    assert len(served.get(f"{chunks_of(page)}0").json()) == 3
+
+
 def test_unknown_cases_ask_for_a_reload(served: Served) -> None:
     reply = served.get("/api/chunk/none/0")
     message = "these cases are not held any more: reload the page"
