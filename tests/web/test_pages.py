@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import sqlite3
@@ -128,7 +129,7 @@ def test_the_judge_of_a_run_is_compared_with_the_labels_of_the_run(
         store.add("run-1", [part(key(f"case-{place}", "v1"), place=place, said=(label,))])
     page = served.get("/calibrations/run-1").text
     assert "Judge and humans" in page
-    assert len(served.get(f"{chunks_of(page)}0").json()) == 3
+    assert len(json.loads(served.get(f"{chunks_of(page)}0").text)) == 3
 
 
 def test_unknown_cases_ask_for_a_reload(served: Served) -> None:
