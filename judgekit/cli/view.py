@@ -16,7 +16,6 @@ import click
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import CacheFolderOptions, StoreOptions, flag, option
-from judgekit.cli.replies import page_replies
 from judgekit.errors import SettingsError
 from judgekit.report import format_count, page_path
 from judgekit.store import RunStore
@@ -71,16 +70,16 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
     if options.edit is not None and options.export is not None:
         raise SettingsError("--export serves nothing that could be edited", hint="omit --edit")
     # Whoever writes a suite may have no run yet.
-    with (
-        closing(RunStore(options.store, create=options.edit is not None)) as store,
-        page_replies(options.cache_dir, is_wanted=options.with_replies) as replies,
-    ):
-        if options.export is not None:
-            _export(store, options, run, replies)
-            return
-        start = "" if options.edit is None else "edit"
-        path = start if run is None else page_path("runs", store.run(run).id)
-        _serve(store, options, path, replies)
+    with closing(RunStore(options.store, create=options.edit is not None)) as store:
+        from judgekit.cli.replies import page_replies  # noqa: PLC0415 - Jinja, only for pages
+
+        with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
+            if options.export is not None:
+                _export(store, options, run, replies)
+                return
+            start = "" if options.edit is None else "edit"
+            path = start if run is None else page_path("runs", store.run(run).id)
+            _serve(store, options, path, replies)
 
 
 def _serve(store: RunStore, options: _ViewOptions, path: str, replies: JudgeReplies | None) -> None:

@@ -85,7 +85,7 @@ class LabellingPages:
         if not has_model_judges(run):
             return page_reply(document)
         labelled = {(row["case_id"], row["variant"], row.get("repeat", 0)) for row in rows}
-        # Who still labels must not see what the judge said.
+        # Who still labels must not see the scores of the judge.
         link = Cell("the judge and these labels", link=page_path("calibrations", run.id))
         n_open = numbers.format_count(len(places - labelled), "item")
         table = Table((Column("calibration", "text"),), ((link,),))
