@@ -319,10 +319,10 @@ def test_hostile_text_in_files_runs_nothing(
     # A positive control: with the policy removed such a page would run what got out of its place.
     page.goto(editor)
     if without_policy:
-        page.evaluate(
-            "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(7)>')"
-        )
-        page.wait_for_function("document.querySelector('img[src=x]').complete")
+        with page.expect_event("dialog"):
+            page.evaluate(
+                "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(7)>')"
+            )
         assert ran == ["7"]
         ran.clear()
 
