@@ -18,8 +18,10 @@ from judgekit.records import (
     Case,
     FindingNote,
     GateDecision,
+    HumanItem,
     ItemKey,
     Judgment,
+    LabelPacket,
     Rubric,
     RunInfo,
     Variant,
@@ -29,7 +31,6 @@ from judgekit.records import (
     words_text,
 )
 from judgekit.store.database import Database
-from judgekit.store.human_queue import read_queue
 from judgekit.store.observations import read_superseded
 from judgekit.store.results import (
     ResultFilter,
@@ -52,8 +53,10 @@ from judgekit.store.schema import (
     finding_notes,
     gate_decisions,
     judgments,
+    label_packets,
     notifications,
     outputs,
+    queue,
     rubrics,
     run_figures,
     runs,
@@ -66,7 +69,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Row, Select
     from sqlalchemy.engine import Connection
 
-    from judgekit.records import CaseResult, HumanItem, JsonObject, Output
+    from judgekit.records import CaseResult, JsonObject, Output
     from judgekit.store.observations import SupersededObservation
     from judgekit.store.results import AnswerProgress, VariantProgress
 
@@ -336,8 +339,27 @@ class StoredRuns(Database):
         return config
 
     def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
-        run_no = None if run_id is None else self._number(run_id)
-        yield from read_queue(self.reading, run_no, open_only=open_only)
+        # In the order of the results, so that all criteria of one output are judged together.
+        order = (queue.c.run_no, queue.c.place, queue.c.variant_no, queue.c.repeat, queue.c.no)
+        query = select(queue).order_by(*order)
+        if run_id is not None:
+            query = query.where(queue.c.run_no == self._number(run_id))
+        if open_only:
+            query = query.where(queue.c.answered_at.is_(None))
+        for row in paged_rows(self.reading, query, order, size=_PAGE):
+            item = read_record(HumanItem, row.json)
+            yield item.model_copy(update={"answered_at": read_time(row.answered_at)})
+
+    def packet(self, packet_id: str) -> LabelPacket:
+        """The labelling packet of this id."""
+        newest = label_packets.c.made_at.desc()
+        with self.reading() as connection:
+            own = label_packets.c.id == packet_id
+            text = connection.scalar(select(label_packets.c.json).where(own))
+            if text is None:
+                known = connection.scalars(select(label_packets.c.id).order_by(newest).limit(20))
+                raise UnknownNameError("labelling packet", packet_id, list(known))
+        return read_record(LabelPacket, text)
 
     def gate_decisions(self, suite: str) -> dict[str, GateDecision]:
         """The last decision of a gate or a reviewer about each run of a suite, by run id."""

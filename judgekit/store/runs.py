@@ -11,15 +11,18 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from judgekit.datasets import DEFAULT_STORE_FILE
-from judgekit.errors import StoreError
+from judgekit.errors import InputError, StoreError
 from judgekit.fingerprint import canonical_json, fingerprint
-from judgekit.records import lookup_text, name_text, time_text, words_text
-from judgekit.store import human_queue
+from judgekit.records import judgment_slot, lookup_text, name_text, time_text, words_text
 from judgekit.store.catalog import StoredRuns, run_number
 from judgekit.store.comparisons import StoredComparisons
 from judgekit.store.content import insert_config, insert_rubric, insert_variants
-from judgekit.store.observations import add_observations, forget_failures
-from judgekit.store.packets import StoredPackets
+from judgekit.store.observations import (
+    add_observations,
+    find_answer_row,
+    forget_failures,
+    judge_row,
+)
 from judgekit.store.rows import (
     RowValues,
     ending_columns,
@@ -27,11 +30,17 @@ from judgekit.store.rows import (
     insert_numbered,
     number_of,
     record_row,
+    supersede,
 )
 from judgekit.store.schema import (
+    ANSWER_COLUMNS,
+    failures,
     finding_notes,
     gate_decisions,
+    judgments,
+    label_packets,
     notifications,
+    queue,
     run_figures,
     runs,
     variants,
@@ -41,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from sqlalchemy.engine import Connection
+    from sqlalchemy.engine import Connection, Row
 
     from judgekit.records import (
         FindingNote,
@@ -50,13 +59,17 @@ if TYPE_CHECKING:
         ItemKey,
         JsonObject,
         Judgment,
+        LabelPacket,
         Observation,
         RunInfo,
         RunStatus,
     )
 
 
-class RunStore(StoredRuns, StoredComparisons, StoredPackets):
+_SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
+
+
+class RunStore(StoredRuns, StoredComparisons):
     """Keeps runs, comparisons and labelling packets in an SQLite file or a PostgreSQL database.
 
     See `Database` for its arguments.
@@ -255,7 +268,12 @@ class RunStore(StoredRuns, StoredComparisons, StoredPackets):
             StoreError: When it cannot be stored.
         """
         with self.writing() as connection:
-            human_queue.enqueue_items(connection, run_number(connection, run_id), items)
+            number, rows = run_number(connection, run_id), []
+            for item in items:
+                key, at = find_answer_row(connection, number, item.key), time_text(item.asked_at)
+                own: RowValues = {**key, "slot": _item_slot(item), "asked_at": at}
+                rows.append(record_row(queue, item, **own, answered_at=None))
+            insert_new(connection, queue, rows)
 
     def answer_item(
         self, item: HumanItem, judgment: Judgment, *, at: datetime | None = None
@@ -271,11 +289,26 @@ class RunStore(StoredRuns, StoredComparisons, StoredPackets):
             InputError: When the judgment is for another criterion, or there is no such answer.
             StoreError: When the item is not in the queue, or was answered already.
         """
+        if judgment.source != "human" or judgment.criterion != item.criterion:
+            raise InputError(
+                f"the item is about {item.criterion!r}; this is a judgment of "
+                f"{judgment.criterion!r} by {judgment.source}"
+            )
         when = time_text(at or datetime.now(UTC))
         with self.writing() as connection:
-            number = run_number(connection, item.run_id)
-            human_queue.record_human_judgment(connection, number, item, judgment, when)
-            _forget_figures(connection, number)
+            row = _queue_row(connection, item)
+            if row.answered_at is not None:
+                raise StoreError(
+                    f"{item.criterion!r} of case {item.key.case_id!r} was answered already",
+                    hint="withdraw that answer first",
+                )
+            key: RowValues = {name: getattr(row, name) for name in ANSWER_COLUMNS}
+            new = judge_row(key, judgment, when)
+            # A human judgment replaces an identical one too, so that the item is closed by it.
+            for table in (judgments, failures):
+                supersede(connection, table, _SLOT_COLUMNS, [new], at=when)
+            insert_new(connection, judgments, [new])
+            _update_item(connection, row, answered_at=when, slot=str(new["slot"]))
 
     def withdraw_answer(self, item: HumanItem, *, at: datetime | None = None) -> None:
         """Withdraw a human judgment: it stays as history, and the item is open again.
@@ -288,11 +321,26 @@ class RunStore(StoredRuns, StoredComparisons, StoredPackets):
             InputError: When there is no such run or answer.
             StoreError: When the item is not in the queue, or was not answered.
         """
-        when = time_text(at or datetime.now(UTC))
         with self.writing() as connection:
-            number = run_number(connection, item.run_id)
-            human_queue.withdraw_human_judgment(connection, number, item, when)
-            _forget_figures(connection, number)
+            row = _queue_row(connection, item)
+            if row.answered_at is None:
+                raise StoreError(
+                    f"{item.criterion!r} of case {item.key.case_id!r} was not answered yet"
+                )
+            slot: RowValues = {name: getattr(row, name) for name in ANSWER_COLUMNS}
+            slot["slot"] = row.answer_slot
+            when = time_text(at or datetime.now(UTC))
+            supersede(connection, judgments, _SLOT_COLUMNS, [slot], at=when)
+            _update_item(connection, row, answered_at=None, slot=None)
+
+    def add_packet(self, packet: LabelPacket) -> None:
+        """Store what annotators are given, before they get it."""
+        own: RowValues = {
+            "id": name_text("packet id", packet.id),
+            "made_at": time_text(packet.made_at),
+        }
+        with self.writing() as connection:
+            connection.execute(insert(label_packets), record_row(label_packets, packet, **own))
 
     def close(self) -> None:
         """Release all locked runs and close every connection."""
@@ -343,6 +391,37 @@ class RunStore(StoredRuns, StoredComparisons, StoredPackets):
                 found = connection.execute(query.order_by(variants.c.no))
                 self._variants[number] = {row.variant: row.no for row in found}
         return self._variants[number]
+
+
+def _item_slot(item: HumanItem) -> str:
+    return judgment_slot(item.criterion, item.judge, item.repeat)
+
+
+def _queue_row(connection: Connection, item: HumanItem) -> Row[tuple[object, ...]]:
+    key = find_answer_row(connection, run_number(connection, item.run_id), item.key)
+    query = select(queue).where(queue.c.slot == _item_slot(item))
+    # On a server two annotators may answer at the same moment: the second waits for the first.
+    query = query.where(*(queue.c[name] == value for name, value in key.items())).with_for_update()
+    row = connection.execute(query).first()
+    if row is None:
+        raise StoreError(
+            f"{item.criterion!r} of case {item.key.case_id!r} is not in the queue",
+            hint="only queued items can be answered",
+        )
+    return row
+
+
+def _update_item(
+    connection: Connection,
+    row: Row[tuple[object, ...]],
+    *,
+    answered_at: str | None,
+    slot: str | None,
+) -> None:
+    """Close or open an item; figures of its run no longer hold."""
+    values = {"answered_at": answered_at, "answer_slot": slot}
+    connection.execute(update(queue).where(queue.c.no == row.no).values(values))
+    _forget_figures(connection, row.run_no)
 
 
 def _forget_figures(connection: Connection, run_no: int) -> None:
