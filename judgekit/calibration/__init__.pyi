@@ -1,6 +1,7 @@
 from .agreement import Steadiness as Steadiness
 from .annotators import (
     AnnotatorAgreement as AnnotatorAgreement,
+    AnnotatorHabits as AnnotatorHabits,
     Conflict as Conflict,
     LabelKey as LabelKey,
     MergedLabels as MergedLabels,
@@ -61,12 +62,18 @@ from .join import (
 )
 from .packets import (
     PACKET_FIELD as PACKET_FIELD,
+    SLOT_FIELD as SLOT_FIELD,
     PacketChoice as PacketChoice,
+    PairSource as PairSource,
     ResolvedLabels as ResolvedLabels,
     draw_packet as draw_packet,
     draw_pair_packet as draw_pair_packet,
+    hidden_names as hidden_names,
     packet_of as packet_of,
+    pair_source as pair_source,
+    read_label_files as read_label_files,
     resolve_labels as resolve_labels,
+    store_labels as store_labels,
 )
 from .report import (
     CalibrationReport as CalibrationReport,

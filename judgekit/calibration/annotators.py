@@ -1,6 +1,7 @@
 """The labels of several annotators: joined into one file, and how far they agree.
 
-Nothing is averaged and nobody is overruled: what annotators see differently is listed.
+Nothing is averaged and nobody is overruled: what annotators see differently is listed, and a third
+person's decision about it is a further label.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import combinations
-from math import nan
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from judgekit.calibration.inputs import OutputKey
 from judgekit.calibration.items import (
@@ -17,6 +19,7 @@ from judgekit.calibration.items import (
     AlignedItems,
     JudgedItem,
     annotators_of,
+    clustered_rate,
     clustered_unit_mean,
     clusters_of,
     estimate_or_undefined,
@@ -26,10 +29,14 @@ from judgekit.calibration.items import (
     scale_alpha,
 )
 from judgekit.calibration.join import UNNAMED_ANNOTATOR
+from judgekit.calibration.packets import CHOSEN_FIELD, SLOT_FIELD
 from judgekit.datasets import score_on_scale
 from judgekit.errors import NotEnoughDataError
+from judgekit.evaluation import check_adjudicator
 from judgekit.records import Criterion
 from judgekit.stats.agreement import cohen_kappa
+from judgekit.stats.correction import labels_look_random
+from judgekit.stats.estimate import undefined_estimate
 from judgekit.stats.raters import fleiss_kappa
 
 if TYPE_CHECKING:
@@ -45,6 +52,8 @@ _PAIR = 2
 _LEVEL = 0.95
 # Of a scale without levels: further apart than a quarter of it.
 _QUARTER = 0.25
+# A mean of one item has no interval, so that each half of the labelling needs two.
+_LEAST_DRIFT = 4
 _PREFERENCE = Criterion(name="preference", question="Which is better?", scale=PREFERENCE_SCALE)
 
 
@@ -63,11 +72,15 @@ class LabelKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A question to which annotators gave answers that are far apart."""
+    """A question to which annotators gave answers that are far apart.
+
+    `decision` is the label of a third person who has decided it, the latest of several.
+    """
 
     key: LabelKey
     labels: tuple[Label, ...]
     why: str
+    decision: Label | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,16 +88,19 @@ class AnnotatorAgreement:
     """How far annotators agree on one criterion, beyond chance and as shares.
 
     Attributes:
+        n_random: The items, labelled by two or more, that were drawn at random.
         alpha: Krippendorff's alpha at the level of the scale.
         kappa: Of two annotators Cohen's, with quadratic weights where levels are ordered; of more
             Fleiss'.
-        exact: Share of equal answers among pairs of annotators of one item.
+        exact: Share of equal answers among pairs of annotators of one item, of `n_random` only:
+            items that were chosen because a judge is unsure of them are harder than others.
         counts: Of two annotators, how often each answer of the first (row) met each of the second.
     """
 
     name: str
     n_items: int
     n_doubly: int
+    n_random: int
     alpha: Estimate
     kappa: Estimate
     exact: Estimate
@@ -94,27 +110,48 @@ class AnnotatorAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatorHabits:
+    """How one annotator labels.
+
+    Attributes:
+        same_again: Share of equal answers among the items that were shown again.
+        drift: Mean value of the second half of their items minus that of the first half. Only of
+            the items that were drawn at random, which come in a random order.
+        first_slot: Of the pairs in which they prefer one, the share in which it was shown first.
+    """
+
+    name: str
+    same_again: Estimate
+    drift: Estimate
+    first_slot: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MergedLabels:
     """The labels of several files as one.
 
     Attributes:
-        labels: One for each annotator and question, those without a score included.
+        labels: One for each annotator and question, those without a score and decisions included.
         replaced: Earlier answers of an annotator who answered the same question again.
         n_missing: Labels without a score or a winner: the annotator could not judge.
-        self_agreement: How many items that were shown again got the same answer, and how many were.
     """
 
     labels: tuple[Label, ...]
     replaced: tuple[Label, ...]
     conflicts: tuple[Conflict, ...]
     agreement: tuple[AnnotatorAgreement, ...]
-    annotators: tuple[str, ...]
+    habits: tuple[AnnotatorHabits, ...]
     n_missing: int
-    self_agreement: Mapping[str, tuple[int, int]]
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Those who have labelled items, without those who only decide conflicts."""
+        return tuple(one.name for one in self.habits)
 
     def to_json(self) -> JsonObject:
         """The figures, the conflicts and what was replaced, as plain JSON types."""
         data: JsonObject = plain_data(self)
+        data["annotators"] = [*self.annotators]
         return {"n_labels": len(self.labels), **{k: v for k, v in data.items() if k != "labels"}}
 
 
@@ -124,18 +161,28 @@ def merge_labels(found: ResolvedLabels, rubric: Rubric | None) -> MergedLabels:
     rubrics = [one.rubric for one in found.packets if one.rubric] + ([rubric] if rubric else [])
     scores = _Scores(rubrics, {one.variants for one in found.packets if one.variants})
     by_key: defaultdict[LabelKey, list[LocatedLabel]] = defaultdict(list)
+    decided: dict[LabelKey, Label] = {}
     for placed in labels:
-        if not placed.label.is_missing:
-            by_key[LabelKey.of(placed.label)].append(placed)
-    conflicts = (scores.conflict(key, own) for key, own in by_key.items())
+        key = LabelKey.of(placed.label)
+        if placed.label.adjudicates:
+            decided[key] = placed.label
+        elif not placed.label.is_missing:
+            by_key[key].append(placed)
+    parts = scores.aligned(by_key)
+    conflicts = [
+        Conflict(key, tuple(one.label for one in by_key[key]), why, decided.get(key))
+        for part in parts
+        for item in part.items
+        if (why := _why_conflict(part, [*item.ratings.values()]))
+        for key in [LabelKey(*item.place, item.criterion or None)]
+    ]
     return MergedLabels(
         labels=tuple(one.label for one in labels),
         replaced=tuple(one.label for one in replaced),
-        conflicts=tuple(one for one in conflicts if one is not None),
-        agreement=scores.agreement(by_key),
-        annotators=tuple(sorted({_annotator(one) for one in labels})),
+        conflicts=tuple(conflicts),
+        agreement=tuple(map(_agreement, parts)),
+        habits=_habits(parts, labels, found.repeats),
         n_missing=sum(one.label.is_missing for one in labels),
-        self_agreement=_self_agreement(labels, found.repeats),
     )
 
 
@@ -147,36 +194,85 @@ def _answer(placed: LocatedLabel) -> object:
     return placed.label.raw if placed.label.winner is None else placed.label.winner
 
 
+def _about(placed: LocatedLabel, name: str) -> object:
+    return (placed.label.metadata or {}).get(name)
+
+
+def _time(placed: LocatedLabel) -> str:
+    return str(_about(placed, "labelled_at") or _about(placed, "judged_at") or "")
+
+
 def _latest(
     labels: Sequence[LocatedLabel],
 ) -> tuple[tuple[LocatedLabel, ...], tuple[LocatedLabel, ...]]:
     """One label for each annotator and question: the latest; and the different earlier ones."""
     chosen: dict[tuple[LabelKey, str], LocatedLabel] = {}
     replaced: list[LocatedLabel] = []
-
-    def time(placed: LocatedLabel) -> str:
-        return str((placed.label.metadata or {}).get("labelled_at", ""))
-
     # Sorting is stable: without times the later row of the later file wins.
-    for placed in sorted(labels, key=time):
+    for placed in sorted(labels, key=_time):
         key = LabelKey.of(placed.label), _annotator(placed)
         before = chosen.pop(key, None)
-        if before is not None and _answer(before) != _answer(placed):
-            replaced.append(before)
+        if before is not None:
+            who = _annotator(placed)
+            check_adjudicator(placed, who, is_decision=before.label.adjudicates)
+            if _answer(before) != _answer(placed):
+                replaced.append(before)
         chosen[key] = placed
     return tuple(chosen.values()), tuple(replaced)
 
 
-def _self_agreement(
-    labels: Iterable[LocatedLabel], repeats: Iterable[LocatedLabel]
-) -> dict[str, tuple[int, int]]:
+def _habits(
+    parts: Sequence[AlignedItems], labels: Sequence[LocatedLabel], repeats: Iterable[LocatedLabel]
+) -> tuple[AnnotatorHabits, ...]:
+    own: defaultdict[str, list[LocatedLabel]] = defaultdict(list)
+    again: defaultdict[str, list[float]] = defaultdict(list)
+    for placed in labels:
+        if not placed.label.adjudicates:
+            own[_annotator(placed)].append(placed)
     known = {(LabelKey.of(one.label), _annotator(one)): one for one in labels}
-    counts: defaultdict[str, list[bool]] = defaultdict(list)
-    for again in repeats:
-        first = known.get((LabelKey.of(again.label), _annotator(again)))
-        if first is not None and not (first.label.is_missing or again.label.is_missing):
-            counts[_annotator(again)].append(_answer(first) == _answer(again))
-    return {name: (sum(same), len(same)) for name, same in sorted(counts.items())}
+    for second in repeats:
+        first = known.get((LabelKey.of(second.label), _annotator(second)))
+        if first is not None and not (first.label.is_missing or second.label.is_missing):
+            again[_annotator(second)].append(float(_answer(first) == _answer(second)))
+    slots = {
+        name: [slot == "first" for one in of if (slot := _about(one, SLOT_FIELD)) in _SLOTS]
+        for name, of in own.items()
+    }
+    return tuple(
+        AnnotatorHabits(
+            name=name,
+            same_again=clustered_rate(again[name], None, level=_LEVEL),
+            drift=_drift(name, parts, own[name]),
+            first_slot=clustered_rate(slots[name], None, level=_LEVEL),
+        )
+        for name in sorted(own)
+    )
+
+
+_SLOTS = ("first", "second")
+
+
+def _drift(name: str, parts: Sequence[AlignedItems], labels: Sequence[LocatedLabel]) -> Estimate:
+    """Whether an annotator scores higher as they go on; an item has the mean of its criteria."""
+    values: defaultdict[OutputKey, list[float]] = defaultdict(list)
+    for part in parts:
+        for item in part.items:
+            # A choice between two says nothing of high and low.
+            if name in item.ratings and part.threshold is not None and _is_drawn(item):
+                values[item.place].append(part.value(item.ratings[name]))
+    times = {OutputKey(*LabelKey.of(one.label)[:3]): _time(one) for one in labels}
+    order = sorted((times[place], np.mean(values[place])) for place in values if times[place])
+    if len(order) < _LEAST_DRIFT:
+        reason = "fewer than four scored items with a time"
+        return undefined_estimate(reason, n=len(order), method="welch", level=_LEVEL)
+    middle = len(order) // 2
+    early, late = ([float(value) for _, value in half] for half in (order[:middle], order[middle:]))
+    # The difference of two means, whatever the two groups are.
+    return labels_look_random(late, early, level=_LEVEL)
+
+
+def _is_drawn(item: JudgedItem) -> bool:
+    return item.groups.get(CHOSEN_FIELD) != ("informative",)
 
 
 class _Scores:
@@ -192,36 +288,37 @@ class _Scores:
         for a, b in sides:
             self._points |= {a: 1.0, b: 0.0}
 
-    def conflict(self, key: LabelKey, labels: list[LocatedLabel]) -> Conflict | None:
-        """What makes the answers to a question a conflict, if they are one."""
-        if len(labels) < _PAIR:
-            return None
-        criterion, threshold = self._of(labels[0])
-        scores = [self._score(one) for one in labels]
-        why = _conflict(criterion.scale, threshold, min(scores), max(scores))
-        return None if why is None else Conflict(key, tuple(one.label for one in labels), why)
-
-    def agreement(
+    def aligned(
         self, by_key: Mapping[LabelKey, Sequence[LocatedLabel]]
-    ) -> tuple[AnnotatorAgreement, ...]:
+    ) -> tuple[AlignedItems, ...]:
+        """The labelled items of each criterion, without a judge."""
         items: defaultdict[str, list[JudgedItem]] = defaultdict(list)
-        found: dict[str, Criterion] = {}
+        known: dict[str, tuple[Criterion, float | None]] = {}
         for key, labels in by_key.items():
-            criterion, _ = self._of(labels[0])
+            criterion, threshold = self._of(labels[0])
             name = key.criterion or criterion.name
-            found[name] = criterion
+            known[name] = criterion, threshold
             items[name].append(
                 JudgedItem(
                     place=OutputKey(key.case_id, key.variant, key.repeat),
-                    criterion=name,
+                    criterion=key.criterion or "",
                     cluster=key.case_id,
                     judge=None,
                     ratings={_annotator(one): self._score(one) for one in labels},
                     reasons={},
-                    groups={},
+                    groups={CHOSEN_FIELD: (str(_about(labels[0], CHOSEN_FIELD)),)},
                 )
             )
-        return tuple(_agreement(name, found[name], own) for name, own in items.items())
+        return tuple(
+            AlignedItems(
+                name=name,
+                criterion=criterion,
+                scale=criterion.scale,
+                threshold=threshold,
+                items=tuple(items[name]),
+            )
+            for name, (criterion, threshold) in known.items()
+        )
 
     def _of(self, placed: LocatedLabel) -> tuple[Criterion, float | None]:
         label = placed.label
@@ -249,38 +346,37 @@ class _Scores:
         return self._points[winner]
 
 
-def _conflict(scale: Scale, threshold: float | None, low: float, high: float) -> str | None:
-    """Why two scores are a conflict: one passes and the other does not, or they are far apart."""
-    if threshold is not None and scale.value_of(low) < threshold <= scale.value_of(high):
+def _why_conflict(part: AlignedItems, scores: Sequence[float]) -> str | None:
+    """Why scores are a conflict: one passes and another does not, or they are far apart."""
+    low, high, points = min(scores), max(scores), part.scale.points
+    if part.threshold is not None and part.passes(low) != part.passes(high):
         return "one passes, another does not"
-    points = scale.points
     if points is None:
-        return "far apart" if scale.value_of(high) - scale.value_of(low) > _QUARTER else None
+        return "far apart" if part.value(high) - part.value(low) > _QUARTER else None
     # A score may miss its level by a rounding error.
     steps = points.index(level_of(high, points)) - points.index(level_of(low, points))
     return "more than one level apart" if steps > 1 else None
 
 
-def _agreement(name: str, criterion: Criterion, items: list[JudgedItem]) -> AnnotatorAgreement:
-    aligned = AlignedItems(
-        name=name, criterion=criterion, scale=criterion.scale, threshold=None, items=tuple(items)
-    )
-    names, levels = annotators_of(items), aligned.levels
+def _agreement(part: AlignedItems) -> AnnotatorAgreement:
+    items, names, levels = part.items, annotators_of(part.items), part.levels
     rows = [[item.ratings.get(one) for one in names] for item in items]
     clusters = clusters_of(items)
-    shares = [_equal_share([*item.ratings.values()]) for item in items]
-    both = [item.ratings for item in items if len(item.ratings) >= _PAIR]
+    doubly = [item for item in items if len(item.ratings) >= _PAIR]
+    drawn = [item for item in doubly if _is_drawn(item)]
+    shares = [_equal_share([*item.ratings.values()]) for item in drawn]
+    both = [item.ratings for item in doubly]
 
     def kappa(*, level: float) -> Estimate:
         if levels is None or len(names) < _PAIR:
             reason = "one annotator only" if levels else "the scale has no levels: see alpha"
             raise NotEnoughDataError(reason)
         if len(names) > _PAIR:
-            votes = [[own.get(one) for one in names] for own in map(aligned.votes, items)]
+            votes = [[own.get(one) for one in names] for own in map(part.votes, items)]
             return fleiss_kappa(votes, clusters=clusters, level=level)
         left, right = ([level_of(own[one], levels) for own in both] for one in names)
-        cases = clusters_of([item for item in items if len(item.ratings) >= _PAIR])
-        weights: Weights | None = None if aligned.is_binary else "quadratic"
+        cases = clusters_of(doubly)
+        weights: Weights | None = None if part.is_binary else "quadratic"
         return cohen_kappa(
             left, right, labels=levels, weights=weights, ci="smoothed", clusters=cases, level=level
         )
@@ -290,14 +386,15 @@ def _agreement(name: str, criterion: Criterion, items: list[JudgedItem]) -> Anno
         met = Counter(tuple(level_of(own[one], levels) for one in names) for own in both)
         counts = tuple(tuple(met[a, b] for b in levels) for a in levels)
     return AnnotatorAgreement(
-        name=name,
+        name=part.name,
         n_items=len(items),
         n_doubly=len(both),
-        alpha=scale_alpha(aligned, rows, measurement_level(aligned), clusters, _LEVEL),
+        n_random=len(drawn),
+        alpha=scale_alpha(part, rows, measurement_level(part), clusters, _LEVEL),
         kappa=estimate_or_undefined(kappa, level=_LEVEL),
-        exact=clustered_unit_mean(shares, clusters, level=_LEVEL),
+        exact=clustered_unit_mean(shares, clusters_of(drawn), level=_LEVEL),
         annotators=tuple(names),
-        level_names=tuple(_level_name(criterion.scale, level) for level in levels or ()),
+        level_names=tuple(_level_name(part.scale, level) for level in levels or ()),
         counts=counts,
     )
 
@@ -308,4 +405,4 @@ def _level_name(scale: Scale, value: float) -> str:
 
 def _equal_share(ratings: Sequence[float]) -> float:
     pairs = [a == b for a, b in combinations(ratings, _PAIR)]
-    return sum(pairs) / len(pairs) if pairs else nan
+    return sum(pairs) / len(pairs)

@@ -7,34 +7,50 @@ for, so that labels of a packet can be imported, merged or calibrated with later
 from __future__ import annotations
 
 import secrets
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from math import ceil
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgekit.calibration.breakdown import suggest_labels
 from judgekit.calibration.inputs import CalibrationOptions
 from judgekit.calibration.join import unlabelled_items
 from judgekit.calibration.sources import judged_from_run
-from judgekit.datasets import draw_sample
+from judgekit.datasets import draw_sample, read_labels
 from judgekit.errors import InputError, UnknownNameError
-from judgekit.evaluation import requires_reason, rubric_of_result
+from judgekit.evaluation import (
+    COMPARISON_ID_PREFIX,
+    LabelImport,
+    OutputPair,
+    check_adjudicator,
+    record_labels,
+    requires_reason,
+    rubric_of_result,
+    variant_version_in,
+)
 from judgekit.records import ItemKey, LabelPacket, PacketItem
+from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from judgekit.datasets import LocatedLabel
-    from judgekit.evaluation import OutputPair, Run
-    from judgekit.records import CaseResult, Label, PresentationOrder, Rubric
-    from judgekit.store import RunStore
+    from judgekit.evaluation import Run
+    from judgekit.records import CaseResult, Label, PresentationOrder, Rubric, RunInfo
 
 PACKET_FIELD = "packet"
 """The key, in a label's metadata, of the packet whose item it is about."""
 
-# The key, in the metadata of a resolved label, of how its item was chosen.
-_CHOSEN_FIELD = "chosen"
+CHOSEN_FIELD = "chosen"
+"""The key, in the metadata of a resolved label, of how its item was chosen."""
+
+SLOT_FIELD = "slot"
+"""Of a resolved label of a pair: `first`, `second` or `tie`, as the annotator saw the sides."""
+
+_PAIR = 2
 _REPEATED_SHARE = 0.05
 # Fewer drawn items would not bound a pass rate.
 _LEAST_RANDOM = 30
@@ -84,39 +100,78 @@ def draw_packet(run: Run, choice: PacketChoice, *, at: datetime) -> LabelPacket:
         for of, is_random in ((sample, True), (others, False))
         for key in of
     ]
-    return LabelPacket(
-        id=_new_id("p"),
-        source=run.id,
-        made_at=at,
-        seed=choice.seed,
-        criteria=names,
-        rubric=run.info.rubric,
-        requires_reason=requires_reason(run.info),
-        items=(*items, *_repeats(items, choice.seed)),
+    about = {"rubric": run.info.rubric, "requires_reason": requires_reason(run.info)}
+    return _packet(run.id, items, choice, at, criteria=names, **about)
+
+
+@dataclass(frozen=True, slots=True)
+class PairSource:
+    """The sides of a comparison, or two variants of a run, whose outputs are labelled as pairs."""
+
+    id: str
+    variants: tuple[str, str]
+    hidden: tuple[str, ...]
+    """What would give a side away in its output."""
+
+    rubric: Rubric | None
+    pairs: tuple[OutputPair, ...]
+
+
+def pair_source(store: RunStore, name: str, variants: Sequence[str] = ()) -> PairSource:
+    """What a name of a comparison or a run stands for; of a run with more than two `variants`."""
+    if name.startswith(COMPARISON_ID_PREFIX):
+        found = store.comparison(name)
+        a, b = (side.variant or side.label for side in (found.a, found.b))
+        stored = store.compared(found.id)
+        pairs = [OutputPair(pair.case, pair.a, pair.b, pair.repeat) for pair in stored]
+        return PairSource(found.id, (a, b), (a, b, *found.names), found.rubric, _first_ones(pairs))
+    run = store.run(name)
+    known = [one.id for one in run.variants]
+    chosen = variants or known
+    for one in chosen:
+        if one not in known:
+            raise UnknownNameError("variant of this run", one, known)
+    if len(chosen) != _PAIR or len(set(chosen)) != _PAIR:
+        raise InputError(
+            f"run {run.id} has the variants {', '.join(known)}, and pairs are of two",
+            hint="name both: --variant A --variant B",
+        )
+    a, b = chosen
+    first, second = (
+        {(one.case.id, one.repeat): one for one in store.results(run.id, variant=each)}
+        for each in (a, b)
     )
-
-
-def draw_pair_packet(
-    pairs: Iterable[OutputPair],
-    source: str,
-    variants: tuple[str, str],
-    choice: PacketChoice,
-    *,
-    rubric: Rubric | None,
-    at: datetime,
-) -> LabelPacket:
-    """A packet of pairs; each side is shown first in one half of them, in a drawn order."""
-    # Of repeated answers the first pair: labels of a pair are matched by its case.
-    every = [
-        pair.case.id
-        for pair in pairs
-        if pair.repeat == 0 and pair.a.error is None and pair.b.error is None
+    pairs = [
+        OutputPair(one.case, one.output, second[key].output, one.repeat)
+        for key, one in first.items()
+        if key in second
     ]
+    return PairSource(run.id, (a, b), hidden_names(run), run.rubric, _first_ones(pairs))
+
+
+def _first_ones(pairs: Iterable[OutputPair]) -> tuple[OutputPair, ...]:
+    # Of repeated answers the first pair: labels of a pair are matched by its case.
+    return tuple(pair for pair in pairs if pair.repeat == 0)
+
+
+def hidden_names(run: RunInfo) -> tuple[str, ...]:
+    """What would give a variant of a run away in its output: its id, models and providers."""
+    names = []
+    for variant in run.variants:
+        version = variant_version_in(run, variant.id)
+        models = [version.model] if version is not None and version.model else []
+        models += [*variant.model_by_node.values(), *variant.provider_by_node.values()]
+        names += [variant.id, variant.base_id, *models]
+    return tuple(dict.fromkeys(names))
+
+
+def draw_pair_packet(source: PairSource, choice: PacketChoice, *, at: datetime) -> LabelPacket:
+    """A packet of pairs; each side is shown first in one half of them, in a drawn order."""
+    every = [pair.case.id for pair in source.pairs if pair.a.error is None and pair.b.error is None]
     if not every:
-        raise InputError(f"{source} has no pair of outputs to label")
-    names: tuple[str, ...] = ()
-    if choice.criteria:
-        names = _asked_criteria([rubric] if rubric else [], choice, source)
+        raise InputError(f"{source.id} has no pair of outputs to label")
+    rubrics = [source.rubric] if source.rubric else []
+    names = _asked_criteria(rubrics, choice, source.id) if choice.criteria else ()
     n = min(choice.sample or len(every), len(every))
     orders: list[PresentationOrder] = ["ab" if place % 2 else "ba" for place in range(n)]
     Random(choice.seed).shuffle(orders)
@@ -126,15 +181,21 @@ def draw_pair_packet(
         PacketItem(id=_new_id("i"), case_id=case_id, order=order, probability=share)
         for case_id, order in sample
     ]
+    about = {"rubric": source.rubric, "variants": source.variants}
+    return _packet(source.id, items, choice, at, criteria=names, **about)
+
+
+def _packet(
+    source: str, items: Sequence[PacketItem], choice: PacketChoice, at: datetime, **about: Any
+) -> LabelPacket:
+    again = _repeats(items, choice.seed)
     return LabelPacket(
         id=_new_id("p"),
         source=source,
         made_at=at,
         seed=choice.seed,
-        criteria=names,
-        rubric=rubric,
-        variants=variants,
-        items=(*items, *_repeats(items, choice.seed)),
+        items=(*items, *again),
+        **about,
     )
 
 
@@ -205,16 +266,25 @@ def packet_of(label: Label) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def resolve_labels(
-    labels: Sequence[LocatedLabel], open_store: Callable[[], RunStore]
+def read_label_files(
+    paths: Iterable[Path], store: str, *, note: Callable[[str], None]
 ) -> ResolvedLabels:
-    """Replace the items of packets by what they stand for; other labels are left as they are.
+    """The labels of files; those of packets are resolved by the store, opened only for them."""
+    labels = [one for path in paths for one in read_labels(path, note=note)]
+    with ExitStack() as stack:
 
-    The store is opened only where a label is of a packet.
-    """
+        def find(packet: str) -> LabelPacket:
+            return stack.enter_context(closing(RunStore(store, create=False))).packet(packet)
+
+        return resolve_labels(labels, find)
+
+
+def resolve_labels(
+    labels: Sequence[LocatedLabel], find_packet: Callable[[str], LabelPacket]
+) -> ResolvedLabels:
+    """Replace the items of packets by what they stand for; other labels are left as they are."""
     named = dict.fromkeys(name for one in labels if (name := packet_of(one.label)))
-    store = open_store() if named else None
-    packets = {name: store.packet(name) for name in named} if store else {}
+    packets = {name: find_packet(name) for name in named}
     items = {name: {item.id: item for item in one.items} for name, one in packets.items()}
     resolved: list[LocatedLabel] = []
     repeats: list[LocatedLabel] = []
@@ -222,7 +292,7 @@ def resolve_labels(
     for placed in labels:
         name = packet_of(placed.label)
         if name is None:
-            chosen |= {(placed.label.metadata or {}).get(_CHOSEN_FIELD)}
+            chosen |= {(placed.label.metadata or {}).get(CHOSEN_FIELD)}
             resolved.append(placed)
             continue
         item = items[name].get(placed.label.case_id)
@@ -238,9 +308,34 @@ def resolve_labels(
     return ResolvedLabels(tuple(resolved), tuple(repeats), tuple(packets.values()), is_random)
 
 
+def store_labels(
+    store: RunStore, labels: Sequence[LocatedLabel], *, annotator: str | None, at: datetime
+) -> LabelImport:
+    """Store labels of one packet: in its run, or in the packet where the run has no place."""
+    found = resolve_labels(labels, store.packet)
+    (packet,) = found.packets
+    before = {(one.case_id, one.annotator): one.adjudicates for one in packet.labels}
+    # A second answer to an item that is shown again measures its annotator, not the output.
+    apart = {one.id for one in packet.items if one.repeats or packet.is_pairwise}
+    kept = []
+    for placed in labels:
+        who = placed.label.annotator or annotator
+        is_decision = before.get((placed.label.case_id, who), placed.label.adjudicates)
+        check_adjudicator(placed, who, is_decision=is_decision)
+        if placed.label.case_id in apart:
+            kept.append(placed.label.model_copy(update={"annotator": who}))
+    if packet.is_pairwise:
+        stored = LabelImport(len(labels), len(labels), 0, 0)
+    else:
+        run = store.run(packet.source)
+        stored = record_labels(store, run, found.labels, annotator=annotator, at=at)
+    store.add_labels(packet.id, kept)
+    return stored
+
+
 def _resolved(placed: LocatedLabel, item: PacketItem, packet: LabelPacket) -> Label:
     label = placed.label
-    about = {**(label.metadata or {}), "item": f"{packet.id} {item.id}", _CHOSEN_FIELD: item.chosen}
+    about = {**(label.metadata or {}), "item": f"{packet.id} {item.id}", CHOSEN_FIELD: item.chosen}
     # Without it the label is one of its case, and is not resolved again.
     del about[PACKET_FIELD]
     if item.probability is not None:
@@ -253,6 +348,7 @@ def _resolved(placed: LocatedLabel, item: PacketItem, packet: LabelPacket) -> La
     }
     if packet.variants is not None:
         update |= {"repeat": None, "winner": _winner(placed, item, packet.variants)}
+        about[SLOT_FIELD] = label.winner
     return label.model_copy(update=update)
 
 

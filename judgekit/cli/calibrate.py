@@ -26,13 +26,13 @@ from judgekit.calibration import (
     load_recorded_replies,
     pair_key,
     read_judged_file,
+    read_label_files,
     whole_rubric,
 )
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.label_files import read_label_files
 from judgekit.cli.options import (
     EXISTING_FILE,
     LabelledStudyOptions,
@@ -209,7 +209,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
         check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
     # Invalid labels are reported before any call.
-    found = read_label_files([labels], options.store)
+    found = read_label_files([labels], options.store, note=console.note)
     located = [*found.labels]
     # A packet knows how its items were chosen.
     labels_are = "other" if found.is_random is False else None

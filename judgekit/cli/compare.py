@@ -20,11 +20,11 @@ from judgekit.calibration import (
     correct_wins,
     judged_from_run,
     labels_of_sides,
+    read_label_files,
 )
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
-from judgekit.cli.label_files import read_label_files
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
@@ -172,7 +172,8 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     # Invalid labels are reported before any call.
     labels = None
     if options.labels is not None:
-        labels = read_label_files([options.labels], options.store).labels
+        found = read_label_files([options.labels], options.store, note=console.note)
+        labels = found.labels
     with ExitStack() as stack:
         if options.scores:
             # Two files have no stored scores; that error needs no store.

@@ -6,45 +6,54 @@ import getpass
 import shutil
 import subprocess
 import sys
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from judgekit.calibration import packet_of, resolve_labels
+from judgekit.calibration import draw_packet, packet_of, resolve_labels, store_labels
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.label_dialogue import LabelDialogue, TypedLines
 from judgekit.cli.label_packets import (
     LabelOptions,
     check_label_files,
     merge_files,
+    packet_choice,
     run_of_outputs,
     serve_packet,
     write_labels,
     write_packet,
 )
 from judgekit.cli.outputs import show_line
-from judgekit.datasets import read_labels
+from judgekit.datasets import locate_labels, read_labels
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
+    COMPARISON_ID_PREFIX,
     LabellingSession,
+    Run,
     import_labels,
     label_rows,
-    queue_reviews,
-    record_labels,
+    parse_confidence,
+    parse_score,
+    queue_packet,
     requires_reason,
     update_run_status,
 )
-from judgekit.report import message, numbers
+from judgekit.prompts import judged_text, scale_words, steps_text, to_text
+from judgekit.report import message, numbers, print_passage, safe_text
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
-    from judgekit.evaluation import LabelImport
-    from judgekit.records import RunInfo
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.console import Console
+
+    from judgekit.evaluation import LabelQuestion
+    from judgekit.records import Criterion, RunInfo
 
 # The name is only suggested, which is not worth a longer wait.
 _GIT_PATIENCE_S = 5
@@ -91,54 +100,56 @@ def label_command(options: LabelOptions, *, targets: tuple[str, ...]) -> None:
         return
     if options.labels is not None and _import_packet(options.labels, targets, options):
         return
-    with closing(_Target(targets, options)) as target:
+    with _opened_target(targets, options) as (store, source):
         if options.page:
-            serve_packet(target.source, target.store, options)
+            serve_packet(source, store, options)
+        elif options.target is not None:
+            _export(source, store, options, options.target)
         elif files.documents or options.pairwise:
-            write_packet(target.source, target.store, options, files.documents)
+            write_packet(source, store, options, files.documents)
         else:
-            _label_run(target.store.run(target.source), target.store, options)
+            _label_run(store.run(source), store, options)
 
 
-class _Target:
-    """The run or comparison that the arguments name, in its open store."""
+@contextmanager
+def _opened_target(
+    targets: tuple[str, ...], options: LabelOptions
+) -> Iterator[tuple[RunStore, str]]:
+    """The store, and the run or comparison that the arguments name."""
+    paths = [Path(target) for target in targets]
+    missing = [str(path) for path in paths if not path.is_file()]
+    has_outputs = bool(paths) and not missing
+    if options.rubric is not None and not (has_outputs or options.pairwise):
+        raise SettingsError("--rubric is for files of outputs", hint="a run has its own rubric")
+    if len(targets) > 1 and missing:
+        what = ", ".join(missing)
+        raise SettingsError(f"no such file: {what}", hint="name one run, or files of outputs")
+    with closing(RunStore(options.store, create=has_outputs)) as store:
+        named = targets[0] if targets else LATEST_RUN
+        yield store, run_of_outputs(tuple(paths), store, options).id if has_outputs else named
 
-    def __init__(self, targets: tuple[str, ...], options: LabelOptions) -> None:
-        paths = [Path(target) for target in targets]
-        missing = [str(path) for path in paths if not path.is_file()]
-        has_outputs = bool(paths) and not missing
-        if options.rubric is not None and not (has_outputs or options.pairwise):
-            raise SettingsError("--rubric is for files of outputs", hint="a run has its own rubric")
-        if len(targets) > 1 and missing:
-            what = ", ".join(missing)
-            raise SettingsError(f"no such file: {what}", hint="name one run, or files of outputs")
-        self.store = RunStore(options.store, create=has_outputs)
-        self.close = self.store.close
-        self.source = targets[0] if targets else LATEST_RUN
-        if has_outputs:
-            self.source = run_of_outputs(tuple(paths), self.store, options).id
+
+def _export(source: str, store: RunStore, options: LabelOptions, path: Path) -> None:
+    """Write the labels of a run, and those of pairs of a run or a comparison."""
+    is_run = not source.startswith(COMPARISON_ID_PREFIX)
+    source = store.run(source).id if is_run else store.comparison(source).id
+    rows = [*label_rows(store.results(source))] if is_run else []
+    for packet in store.packets(source):
+        found = resolve_labels(locate_labels(packet.labels), store.packet)
+        rows += [one.label.to_json() for one in found.labels]
+    n = write_labels(path, rows)
+    line = f"wrote {numbers.format_count(n, 'label')} to {path}"
+    data = {"run": source, "n_labels": n, "file": str(path)}
+    show_line(line, data, options, is_note=True)
 
 
 def _label_run(info: RunInfo, opened: RunStore, options: LabelOptions) -> None:
-    """Export or import the labels of a run, or ask its open questions on the terminal."""
-    if options.target is not None:
-        n = write_labels(options.target, label_rows(opened.results(info.id)))
-        line = f"wrote {numbers.format_count(n, 'label')} to {options.target}"
-        data = {"run": info.id, "n_labels": n, "file": str(options.target)}
-        show_line(line, data, options, is_note=True)
-        return
+    """Import the labels of a run, or ask its open questions on the terminal."""
     has_questions = next(iter(opened.queue(info.id, open_only=False)), None) is not None
     is_asked = not has_questions or options.sample is not None or bool(options.criterion)
     if is_asked and options.labels is None and info.panel.judges:
-        n_queued = queue_reviews(
-            opened,
-            info,
-            criteria=options.criterion,
-            sample=options.sample,
-            seed=options.seed,
-            at=datetime.now(UTC),
-        )
-        has_questions |= n_queued > 0
+        packet = draw_packet(Run(info, opened), packet_choice(options), at=datetime.now(UTC))
+        has_questions |= queue_packet(opened, info, packet, at=packet.made_at) > 0
     if not has_questions:
         raise SettingsError(
             f"run {info.id} has no questions for a human",
@@ -151,16 +162,16 @@ def _label_run(info: RunInfo, opened: RunStore, options: LabelOptions) -> None:
     imported = import_labels(
         opened, info, options.labels, annotator=annotator, at=now, note=streams.note
     )
-    _report(opened, info, _import_counts(imported), options)
+    _report(opened, info, asdict(imported), options)
 
 
 def _import_packet(path: Path, targets: tuple[str, ...], options: LabelOptions) -> bool:
-    """Store the labels of a packet in its run; False where the file has other labels."""
+    """Store the labels of a packet; False where the file has other labels."""
     labels = read_labels(path, note=streams.note)
     if not any(packet_of(one.label) for one in labels):
         return False
     with closing(RunStore(options.store, create=False)) as opened:
-        found = resolve_labels(labels, lambda: opened)
+        found = resolve_labels(labels, opened.packet)
         if len(found.packets) != 1:
             raise SettingsError(
                 f"{path} has labels of {len(found.packets)} packets",
@@ -169,29 +180,17 @@ def _import_packet(path: Path, targets: tuple[str, ...], options: LabelOptions) 
         (packet,) = found.packets
         if targets and targets != (packet.source,):
             raise SettingsError(f"{path} has labels of {packet.source}, not {targets[0]}")
-        if packet.is_pairwise and not options.output:
-            raise SettingsError(
-                f"labels of pairs are not stored in {packet.source}",
-                hint="judgekit calibrate takes them as they are; -o FILE.jsonl writes them with "
-                "the cases and variants",
-            )
         for file in options.output:
             n = write_labels(file, (one.label.to_json() for one in found.labels))
             streams.note(f"wrote {numbers.format_count(n, 'label')} to {file}")
+        stored = store_labels(opened, labels, annotator=options.annotator, at=datetime.now(UTC))
         if not packet.is_pairwise:
-            info, now = opened.run(packet.source), datetime.now(UTC)
-            recorded = record_labels(
-                opened, info, found.labels, annotator=options.annotator, at=now
-            )
-            _report(opened, info, _import_counts(recorded), options)
+            _report(opened, opened.run(packet.source), asdict(stored), options)
+            return True
+        line = f"{numbers.format_count(stored.n_labels, 'label')} of pairs stored"
+        hint = f"judgekit label {packet.source} --export FILE writes them for judgekit calibrate"
+        show_line(f"{line}; {hint}", {"packet": packet.id, "n_labels": stored.n_labels}, options)
     return True
-
-
-def _import_counts(imported: LabelImport) -> dict[str, int]:
-    names = ("n_labels", "n_answered", "n_answered_before", "n_not_asked")
-    counts = {name: getattr(imported, name) for name in names}
-    n_open = imported.n_without_score
-    return counts | ({"n_without_score": n_open} if n_open else {})
 
 
 def suggested_name() -> str:
@@ -268,3 +267,189 @@ _WORDS = {
     "n_not_asked": lambda n: f"{n:,} without a question in this run" if n else "",
     "n_without_score": lambda n: f"{n:,} without a score" if n else "",
 }
+
+
+_Answer = TypeVar("_Answer")
+_SKIP, _UNDO, _HELP, _QUIT = _KEYS = ("s", "u", "?", "q")
+
+
+class TypedLines:
+    """Lines that are typed, or piped in."""
+
+    def __init__(self, console: Console, *, is_edited: bool) -> None:
+        self._console = console
+        self._is_edited = is_edited
+        if is_edited:
+            try:
+                import readline  # noqa: F401, PLC0415 - `input` then edits lines, accents included
+            except ImportError:  # Windows edits them by itself
+                return
+
+    def line(self, prompt: str) -> str | None:
+        """One line; None at the end of the input."""
+        if self._is_edited:
+            try:
+                return input(prompt)
+            except EOFError:
+                return None
+        self._console.print(prompt, end="", markup=False)
+        line = sys.stdin.readline()
+        if not sys.stdin.isatty():  # only a terminal echoes what is typed
+            self._console.print(line.rstrip("\r\n"), markup=False)
+        return line.rstrip("\r\n") if line else None
+
+
+class _KeyTypedError(Exception):
+    def __init__(self, key: str, *, is_begun: bool) -> None:
+        self.key = key
+        self.is_begun = is_begun
+
+
+class LabelDialogue:
+    """Asks the annotator one question after the other."""
+
+    def __init__(
+        self,
+        console: Console,
+        typed: TypedLines,
+        labelling: LabellingSession,
+        *,
+        needs_reason: bool,
+    ) -> None:
+        self._console = console
+        self._needs_reason = needs_reason
+        self._typed = typed
+        self._labelling = labelling
+        self._shown: object = None
+        self._n_taken = 0
+
+    def run(self) -> None:
+        """Ask until no question is left, the annotator quits or the input ends."""
+        continues = True
+        while continues:
+            question = self._labelling.current()
+            n_taken = self._labelling.n_taken
+            if n_taken > self._n_taken:
+                self._print("somebody else has answered a question meanwhile; here is the next")
+            self._n_taken = n_taken
+            continues = self._offer_undo() if question is None else self._ask(question)
+
+    def _ask(self, question: LabelQuestion) -> bool:
+        """Get the answer to a question; whether to continue."""
+        answer = (question.case.id, question.output)
+        print_question(self._console, question, with_answer=answer != self._shown)
+        # Once, and again after `?`, which resets what was shown.
+        if self._shown is None:
+            print_keys(self._console)
+        self._shown = answer
+        try:
+            score = self._until("score> ", lambda text: parse_score(text, question.criterion.scale))
+            if self._needs_reason:
+                why = self._until("why> ", _reason, is_begun=True)
+            else:
+                why = self._until("why (or just Enter)> ", str.strip, is_begun=True)
+            sure = self._until(
+                "how sure, 0 to 1 (or just Enter)> ", parse_confidence, is_begun=True, last=""
+            )
+        # A key works at each of the three prompts, so it leaves the question from any of them.
+        except _KeyTypedError as typed:
+            if typed.key == _SKIP:
+                self._labelling.skip()
+            elif typed.key == _HELP:
+                print_keys(self._console, question.criterion)
+                self._shown = ()
+            # After a score, undo takes back that score: the same question appears once more.
+            elif typed.key == _UNDO and not typed.is_begun:
+                self._undo()
+            return typed.key != _QUIT
+        self._labelling.answer(score, why, sure)
+        return True
+
+    def _until(
+        self,
+        prompt: str,
+        parse: Callable[[str], _Answer],
+        *,
+        is_begun: bool = False,
+        last: str | None = None,
+    ) -> _Answer:
+        """Ask until the line can be parsed."""
+        while True:
+            line = self._typed.line(prompt)
+            # A piped file may end before the optional confidence of its last answer.
+            if line is None:
+                line = _QUIT if last is None else last
+            if line.strip().lower() in _KEYS:
+                raise _KeyTypedError(line.strip().lower(), is_begun=is_begun)
+            try:
+                return parse(line)
+            except ValueError as error:
+                self._print(str(error))
+
+    def _undo(self) -> bool:
+        is_undone = self._labelling.undo()
+        missing = f"there is no answer of {self._labelling.annotator} to remove"
+        self._print("last answer removed" if is_undone else missing)
+        return is_undone
+
+    def _offer_undo(self) -> bool:
+        """At the end: whether the last answer is replaced."""
+        self._print("no question is left in this session")
+        line = self._typed.line("Enter to end, u to remove your last answer> ")
+        return line is not None and line.strip().lower() == _UNDO and self._undo()
+
+    def _print(self, text: str) -> None:
+        self._console.print(f"  {text}", style="yellow", markup=False)
+
+
+def _reason(text: str) -> str:
+    if not text.strip():
+        raise ValueError("every judgment needs a reason: a few words are enough")
+    return text.strip()
+
+
+_KEY_HELP: Sequence[tuple[str, str]] = (
+    ("s", "skip: the question keeps waiting"),
+    ("u", "undo: remove your last answer; after a score: give another score"),
+    ("?", "this help, and the question again"),
+    ("q", "quit: every answer is stored"),
+)
+"""The keys instead of an answer."""
+
+
+def print_question(console: Console, question: LabelQuestion, *, with_answer: bool = True) -> None:
+    # Neither the variant nor other judgments are shown: knowing them would bias the answer.
+    from rich.rule import Rule  # noqa: PLC0415 - a tenth of a second, only when printing
+    from rich.text import Text  # noqa: PLC0415
+
+    console.print()
+    console.print(Rule(Text(f"{question.number:,} of {question.total:,}"), align="left"))
+    if with_answer:
+        case, output = question.case, question.output
+        for title in ("input", "context", "reference"):
+            if (value := getattr(case, title)) is not None:
+                print_passage(console, title, safe_text(to_text(value)))
+        if output.trace:
+            print_passage(console, "steps", safe_text(steps_text(output)))
+        text = judged_text(output) or "(no text; see the steps)"
+        print_passage(console, "output", safe_text(text))
+    criterion = question.criterion
+    asked = safe_text(criterion.question)
+    if criterion.scoring_guide:
+        asked.append("\n")
+        asked.append(safe_text(criterion.scoring_guide))
+    asked.append(f"\nscore: {scale_words(criterion.scale)}", style="dim")
+    for level in criterion.scale.levels:
+        words = ": ".join(word for word in (level.name, level.description) if word)
+        asked.append(f"\n  {level.value:g}  {message.printable(words)}", style="dim")
+    print_passage(console, criterion.name, asked, style="bold cyan")
+
+
+def print_keys(console: Console, criterion: Criterion | None = None) -> None:
+    from rich.text import Text  # noqa: PLC0415
+
+    lines = []
+    if criterion is not None:
+        lines.append(f"a score is {scale_words(criterion.scale)}; then why, then how sure")
+    lines += [f"{key}  {words}" for key, words in _KEY_HELP]
+    console.print(Text("\n".join(lines), style="dim"))

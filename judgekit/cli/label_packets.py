@@ -6,15 +6,23 @@ import asyncio
 import json
 import secrets
 import webbrowser
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.calibration import PacketChoice, draw_packet, draw_pair_packet, merge_labels
+from judgekit.calibration import (
+    PacketChoice,
+    draw_packet,
+    draw_pair_packet,
+    merge_labels,
+    pair_source,
+    read_label_files,
+)
 from judgekit.cli import console
-from judgekit.cli.label_files import read_label_files
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
@@ -38,24 +46,22 @@ from judgekit.cli.suite_setup import (
     with_command_line_rubric,
 )
 from judgekit.datasets import HumanSettings, Suite, SuiteJudge, load_rubric
-from judgekit.errors import SettingsError, UnknownNameError
-from judgekit.evaluation import COMPARISON_ID_PREFIX, OutputPair, Run, Session, open_suite
+from judgekit.errors import SettingsError
+from judgekit.evaluation import COMPARISON_ID_PREFIX, Run, Session, open_suite
 from judgekit.report import (
-    LabelTask,
     agreement_document,
-    hidden_names,
+    label_document,
     numbers,
-    pair_label_task,
-    render_label_page,
-    run_label_task,
+    packet_labelling,
+    write_document,
 )
+from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from judgekit.cli.outputs import OutputFiles
-    from judgekit.records import CaseResult, JsonObject, Rubric, RunInfo
-    from judgekit.store import RunStore
+    from judgekit.records import JsonObject, LabelPacket, RunInfo
 
 _PAIR = 2
 
@@ -158,16 +164,6 @@ def run_of_outputs(paths: tuple[Path, ...], store: RunStore, options: LabelOptio
     return asyncio.run(run_with_progress(setup, grading))
 
 
-class _Source(NamedTuple):
-    """What can be labelled as pairs."""
-
-    id: str
-    variants: tuple[str, str]
-    hidden: tuple[str, ...]
-    rubric: Rubric | None
-    pairs: list[OutputPair]
-
-
 def write_packet(
     source: str, store: RunStore, options: LabelOptions, paths: Sequence[Path]
 ) -> None:
@@ -176,94 +172,49 @@ def write_packet(
         raise SettingsError(
             "pairs are labelled on a page", hint="-o label.html writes one that can be sent"
         )
-    task = _new_task(source, store, options)
-    page, n = render_label_page(task), sum(not one.repeats for one in task.packet.items)
+    packet = _new_packet(source, store, options)
+    document = label_document(packet_labelling(packet, store))
     for path in paths:
-        # Atomic: half a page would open, without its end.
-        with click.open_file(str(path), "w", "utf-8", atomic=True) as file:
-            file.write(page)
-    store.add_packet(task.packet)
-    what = ("pair", "pairs") if task.packet.is_pairwise else ("output", "outputs")
+        write_document(path, document)
+    store.add_packet(packet)
+    n = sum(not one.repeats for one in packet.items)
+    what = ("pair", "pairs") if packet.is_pairwise else ("output", "outputs")
     names = ", ".join(map(str, paths))
-    n_again = len(task.packet.items) - n
+    n_again = len(packet.items) - n
     again = f" ({n_again:,} of them twice)" if n_again else ""
     line = (
         f"wrote {numbers.format_count(n, *what)}{again} to {names}: send it to annotators\n"
         f"their files: judgekit label --import FILE, or judgekit calibrate FILE"
     )
-    data = {
-        "packet": task.packet.id,
-        "source": task.packet.source,
-        "n_items": n,
-        "n_repeats": n_again,
-    }
+    data = {"packet": packet.id, "source": packet.source, "n_items": n, "n_repeats": n_again}
     show_line(line, data | {"files": [*map(str, paths)]}, options)
 
 
-def _new_task(source: str, store: RunStore, options: LabelOptions) -> LabelTask:
-    choice = PacketChoice(sample=options.sample, seed=options.seed, criteria=options.criterion)
-    now = datetime.now(UTC)
+def _new_packet(source: str, store: RunStore, options: LabelOptions) -> LabelPacket:
+    choice, now = packet_choice(options), datetime.now(UTC)
     if options.pairwise or source.startswith(COMPARISON_ID_PREFIX):
-        own = _pair_source(source, store, options)
-        packet = draw_pair_packet(
-            own.pairs, own.id, own.variants, choice, rubric=own.rubric, at=now
-        )
-        return pair_label_task(packet, own.pairs, own.hidden)
-    run = Run(store.run(source), store)
-    return run_label_task(draw_packet(run, choice, at=now), run.info, run.results())
+        pairs = pair_source(store, source, options.variant)
+        if options.rubric is not None:
+            pairs = replace(pairs, rubric=load_rubric(options.rubric))
+        return draw_pair_packet(pairs, choice, at=now)
+    return draw_packet(Run(store.run(source), store), choice, at=now)
 
 
-def _pair_source(source: str, store: RunStore, options: LabelOptions) -> _Source:
-    """The sides of a comparison, or two variants of a run."""
-    if source.startswith(COMPARISON_ID_PREFIX):
-        found = store.comparison(source)
-        a, b = (side.variant or side.label for side in (found.a, found.b))
-        pairs = [
-            OutputPair(pair.case, pair.a, pair.b, pair.repeat) for pair in store.compared(found.id)
-        ]
-        return _Source(found.id, (a, b), (a, b, *found.names), found.rubric, pairs)
-    run = store.run(source)
-    known = [one.id for one in run.variants]
-    chosen = options.variant or tuple(known)
-    for name in chosen:
-        if name not in known:
-            raise UnknownNameError("variant of this run", name, known)
-    if len(chosen) != _PAIR or len(set(chosen)) != _PAIR:
-        raise SettingsError(
-            f"run {run.id} has the variants {', '.join(known)}, and pairs are of two",
-            hint="name both: --variant A --variant B",
-        )
-    a, b = chosen
-    first, second = (_outputs_of(store.results(run.id, variant=name)) for name in (a, b))
-    pairs = [
-        OutputPair(one.case, one.output, second[key].output, one.repeat)
-        for key, one in first.items()
-        if key in second
-    ]
-    rubric = run.rubric if options.rubric is None else load_rubric(options.rubric)
-    return _Source(run.id, (a, b), hidden_names(run), rubric, pairs)
-
-
-def _outputs_of(results: Iterator[CaseResult]) -> dict[tuple[str, int], CaseResult]:
-    return {(one.case.id, one.repeat): one for one in results}
+def packet_choice(options: LabelOptions) -> PacketChoice:
+    return PacketChoice(sample=options.sample, seed=options.seed, criteria=options.criterion)
 
 
 def serve_packet(source: str, store: RunStore, options: LabelOptions) -> None:
     """Label in the browser until interrupted; every answer is stored at once."""
     from judgekit.web import ViewContext, labelling_routes, serve_view  # noqa: PLC0415 - the server, only here
 
-    task = _new_task(source, store, options)
-    if task.packet.is_pairwise:
-        raise SettingsError(
-            "labels of pairs are not stored in a run or comparison",
-            hint="label them on a page that is a file: -o label.html",
-        )
-    store.add_packet(task.packet)
+    packet = _new_packet(source, store, options)
+    store.add_packet(packet)
     context = ViewContext(store, secrets.token_urlsafe(32), secrets.token_urlsafe(32))
 
     def ready(address: str) -> None:
-        address = address.replace("/?", f"/label/{task.packet.id}?")
-        console.note(f"labelling {task.packet.source} at {address}")
+        address = address.replace("/?", f"/label/{packet.id}?")
+        console.note(f"labelling {packet.source} at {address}")
         if not options.no_open:
             webbrowser.open(address)
 
@@ -278,11 +229,16 @@ def merge_files(names: Sequence[str], options: LabelOptions, files: OutputFiles)
     if missing := next((path for path in paths if not path.is_file()), None):
         raise SettingsError(f"there is no file {missing}")
     rubric = None if options.rubric is None else load_rubric(options.rubric)
-    merged = merge_labels(read_label_files(paths, options.store), rubric)
+    found = read_label_files(paths, options.store, note=console.note)
+    merged = merge_labels(found, rubric)
     for path in files.exports:
         n = write_labels(path, (one.to_json() for one in merged.labels))
         console.note(f"wrote {numbers.format_count(n, 'label')} to {path}")
-    show_document(agreement_document(merged), options, files)
+    labelling = None
+    if files.has_page and merged.conflicts and len(found.packets) == 1:
+        with closing(RunStore(options.store, create=False)) as store:
+            labelling = packet_labelling(found.packets[0], store)
+    show_document(agreement_document(merged, labelling), options, files)
 
 
 def write_labels(path: Path, rows: Iterable[JsonObject]) -> int:

@@ -85,11 +85,12 @@ from .human_labels import (
     LabellingSession as LabellingSession,
     LabelQuestion as LabelQuestion,
     blind_output as blind_output,
+    check_adjudicator as check_adjudicator,
     import_labels as import_labels,
     label_rows as label_rows,
     parse_confidence as parse_confidence,
     parse_score as parse_score,
-    queue_reviews as queue_reviews,
+    queue_packet as queue_packet,
     record_labels as record_labels,
     requires_reason as requires_reason,
 )

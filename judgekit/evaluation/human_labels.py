@@ -8,21 +8,33 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from judgekit.datasets import draw_sample, read_labels, score_on_scale
+from judgekit.datasets import read_labels, score_on_scale
 from judgekit.errors import InputError, StoreError
 from judgekit.evaluation.judges import HUMAN_JUDGE, REVIEWER
 from judgekit.evaluation.outcome import rubric_of_result
-from judgekit.fingerprint import fingerprint
 from judgekit.prompts import scale_words
 from judgekit.records import HumanItem, ItemKey, Judgment, Label, Output, TraceEvent, config_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from judgekit.datasets import LocatedLabel
-    from judgekit.records import Case, CaseResult, Criterion, JsonObject, RunInfo, Scale
+    from judgekit.records import (
+        Case,
+        CaseResult,
+        Criterion,
+        JsonObject,
+        LabelPacket,
+        RunInfo,
+        Scale,
+    )
     from judgekit.store import RunStore
+
+# Flags a human judgment that decides a conflict of two others.
+_ADJUDICATES = "adjudicates"
+
+_WORD = 0xFFFFFFFF
 
 # Fields of a trace event by which a variant could be recognised.
 _REVEALING_FIELDS = frozenset({
@@ -46,8 +58,8 @@ class LabelQuestion:
 class LabellingSession:
     """One session of one annotator; every answer is on disk when `answer` returns.
 
-    Answers come in an order drawn with the seed, the same in every session, so that it does not
-    give a variant away; the criteria of one answer follow each other.
+    Answers come in the annotator's own order (see `blind_order`), the same in every session; the
+    criteria of one answer follow each other.
     """
 
     def __init__(
@@ -63,7 +75,10 @@ class LabellingSession:
         self._store = store
         self._run = run
         self._now = now
-        items = blind_order(store.queue(run.id, open_only=False), run, seed)
+        packets = store.packets(run.id)
+        items = blind_order(
+            store.queue(run.id, open_only=False), run, annotator, seed=seed, packets=packets
+        )
         self._open = [item for item in items if item.answered_at is None]
         self._closed = [item for item in items if item.answered_at is not None]
         self._closed.sort(key=lambda item: item.answered_at or item.asked_at)
@@ -156,14 +171,48 @@ class LabellingSession:
         return None
 
 
-def blind_order(items: Iterable[HumanItem], run: RunInfo, seed: int) -> list[HumanItem]:
-    """Questions in an order that says nothing about the variants."""
-    # Seed and answer alone decide, not the run's id: the same seed asks in the same order again.
+def blind_order(
+    items: Iterable[HumanItem],
+    run: RunInfo,
+    annotator: str,
+    *,
+    seed: int = 0,
+    packets: Iterable[LabelPacket] = (),
+) -> list[HumanItem]:
+    """Questions in the order of an annotator, which says nothing about the variants.
+
+    It is the order of the packet's page: items that were drawn at random first, then those whose
+    labels help calibration most. What is in no packet is ordered by the seed.
+    """
     places = {c.name: place for place, c in enumerate(run.rubric.criteria)} if run.rubric else {}
-    return sorted(
-        items,
-        key=lambda item: (fingerprint([seed, *item.key]), places.get(item.criterion, len(places))),
-    )
+    known = {
+        ItemKey(one.case_id, one.variant or "", one.repeat): (
+            one.chosen == "informative",
+            packet.id,
+            one.id,
+        )
+        for packet in packets
+        for one in packet.items
+        if not one.repeats
+    }
+
+    def place(item: HumanItem) -> tuple[bool, int, str, int]:
+        # Seed and answer alone decide, not the run's id: the same seed asks in the same order.
+        own = False, str(seed), " ".join(map(str, item.key))
+        is_late, packet, name = known.get(item.key, own)
+        rank = annotator_rank(packet, annotator, name)
+        return is_late, rank, name, places.get(item.criterion, len(places))
+
+    return sorted(items, key=place)
+
+
+def annotator_rank(packet: str, annotator: str, item: str) -> int:
+    """Where an item comes for an annotator, computed as in `label_file.js` (FNV-1a)."""
+    value = 2166136261
+    for character in f"{packet} {annotator} {item}":
+        value = (value ^ ord(character)) * 16777619 & _WORD
+    value = (value ^ value >> 15) * 2246822507 & _WORD
+    return value ^ value >> 13
 
 
 def _stored_judgment(result: CaseResult, item: HumanItem) -> Judgment | None:
@@ -214,6 +263,7 @@ def human_judgment(
     *,
     annotator: str,
     confidence: float | None = None,
+    flags: tuple[str, ...] = (),
 ) -> Judgment:
     return Judgment(
         criterion=criterion.name,
@@ -230,6 +280,7 @@ def human_judgment(
         cost_usd=0.0,
         price_usd=0.0,
         n_calls=0,
+        flags=flags,
     )
 
 
@@ -346,14 +397,13 @@ def _recorded(
     result = store.result(run.id, key)
     if result is None:
         return "n_not_asked"
-    who = label.annotator or annotator
     answers = [(item, _stored_judgment(result, item)) for item in items]
-    own = next(((item, j) for item, j in answers if j is not None and j.judge == who), None)
+    own, before = _own_answer(placed, answers, label.annotator or annotator)
     if label.raw is None:
         if own is not None:
-            store.withdraw_answer(own[0], at=at)
+            store.withdraw_answer(own, at=at)
         return "n_without_score"
-    item = own[0] if own else next((each for each, j in answers if j is None), None)
+    item = own or next((each for each, j in answers if j is None), None)
     if item is None:
         if HUMAN_JUDGE in run.panel.judges:
             return "n_answered_before" if items else "n_not_asked"
@@ -369,11 +419,29 @@ def _recorded(
         store.ask_person(run.id, [item])
         items.append(item)
     judgment = _judgment(store, run, item, placed, annotator)
-    if own is not None:
-        if (own[1].raw, own[1].rationale) == (judgment.raw, judgment.rationale):
+    if before is not None:
+        if (before.raw, before.rationale) == (judgment.raw, judgment.rationale):
             return "n_answered_before"
         store.withdraw_answer(item, at=at)
     return "n_answered" if _is_kept(store, run, item, judgment, at=at) else "n_answered_before"
+
+
+def _own_answer(
+    placed: LocatedLabel, answers: Iterable[tuple[HumanItem, Judgment | None]], who: str | None
+) -> tuple[HumanItem, Judgment] | tuple[None, None]:
+    """The earlier answer of a label's annotator; whoever decides a conflict has given none."""
+    for item, judgment in answers:
+        if judgment is not None and judgment.judge == who:
+            check_adjudicator(placed, who, is_decision=_ADJUDICATES in judgment.flags)
+            return item, judgment
+    return None, None
+
+
+def check_adjudicator(placed: LocatedLabel, who: str | None, *, is_decision: bool) -> None:
+    """Refuse a decision of somebody whose earlier label is none; and the other way round."""
+    if placed.label.adjudicates != is_decision:
+        problem = f"{who!r} would both label this item and decide its conflict"
+        raise placed.fault(problem, "a third person decides")
 
 
 def requires_reason(run: RunInfo) -> bool:
@@ -385,29 +453,23 @@ def requires_reason(run: RunInfo) -> bool:
     return HUMAN_JUDGE in run.panel.judges if own is None else own == "required"
 
 
-def queue_reviews(
-    store: RunStore,
-    run: RunInfo,
-    *,
-    criteria: Collection[str] = (),
-    sample: int | None = None,
-    seed: int = 0,
-    at: datetime,
-) -> int:
-    """Queue the answers of a run, or a sample of them, for review; the number of questions."""
-    results = [result.key for result in store.results(run.id) if result.output.error is None]
-    wanted = results if sample is None else draw_sample(results, sample, seed)
-    items = []
-    for key in wanted:
-        result = store.result(run.id, key)
+def queue_packet(store: RunStore, run: RunInfo, packet: LabelPacket, *, at: datetime) -> int:
+    """Queue the items of a packet for review, and store it; the number of new questions."""
+    asked = {(item.key, item.criterion) for item in store.queue(run.id, open_only=False)}
+    new = []
+    for item in packet.items:
+        key = ItemKey(item.case_id, item.variant or "", item.repeat)
+        result = None if item.repeats else store.result(run.id, key)
         rubric = None if result is None else rubric_of_result(result, run)
-        items += [
+        new += [
             HumanItem(run_id=run.id, key=key, criterion=one.name, judge=REVIEWER, asked_at=at)
             for one in (rubric.criteria if rubric else ())
-            if not criteria or one.name in criteria
+            if one.name in packet.criteria and (key, one.name) not in asked
         ]
-    store.ask_person(run.id, items)
-    return len(items)
+    if new:
+        store.add_packet(packet)
+        store.ask_person(run.id, new)
+    return len(new)
 
 
 def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
@@ -423,10 +485,14 @@ def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
                     raw=judgment.raw,
                     rationale=None if judgment.rationale == _NO_REASON else judgment.rationale,
                     confidence=judgment.confidence,
-                    metadata=None
-                    if judgment.judged_at is None
-                    else {"judged_at": judgment.judged_at.isoformat()},
+                    metadata=_about(judgment) or None,
                 ).to_json()
+
+
+def _about(judgment: Judgment) -> JsonObject:
+    at = judgment.judged_at
+    about: JsonObject = {} if at is None else {"judged_at": at.isoformat()}
+    return about | ({_ADJUDICATES: True} if _ADJUDICATES in judgment.flags else {})
 
 
 def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None:
@@ -476,6 +542,7 @@ def _judgment(
         label.rationale or f"Label{where} without a reason.",
         annotator=who,
         confidence=label.confidence,
+        flags=(_ADJUDICATES,) if label.adjudicates else (),
     )
 
 

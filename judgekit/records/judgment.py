@@ -267,3 +267,8 @@ class Label(Record):
     def is_missing(self) -> bool:
         """Whether the annotator gave neither a score nor a winner."""
         return self.raw is None and self.winner is None
+
+    @property
+    def adjudicates(self) -> bool:
+        """Whether a third person decides by it what two others see differently."""
+        return (self.metadata or {}).get("adjudicates") is True

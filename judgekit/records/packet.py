@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import AwareDatetime, Field, PositiveFloat
 
 from judgekit.records.comparison import PresentationOrder
+from judgekit.records.judgment import Label
 from judgekit.records.record import Count, Name, Record
 from judgekit.records.rubric import Rubric
 
@@ -56,6 +57,9 @@ class LabelPacket(Record):
 
     requires_reason: bool = False
     items: tuple[PacketItem, ...]
+    labels: tuple[Label, ...] = ()
+    """Answers given in the viewer for which the source has no place: choices between pairs, and
+    answers about items that are shown again. Their case is the item's id."""
 
     @property
     def is_pairwise(self) -> bool:

@@ -1,4 +1,3 @@
-from .agreement import agreement_document as agreement_document
 from .answers import (
     RunAnswers as RunAnswers,
     answer_entry as answer_entry,
@@ -36,6 +35,7 @@ from .document import (
     Entries as Entries,
     Entry as Entry,
     IntervalBar as IntervalBar,
+    Labelling as Labelling,
     Lines as Lines,
     Notes as Notes,
     Passage as Passage,
@@ -89,11 +89,9 @@ from .judge_changes import (
 )
 from .judge_replies import JudgeReplies as JudgeReplies
 from .label_page import (
-    LabelTask as LabelTask,
-    hidden_names as hidden_names,
-    pair_label_task as pair_label_task,
-    render_label_page as render_label_page,
-    run_label_task as run_label_task,
+    agreement_document as agreement_document,
+    label_document as label_document,
+    packet_labelling as packet_labelling,
 )
 from .listings import (
     answers_table as answers_table,

@@ -259,6 +259,21 @@ class CaseTable:
 
 
 @dataclass(frozen=True, slots=True)
+class Labelling:
+    """Items for an annotator. Only a page shows them, by its script `label.js`."""
+
+    task: PageJson
+    """The items and what is asked about them."""
+
+    intro: tuple[str, ...]
+    """The task in a few sentences."""
+
+    title: str = ""
+    answers: str = ""
+    """The address that takes answers; empty where the browser keeps them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """Blocks below a heading of their own, and a sentence about them."""
 
@@ -273,7 +288,9 @@ class Details(Section):
     """A section that few readers need: folded on a page, and in a terminal only with -v."""
 
 
-Block = Table | Lines | Notes | Passage | Entries | Plot | TextChange | CaseTable | Section
+Block = (
+    Table | Lines | Notes | Passage | Entries | Plot | TextChange | CaseTable | Labelling | Section
+)
 """What a document is made of."""
 
 

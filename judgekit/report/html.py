@@ -17,7 +17,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from judgekit.report.document import TONE_SIGNS, Table, case_table_of
@@ -108,11 +108,6 @@ def _page_blocks(blocks: tuple[Block, ...], cases: CaseTable | None) -> tuple[Bl
     others = tuple(block for block in blocks if block is not cases)
     end = next((n for n, one in enumerate(others, start=1) if isinstance(one, Table)), 0)
     return (*others[:end], cases, *others[end:])
-
-
-def page_template(name: str) -> Template:
-    """A template of `templates/`; everything put into it is escaped."""
-    return _environment().get_template(name)
 
 
 @cache

@@ -9,6 +9,7 @@ from judgekit.report.document import (
     CaseTable,
     Document,
     Entries,
+    Labelling,
     Lines,
     Notes,
     Passage,
@@ -63,7 +64,8 @@ def _render_cases(block: CaseTable, level: int) -> Iterator[str]:
 
 @_render_block.register(Plot)
 @_render_block.register(TextChange)
-def _render_figure(block: Plot | TextChange, level: int) -> Iterator[str]:  # noqa: ARG001 - as all others
+@_render_block.register(Labelling)
+def _render_figure(block: Plot | TextChange | Labelling, level: int) -> Iterator[str]:  # noqa: ARG001 - as all others
     yield from ()  # its figures are in the tables
 
 

@@ -16,6 +16,7 @@ from judgekit.report.document import (
     Details,
     Document,
     Entries,
+    Labelling,
     Lines,
     Notes,
     Passage,
@@ -127,7 +128,8 @@ def _print_cases(block: CaseTable, console: Console, *, verbose: bool) -> None:
 
 @_print_block.register(Plot)
 @_print_block.register(TextChange)
-def _print_figure(block: Plot | TextChange, console: Console, *, verbose: bool) -> None:
+@_print_block.register(Labelling)
+def _print_figure(block: Plot | TextChange | Labelling, console: Console, *, verbose: bool) -> None:
     """A terminal has no pictures; what they show is in the tables and files too."""
 
 

@@ -361,6 +361,13 @@ class StoredRuns(Database):
                 raise UnknownNameError("labelling packet", packet_id, list(known))
         return read_record(LabelPacket, text)
 
+    def packets(self, source: str) -> list[LabelPacket]:
+        """The labelling packets of a run or a comparison, oldest first."""
+        query = select(label_packets.c.json).where(label_packets.c.source == lookup_text(source))
+        with self.reading() as connection:
+            texts = connection.scalars(query.order_by(label_packets.c.no))
+            return [read_record(LabelPacket, text) for text in texts]
+
     def gate_decisions(self, suite: str) -> dict[str, GateDecision]:
         """The last decision of a gate or a reviewer about each run of a suite, by run id."""
         query = select(gate_decisions.c.json).join(runs).where(runs.c.suite == lookup_text(suite))

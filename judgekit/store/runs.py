@@ -13,7 +13,16 @@ from sqlalchemy.exc import IntegrityError
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import InputError, StoreError
 from judgekit.fingerprint import canonical_json, fingerprint
-from judgekit.records import judgment_slot, lookup_text, name_text, time_text, words_text
+from judgekit.records import (
+    LabelPacket,
+    judgment_slot,
+    lookup_text,
+    name_text,
+    read_record,
+    record_text,
+    time_text,
+    words_text,
+)
 from judgekit.store.catalog import StoredRuns, run_number
 from judgekit.store.comparisons import StoredComparisons
 from judgekit.store.content import insert_config, insert_rubric, insert_variants
@@ -47,7 +56,7 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from sqlalchemy.engine import Connection, Row
@@ -59,7 +68,7 @@ if TYPE_CHECKING:
         ItemKey,
         JsonObject,
         Judgment,
-        LabelPacket,
+        Label,
         Observation,
         RunInfo,
         RunStatus,
@@ -341,6 +350,27 @@ class RunStore(StoredRuns, StoredComparisons):
         }
         with self.writing() as connection:
             connection.execute(insert(label_packets), record_row(label_packets, packet, **own))
+
+    def add_labels(self, packet_id: str, labels: Iterable[Label]) -> None:
+        """Store labels of a packet's items in the packet; a later one of an annotator replaces.
+
+        Args:
+            packet_id: The packet.
+            labels: Those for which its source has no place (`LabelPacket.labels`).
+
+        Raises:
+            UnknownNameError: When there is no such packet.
+        """
+        self.packet(packet_id)  # or the error that names those there are
+        own = label_packets.c.id == packet_id
+        with self.writing() as connection:
+            # Two annotators may answer at the same moment: the second waits for the first.
+            query = select(label_packets.c.json).where(own).with_for_update()
+            packet = read_record(LabelPacket, connection.execute(query).scalar_one())
+            known = {(one.case_id, one.criterion, one.annotator): one for one in packet.labels}
+            known |= {(one.case_id, one.criterion, one.annotator): one for one in labels}
+            changed = packet.model_copy(update={"labels": tuple(known.values())})
+            connection.execute(update(label_packets).where(own).values(json=record_text(changed)))
 
     def close(self) -> None:
         """Release all locked runs and close every connection."""

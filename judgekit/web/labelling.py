@@ -1,29 +1,31 @@
-"""The routes on which annotators label a run in the viewer; each answer is stored at once."""
+"""The routes on which annotators label a packet in the viewer; each answer is stored at once."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from judgekit.calibration import PACKET_FIELD, ResolvedLabels, merge_labels, resolve_labels
+from judgekit.calibration import PACKET_FIELD, merge_labels, packet_of, resolve_labels, store_labels
 from judgekit.datasets import locate_labels
 from judgekit.errors import InputError
-from judgekit.evaluation import has_model_judges, label_rows, record_labels, update_run_status
+from judgekit.evaluation import has_model_judges, label_rows, update_run_status
 from judgekit.records import ItemKey
 from judgekit.report import (
     Cell,
     Column,
     Notes,
+    PageLinks,
     Table,
     agreement_document,
+    html_parts,
+    label_document,
     numbers,
+    packet_labelling,
     page_path,
-    render_label_page,
-    run_label_task,
 )
 from judgekit.web.replies import page_reply, write_route
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from judgekit.records import JsonObject, LabelPacket
+    from judgekit.report import Block
     from judgekit.web.context import ViewContext
 
 
@@ -46,12 +49,10 @@ class LabellingPages:
 
     def page(self, request: Request) -> Response:
         packet = self._packet(request)
-        run = self._store.run(packet.source)
-        task = run_label_task(packet, run, self._store.results(run.id))
-        address = f"/api/label/{packet.id}"
-        token = self._context.write_token
-        page = render_label_page(task, assets="/assets/", answers=address, write_token=token)
-        return HTMLResponse(page)
+        labelling = packet_labelling(packet, self._store, answers=f"/api/label/{packet.id}")
+        links = PageLinks("/assets/", "", write_token=self._context.write_token)
+        # No other page is linked: annotators are not to see where outputs came from.
+        return HTMLResponse("".join(html_parts(label_document(labelling), links)))
 
     def answer(self, request: Request, posted: dict[str, object]) -> object:
         """Store new answers of an annotator; without any, give those that are stored."""
@@ -59,59 +60,63 @@ class LabellingPages:
         rows, annotator = posted.get("labels"), posted.get("annotator")
         if not isinstance(rows, list) or not isinstance(annotator, str) or not annotator.strip():
             raise InputError("the answers need an `annotator` and a list of `labels`")
-        if rows:
-            found = resolve_labels(locate_labels(rows), lambda: self._store)
-            if found.packets != (packet,):
-                raise InputError("these answers belong to another page")
-            run, now = self._store.run(packet.source), datetime.now(UTC)
-            # A second answer to an item that is shown again measures its annotator, not the output.
-            record_labels(self._store, run, found.labels, annotator=annotator, at=now)
-            update_run_status(self._store, run.id, at=now)
-            return {"n_labels": len(rows)}
-        return {"labels": [*self._stored(packet, annotator)]}
+        if not rows:
+            return {"labels": [row for row in self._rows(packet) if row["annotator"] == annotator]}
+        located = locate_labels(rows)
+        if {packet_of(one.label) for one in located} != {packet.id}:
+            raise InputError("these answers belong to another page")
+        now = datetime.now(UTC)
+        store_labels(self._store, located, annotator=annotator, at=now)
+        if not packet.is_pairwise:
+            update_run_status(self._store, packet.source, at=now)
+        return {"n_labels": len(rows)}
 
     def agreement(self, request: Request) -> Response:
         packet = self._packet(request)
-        places = {(item.case_id, item.variant, item.repeat) for item in packet.items}
-        rows = [
-            row
-            for row in label_rows(self._store.results(packet.source))
-            if (row["case_id"], row["variant"], row.get("repeat", 0)) in places
-        ]
-        labels = tuple(locate_labels(rows))
-        merged = merge_labels(ResolvedLabels(labels, (), (packet,), None), None)
-        document = agreement_document(merged)
-        run = self._store.run(packet.source)
-        if not has_model_judges(run):
-            return page_reply(document)
-        labelled = {(row["case_id"], row["variant"], row.get("repeat", 0)) for row in rows}
-        # Who still labels must not see the scores of the judge.
-        link = Cell("the judge and these labels", link=page_path("calibrations", run.id))
-        n_open = numbers.format_count(len(places - labelled), "item")
-        table = Table((Column("calibration", "text"),), ((link,),))
-        waiting = Notes(
-            (f"The judge's scores are shown when all items have a label: {n_open} left.",)
-        )
-        judged = waiting if places - labelled else table
-        return page_reply(replace(document, blocks=(*document.blocks, judged)))
+        labels = locate_labels([*self._rows(packet)])
+        merged = merge_labels(resolve_labels(labels, self._store.packet), None)
+        labelling = None
+        if self._context.write_token is not None and merged.conflicts:
+            labelling = packet_labelling(packet, self._store, answers=f"/api/label/{packet.id}")
+        document = agreement_document(merged, labelling)
+        if not packet.is_pairwise and has_model_judges(self._store.run(packet.source)):
+            labelled = {one.label.case_id for one in labels}
+            judged = self._judged(
+                packet, sum(one.id not in labelled for one in packet.items if not one.repeats)
+            )
+            document = replace(document, blocks=(*document.blocks, judged))
+        return page_reply(document, write_token=self._context.write_token)
+
+    def _judged(self, packet: LabelPacket, n_open: int) -> Block:
+        if n_open:
+            # Who still labels must not see the scores of the judge.
+            left = numbers.format_count(n_open, "item")
+            words = f"The judge's scores are shown when all items have a label: {left} left."
+            return Notes((words,))
+        link = Cell("the judge and these labels", link=page_path("calibrations", packet.source))
+        return Table((Column("calibration", "text"),), ((link,),))
 
     def _packet(self, request: Request) -> LabelPacket:
         return self._store.packet(request.path_params["packet"])
 
-    def _stored(self, packet: LabelPacket, annotator: str) -> Iterator[JsonObject]:
+    def _rows(self, packet: LabelPacket) -> Iterator[JsonObject]:
+        """The stored labels of a packet's items, as its page sends them."""
         for item in packet.items:
             key = ItemKey(item.case_id, item.variant or "", item.repeat)
-            result = None if item.repeats else self._store.result(packet.source, key)
+            is_kept_apart = packet.is_pairwise or item.repeats
+            result = None if is_kept_apart else self._store.result(packet.source, key)
             for row in label_rows([result] if result else []):
-                if row["annotator"] == annotator and row["criterion"] in packet.criteria:
-                    about = row.get("metadata")
-                    at = about.get("judged_at") if isinstance(about, dict) else None
+                if row["criterion"] in packet.criteria:
+                    about: Any = row.get("metadata") or {}
+                    about |= {PACKET_FIELD: packet.id, "labelled_at": about.pop("judged_at", None)}
+                    names = ("criterion", "annotator", "raw", "rationale")
+                    known = {name: row[name] for name in names if name in row}
                     yield {
                         "case_id": item.id,
-                        **{name: row[name] for name in ("criterion", "annotator", "raw")},
-                        "rationale": row.get("rationale"),
-                        "metadata": {PACKET_FIELD: packet.id, "labelled_at": at},
+                        **known,
+                        "metadata": {PACKET_FIELD: packet.id, **about},
                     }
+        yield from (label.to_json() for label in packet.labels)
 
 
 def labelling_routes(context: ViewContext) -> list[BaseRoute]:

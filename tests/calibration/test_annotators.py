@@ -18,6 +18,10 @@ FIVE = Scale.model_validate({"min": 1, "max": 5, "integer": True})
 SHARE = Scale.model_validate({"min": 0, "max": 1})
 
 
+def no_packet(name: str) -> Any:
+    raise AssertionError(f"no label is of a packet, {name} neither")
+
+
 def merged(
     *labels: tuple[str, str, object], scale: Scale = FIVE, field: str = "raw", **own: Any
 ) -> MergedLabels:
@@ -26,10 +30,7 @@ def merged(
     criterion = Criterion(name="good", question="Is it good?", scale=scale, **own)
     rubric = Rubric(name="r", criteria=(criterion,))
 
-    def no_store() -> Any:
-        raise AssertionError("no label is of a packet")
-
-    return merge_labels(resolve_labels(locate_labels(rows), no_store), rubric)
+    return merge_labels(resolve_labels(locate_labels(rows), no_packet), rubric)
 
 
 def test_agreement_of_two_is_that_of_the_textbook() -> None:
@@ -91,6 +92,55 @@ def test_whoever_cannot_judge_disagrees_with_nobody() -> None:
     assert (found.n_missing, found.conflicts, len(found.labels)) == (1, (), 2)
     text = render_markdown(agreement_document(found))
     assert "1 label without a score: the annotator could not judge" in text
+
+
+def timed(scores: list[float], **own: Any) -> MergedLabels:
+    """Labels of one annotator, one a minute."""
+    rows: list[Any] = [
+        {
+            "case_id": f"c{k:02}", "annotator": "a", "raw": score,
+            "metadata": {"labelled_at": f"2026-11-23T10:{k:02}:00Z", **own},
+        }
+        for k, score in enumerate(scores)
+    ]  # fmt: skip
+    criterion = Criterion(name="good", question="Is it good?", scale=FIVE)
+    rubric = Rubric(name="r", criteria=(criterion,))
+    return merge_labels(resolve_labels(locate_labels(rows), no_packet), rubric)
+
+
+def test_an_annotator_who_becomes_milder_drifts() -> None:
+    (habits,) = timed([1, 2, 1, 2, 4, 5, 4, 5]).habits
+    # From a mean of 1.5 to 4.5 on a scale from 1 to 5.
+    assert habits.drift.value == pytest.approx(0.75)
+    assert 0 < habits.drift.low < 0.75 < habits.drift.high
+    assert isnan(habits.same_again.value)
+    text = render_markdown(agreement_document(timed([1, 2, 1, 2, 4, 5, 4, 5])))
+    assert "+0.75" in text
+
+
+def test_items_that_were_chosen_to_help_say_nothing_of_drift_or_rates() -> None:
+    (habits,) = timed([1, 2, 1, 2, 4, 5, 4, 5], chosen="informative").habits
+    assert isnan(habits.drift.value)
+    (plain,) = timed([1, 2, 3]).habits
+    assert plain.drift.reason == "fewer than four scored items with a time"
+
+
+def test_equal_answers_are_counted_on_the_random_part() -> None:
+    rows: list[Any] = [
+        {
+            "case_id": f"c{k}", "annotator": who, "raw": 4 if k < 5 else 3 + (who == "b"),
+            "metadata": {"chosen": "random" if k < 5 else "informative"},
+        }
+        for k in range(10)
+        for who in "ab"
+    ]  # fmt: skip
+    rubric = Rubric(
+        name="r", criteria=(Criterion(name="good", question="Is it good?", scale=FIVE),)
+    )
+    found = merge_labels(resolve_labels(locate_labels(rows), no_packet), rubric)
+    (one,) = found.agreement
+    assert (one.n_doubly, one.n_random, one.exact.value) == (10, 5, 1)
+    assert "counted on the random part only" in render_markdown(agreement_document(found))
 
 
 def test_a_document_names_the_criterion_that_is_unclear() -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.label import suggested_name
-from judgekit.cli.label_dialogue import TypedLines
+from judgekit.cli.label import TypedLines, suggested_name
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.records import RunPanel
 from judgekit.store import RunStore

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -156,11 +157,27 @@ def test_pairs_are_balanced_and_resolve_to_variants(run: Run, tmp_path: Path) ->
     chosen = {"ab": "first", "ba": "second"}
     rows = labels_of(task, "Ada", lambda item, _: chosen[str(key[item["id"]].order)])
     jsonl(tmp_path / "ada.jsonl", *rows)
-    assert "labels of pairs are not stored" in run("label", "--import", "ada.jsonl").err
-    assert run("label", "--import", "ada.jsonl", "-o", "known.jsonl").code == 0
+    done = run("label", "--import", "ada.jsonl", "-o", "known.jsonl")
+    assert "21 labels of pairs stored" in done.out
     known = [json.loads(line) for line in (tmp_path / "known.jsonl").read_text().splitlines()]
     assert {row["winner"] for row in known} == {"prompt-v1"}
     assert len({row["case_id"] for row in known}) == len(known) == 20
+    # A run has no place for choices between two: its packet keeps them.
+    assert run("label", "--export", "stored.jsonl").code == 0
+    stored = [json.loads(line) for line in (tmp_path / "stored.jsonl").read_text().splitlines()]
+    assert sorted(map(str, stored)) == sorted(map(str, known))
+
+
+def test_the_sides_that_an_annotator_prefers_are_reported(run: Run, tmp_path: Path) -> None:
+    lay_outputs(tmp_path, 20, "prompt-v1", "prompt-v2")
+    task = packet(run, tmp_path, "prompt-v1.jsonl", "prompt-v2.jsonl", "--pairwise")
+    jsonl(tmp_path / "a.jsonl", *labels_of(task, "Ada", lambda *_: "first"))
+    jsonl(tmp_path / "b.jsonl", *labels_of(task, "Ben", lambda *_: "tie"))
+    ada, ben = run("label", "--merge", "a.jsonl", "b.jsonl", "--json").json["habits"]
+    assert (ada["first_slot"]["value"], ada["first_slot"]["n"]) == (1, 20)
+    # Sides change places when a pair is shown again: the same place is another answer.
+    assert (ada["same_again"]["value"], ada["same_again"]["n"]) == (0, 1)
+    assert ben["first_slot"]["value"] is None
 
 
 def test_two_files_are_merged_with_their_conflicts(run: Run, tmp_path: Path) -> None:
@@ -187,6 +204,61 @@ def test_two_files_are_merged_with_their_conflicts(run: Run, tmp_path: Path) -> 
     assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 120
     assert "Annotators do not agree well on correct" in (tmp_path / "a.html").read_text()
     assert run("calibrate", "all.jsonl", "--json").json["joined"]["annotators"] == ["Ada", "Ben"]
+
+
+def test_a_third_person_decides_conflicts_on_the_page_of_the_merge(
+    run: Run, tmp_path: Path
+) -> None:
+    judged(run, tmp_path, 8)
+    task = packet(run, tmp_path, "--criterion", "correct")
+
+    def ada(item: dict[str, Any], _: str) -> float:
+        return 1 if lamp(item) < 2 else 4
+
+    def ben(item: dict[str, Any], _: str) -> float:
+        return 5 if lamp(item) < 2 else 4
+
+    jsonl(tmp_path / "Ada.jsonl", *labels_of(task, "Ada", ada))
+    jsonl(tmp_path / "Ben.jsonl", *labels_of(task, "Ben", ben))
+    both = ("label", "--merge", "Ada.jsonl", "Ben.jsonl")
+    assert run(*both, "-o", "a.html").code == 0
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    decided = task_of(tmp_path / "a.html")
+    assert sorted(lamp(item) for item in decided["items"]) == [0, 1]
+    assert decided["items"][0]["labels"][0] == {"title": "Ada · correct", "text": "1"}
+    assert "Decide the conflicts" in page
+    rows = labels_of(decided, "Cy", lambda *_: 5)
+    for row in rows:
+        row["metadata"]["adjudicates"] = True
+    jsonl(tmp_path / "Cy.jsonl", *rows)
+    merged = run(*both, "Cy.jsonl", "-o", "all.jsonl", "--json").json
+    # The two who differ stay as they are, and their agreement is that of the two.
+    assert merged["annotators"] == ["Ada", "Ben"]
+    assert [one["decision"]["annotator"] for one in merged["conflicts"]] == ["Cy", "Cy"]
+    assert merged["agreement"][0]["n_doubly"] == 8
+    # The median of three labels is the decision.
+    report = run("calibrate", "all.jsonl", "--json").json
+    assert report["joined"]["annotators"] == ["Ada", "Ben", "Cy"]
+    jsonl(tmp_path / "Cy.jsonl", *[row | {"annotator": "Ada"} for row in rows])
+    assert "a third person decides" in run(*both, "Cy.jsonl").err
+
+
+def test_the_terminal_asks_a_sample_in_the_order_of_a_packet(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged(run, tmp_path, 60)
+    monkeypatch.setattr("sys.stdin.readline", lambda: "s\n", raising=False)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    command = ("label", "--sample", 40, "--criterion", "correct", "--annotator", "Ada")
+    asked = re.findall(r"Can I return lamp (\d+)", run(*command).out)
+    assert len(asked) == 40
+    with_store = RunStore(tmp_path / DEFAULT_STORE_FILE)
+    (made,) = with_store.packets(with_store.run("latest").id)
+    with_store.close()
+    chosen = {int(one.case_id[-3:]): one.chosen for one in made.items if not one.repeats}
+    assert [chosen[int(k)] for k in asked] == ["random"] * 30 + ["informative"] * 10
+    # Nothing new is asked about the same sample, so that no other packet is made.
+    assert re.findall(r"Can I return lamp (\d+)", run(*command).out) == asked
 
 
 def test_the_later_answer_of_one_annotator_wins_and_is_listed(run: Run, tmp_path: Path) -> None:

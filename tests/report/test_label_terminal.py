@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from judgekit.cli.label_dialogue import print_keys, print_question
+from judgekit.cli.label import print_keys, print_question
 from judgekit.evaluation import LabelQuestion
 from judgekit.records import TraceEvent
 from tests.factories import make_case, make_criterion, make_output

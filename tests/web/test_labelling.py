@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.calibration import PacketChoice, draw_packet
-from judgekit.evaluation import Run
+from judgekit.calibration import PacketChoice, draw_packet, draw_pair_packet, pair_source
+from judgekit.evaluation import Run, label_rows
+from judgekit.records import Label
 from judgekit.store import RunStore
 from judgekit.web import ViewContext, labelling_routes
 from tests.evaluation.waiting import waiting_run
@@ -128,3 +129,73 @@ def test_without_the_token_nothing_is_stored(
     reply = served.post(f"/api/label/{packet.id}", body, x_judgekit_token="wrong")
     assert reply.status == 403
     assert not any(result.judgments for result in store.results("run-1"))
+
+
+def paired(store: RunStore) -> LabelPacket:
+    """A stored packet of pairs of a run with two variants."""
+    run = waiting_run(store, *[key(c, v) for c in ("a", "b") for v in ("v1", "v2")], name="run-2")
+    source = pair_source(store, run.id)
+    packet = draw_pair_packet(source, PacketChoice(), at=START)
+    store.add_packet(packet)
+    return packet
+
+
+def chosen(packet: LabelPacket, place: int, who: str, winner: str, **about: object) -> Any:
+    return {
+        "case_id": packet.items[place].id, "annotator": who, "winner": winner,
+        "metadata": {"packet": packet.id, **about},
+    }  # fmt: skip
+
+
+def test_choices_between_pairs_are_stored_in_their_packet(served: Served, store: RunStore) -> None:
+    packet = paired(store)
+    assert "v1" not in served.get(f"/label/{packet.id}").text
+    send(served, packet, chosen(packet, 0, "Ada", "second"))
+    send(served, packet, chosen(packet, 0, "Ada", "first"))
+    (known,) = send(served, packet)["labels"]
+    assert (known["case_id"], known["winner"]) == (packet.items[0].id, "first")
+    send(served, packet, chosen(packet, 0, "Ben", "second"))
+    page = agreement_of(served, packet)
+    assert "Ada first is better" in page
+    assert f'data-answers="/api/label/{packet.id}"' in page
+    decision = chosen(packet, 0, "Cy", "first", adjudicates=True)
+    send(served, packet, decision)
+    assert "decided by Cy first is better" in agreement_of(served, packet)
+    body = {"annotator": "Ben", "labels": [decision | {"annotator": "Ben"}]}
+    refused = served.post(f"/api/label/{packet.id}", body)
+    assert (refused.status, "third person" in str(refused.json()["error"])) == (400, True)
+
+
+def test_a_decision_of_a_conflict_is_a_judgment_of_its_own(store: RunStore) -> None:
+    add_run(store, "judged")
+    made = draw_packet(Run(store.run("judged"), store), PacketChoice(), at=START)
+    store.add_packet(made)
+    context = ViewContext(store, "token", "write")
+    with serving(context, labelling_routes(context)) as viewer:
+        for who, raw in (("Ada", 1), ("Ben", 5)):
+            send(viewer, made, label(made, 0, raw, annotator=who))
+        page = agreement_of(viewer, made)
+        assert "Decide the conflicts" in page
+        about = {"packet": made.id, "adjudicates": True}
+        row = label(made, 0, 4, annotator="Cy", metadata=about)
+        send(viewer, made, row)
+        assert "decided by Cy 4" in agreement_of(viewer, made)
+        refused = viewer.post(
+            f"/api/label/{made.id}", {"annotator": "Ada", "labels": [row | {"annotator": "Ada"}]}
+        )
+        assert (refused.status, "third person" in str(refused.json()["error"])) == (400, True)
+    rows = [*label_rows(store.results("judged"))]
+    assert {row["annotator"]: row["raw"] for row in rows} == {"Ada": 1, "Ben": 5, "Cy": 4}
+    assert [label.adjudicates for label in map(Label.model_validate, rows)] == [False, False, True]
+
+
+def test_a_repeated_item_measures_its_annotator_and_is_no_judgment(
+    served: Served, packet: LabelPacket, store: RunStore
+) -> None:
+    again = packet.items[0].model_copy(update={"id": "i-again", "repeats": packet.items[0].id})
+    more = packet.model_copy(update={"id": "p-more", "items": (*packet.items, again)})
+    store.add_packet(more)
+    send(served, more, label(more, 0, 4), label(more, 2, 2))
+    assert [row["raw"] for row in send(served, more)["labels"]] == [4, 2]
+    assert sum(len(result.judgments) for result in store.results("run-1")) == 1
+    assert "same answer again" in agreement_of(served, more)

@@ -7,12 +7,12 @@ import pytest
 
 from judgekit.errors import InputError, StoreError
 from judgekit.evaluation import LabellingSession, LabelQuestion
-from judgekit.evaluation.human_labels import blind_order
-from judgekit.records import Output, TraceEvent
+from judgekit.evaluation.human_labels import annotator_rank, blind_order
+from judgekit.records import LabelPacket, Output, PacketItem, TraceEvent
 from judgekit.store import RunStore
 from tests.evaluation.waiting import Contested, Full, question, waiting_run
 from tests.factories import make_case, make_output, make_rubric
-from tests.store.observing import answer, begun, key, make_run
+from tests.store.observing import START, answer, begun, key, make_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +38,14 @@ def keys(*variants: str) -> list[ItemKey]:
 def sitting(store: RunStore, annotator: str = "Ada", *, seed: int = 0) -> LabellingSession:
     """A person before the run."""
     return LabellingSession(store, store.run("run-1"), annotator, seed=seed)
+
+
+def at_the_same_question(store: RunStore, annotator: str) -> LabellingSession:
+    """Somebody else before the run, who has skipped to the first question of Ada."""
+    first, other = asked(sitting(store)).case.id, sitting(store, annotator)
+    while asked(other).case.id != first:
+        other.skip()
+    return other
 
 
 def asked(labelling: LabellingSession) -> LabelQuestion:
@@ -116,7 +124,7 @@ def test_an_unsound_answer_is_refused_and_asked_again(
 
 def test_the_criteria_of_an_answer_follow_each_other_in_the_rubrics_order(kept: RunStore) -> None:
     waiting_run(kept, *keys(), criteria=("clarity", "accuracy"))
-    ordered = blind_order(kept.queue("run-1"), kept.run("run-1"), 0)
+    ordered = blind_order(kept.queue("run-1"), kept.run("run-1"), "Ada")
     assert [item.criterion for item in ordered] == ["accuracy", "clarity"] * len(CASES)
     assert [item.key for item in ordered[::2]] == [item.key for item in ordered[1::2]]
 
@@ -124,18 +132,44 @@ def test_the_criteria_of_an_answer_follow_each_other_in_the_rubrics_order(kept: 
 def test_the_order_says_nothing_of_variants_and_is_the_same_each_time(kept: RunStore) -> None:
     run = waiting_run(kept, *keys("v1", "v2"))
     items = list(kept.queue(run.id))
-    ordered = [item.key for item in blind_order(items, run, 1)]
-    assert ordered == [item.key for item in blind_order(reversed(items), run, 1)]
+    ordered = [item.key for item in blind_order(items, run, "Ada", seed=1)]
+    assert ordered == [item.key for item in blind_order(reversed(items), run, "Ada", seed=1)]
     assert ordered not in (
         [item.key for item in items],
-        [i.key for i in blind_order(items, run, 2)],
+        [i.key for i in blind_order(items, run, "Ada", seed=2)],
+        # No two annotators see the answers in one order.
+        [i.key for i in blind_order(items, run, "Ben", seed=1)],
     )
     assert [k.variant for k in ordered] != sorted(k.variant for k in ordered)
 
 
+def test_a_packet_is_asked_in_the_order_of_its_page_the_random_part_first(kept: RunStore) -> None:
+    waiting_run(kept, *keys())
+    late = {"a", "b", "c"}
+    items = [
+        PacketItem(
+            id=f"i-{k.case_id}", case_id=k.case_id, variant=k.variant,
+            chosen="informative" if k.case_id in late else "random",
+        )
+        for k in keys()
+    ]  # fmt: skip
+    packet = LabelPacket(
+        id="p-1", source="run-1", made_at=START, criteria=("accuracy",), items=tuple(items)
+    )
+    kept.add_packet(packet)
+    labelling, order = sitting(kept), []
+    while (question := labelling.current()) is not None:
+        order.append(question.case.id)
+        labelling.skip()
+    assert (set(order[:3]), set(order[3:])) == ({"d", "e", "f"}, late)
+    # What `ordered` of `label_file.js` gives for this packet and annotator.
+    assert annotator_rank("p-1", "Ada", "i-a") == 643392978
+    assert annotator_rank("p-1", "B\u00e9e \U0001f600", "i-a") == 1364951096
+
+
 def test_a_run_without_a_rubric_orders_its_questions_too() -> None:
     items = [question("b"), question("a")]
-    assert blind_order(items, make_run(rubric=None), 0) == items
+    assert blind_order(items, make_run(rubric=None), "Ada") == items
 
 
 def test_a_skipped_question_goes_on_waiting(kept: RunStore) -> None:
@@ -197,7 +231,7 @@ def test_undo_reaches_back_into_an_earlier_sitting_of_the_same_person(kept: RunS
 
 def test_what_somebody_else_has_answered_is_passed_over(kept: RunStore) -> None:
     waiting_run(kept, *keys())
-    mine, theirs = sitting(kept), sitting(kept, "Grace")
+    mine, theirs = sitting(kept), at_the_same_question(kept, "Grace")
     theirs.answer(4, "Right.")
     assert asked(mine).number == 2
     assert (mine.n_taken, mine.n_skipped, mine.n_answered) == (1, 0, 0)
@@ -205,7 +239,7 @@ def test_what_somebody_else_has_answered_is_passed_over(kept: RunStore) -> None:
 
 def test_an_answer_is_of_the_question_that_was_asked_not_of_the_next(kept: RunStore) -> None:
     waiting_run(kept, *keys())
-    mine, theirs = sitting(kept), sitting(kept, "Grace")
+    mine, theirs = sitting(kept), at_the_same_question(kept, "Grace")
     asked(mine)
     theirs.answer(4, "Right.")
     assert not mine.answer(1, "Wrong.")

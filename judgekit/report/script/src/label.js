@@ -35,6 +35,8 @@ const isPressable = (target) => target.closest?.("button, a, summary, label, inp
 
 function Labelling({ task, intro, store }) {
   const [stage, setStage] = useState("start");
+  // Nothing but the item is shown while an annotator works: other parts of the page would distract.
+  useLayoutEffect(() => void document.body.classList.toggle("answering", stage !== "start"), [stage]);
   const [work, setWork] = useState(null);
   const [problem, setProblem] = useState("");
   const [isRefused, setRefused] = useState(false);
@@ -82,7 +84,7 @@ function Labelling({ task, intro, store }) {
         for (const [place, item] of ordered(task, name).entries()) {
           for (const criterion of item.criteria.map((at) => keyOf(task.criteria[at]))) {
             const [own, other] = [known, stored].map((one) => answerOf(one, item, criterion)?.choice ?? null);
-            if (own !== other && !item.again) send(known, { item, name: criterion, position: place + 1 });
+            if (own !== other) send(known, { item, name: criterion, position: place + 1 });
           }
         }
       } catch (error) {
@@ -165,22 +167,23 @@ function Start({ task, intro, isStored, begin, resume, practise }) {
   function submit(event) {
     event.preventDefault();
     const given = name.trim().replace(/\s+/g, " ");
-    if (given) begin(given);
-    else setGap("Type your name first.");
+    if (!given) setGap("Type your name first.");
+    else if (task.others?.includes(given)) setGap(`${given} has labelled these items: a third person decides.`);
+    else begin(given);
   }
   return html`
     <section aria-label="The task">
       ${intro.map((line) => html`<p>${line}</p>`)}
       <p>${isStored
         ? "Every answer is stored at once in the project from which this page is served."
-        : "Your answers are kept in this browser only, and nothing is sent anywhere. Use “Save file” when you have finished, and send that file back."}</p>
+        : `Your answers are kept in this browser only, and nothing is sent anywhere. Use “Save file” when you have finished${task.adjudicates ? "." : ", and send that file back."}`}</p>
     </section>
     <form class="start" onSubmit=${submit} novalidate>
       <label for="annotator">Your name</label>
       <input id="annotator" autocomplete="name" maxlength="80" value=${name} aria-describedby="name-gap"
         onInput=${(event) => setName(event.currentTarget.value)} />
       <button class="main">Start</button>
-      <button type="button" onClick=${practise}>Try it first</button>
+      ${!task.adjudicates && html`<button type="button" onClick=${practise}>Try it first</button>`}
       <${FileButton} resume=${resume} />
       <p id="name-gap" class="fail" role="alert">${gap}</p>
     </form>
@@ -493,6 +496,8 @@ function Texts({ task, item, at }) {
   return html`
     <div class="texts">
       <h2 ref=${heading} tabindex="-1">Item ${at + 1}</h2>
+      ${item.labels && html`<section class="labels"><h3>Labels that differ</h3><dl>${item.labels.map(({ title, text }) => html`
+        <dt><bdi>${title}</bdi></dt><dd dir="auto">${text}</dd>`)}</dl></section>`}
       ${item.about.map(({ title, text }) => html`<section><h3>${title}</h3><${Foreign} text=${text} /></section>`)}
       <div class="outputs">
         ${item.outputs.map((output, n) => html`
@@ -596,6 +601,8 @@ function End({ task, items, work, go, save, leave, isPractice, isStored }) {
       ${list("Flagged", flagged)}
       ${isStored
         ? html`<p>Every answer is stored. You can close this page.</p>`
-        : html`<p>Save the file and send it back to whoever gave you this page.</p><button class="main" onClick=${save}>Save file</button>`}
+        : html`<p>${task.adjudicates
+            ? "Save the file, and join it with the files of the annotators: judgekit label --merge."
+            : "Save the file and send it back to whoever gave you this page."}</p><button class="main" onClick=${save}>Save file</button>`}
     </section>`;
 }

@@ -62,8 +62,10 @@ function hash(text) {
 
 const APART = 10;
 
-/** The items in the order of one annotator: no two see them in the same order. */
+/** The items in the order of one annotator: no two see them in the same order. Python's `annotator_rank` is the same. */
 export function ordered(task, annotator) {
+  // Conflicts come as they are listed: whoever decides them sees every label anyway.
+  if (task.adjudicates) return task.items;
   const rank = (item) => hash(`${task.packet} ${annotator} ${item.id}`);
   const once = task.items.filter((item) => !item.again);
   once.sort((a, b) => a.part - b.part || rank(a) - rank(b) || (a.id < b.id ? -1 : 1));
@@ -94,6 +96,7 @@ export function labelRow(task, work, item, name, position) {
   if (work.seconds[item.id]) metadata.seconds = Math.round(work.seconds[item.id]);
   if (answer?.cannot) metadata.cannot_judge = true;
   if (work.flags[item.id]?.on) metadata.flagged = true;
+  if (task.adjudicates) metadata.adjudicates = true;
   const row = { case_id: item.id };
   if (name !== OVERALL) row.criterion = name;
   row.annotator = work.annotator;
@@ -141,8 +144,9 @@ export function workOfFile(task, text) {
 
 // --- places to keep them
 
-const place = (task, annotator) => `judgekit-label ${task.packet} ${annotator}`;
-const lastName = (task) => `judgekit-label-name ${task.packet}`;
+const kind = (task) => (task.adjudicates ? "judgekit-adjudicate" : "judgekit-label");
+const place = (task, annotator) => `${kind(task)} ${task.packet} ${annotator}`;
+const lastName = (task) => `${kind(task)}-name ${task.packet}`;
 
 /** The work as the browser has it; null where there is none, or the browser keeps nothing. */
 export function readKept(task, annotator) {
