@@ -6,13 +6,14 @@ person's decision about it is a further label.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from judgekit.calibration.agreement import confusion_table, scale_kappa
 from judgekit.calibration.inputs import OutputKey
 from judgekit.calibration.items import (
     PREFERENCE_SCALE,
@@ -22,22 +23,17 @@ from judgekit.calibration.items import (
     clustered_rate,
     clustered_unit_mean,
     clusters_of,
-    estimate_or_undefined,
     level_of,
-    measurement_level,
     plain_data,
-    scale_alpha,
 )
 from judgekit.calibration.join import UNNAMED_ANNOTATOR
 from judgekit.calibration.packets import CHOSEN_FIELD, SLOT_FIELD
+from judgekit.calibration.substitution import human_ceiling
 from judgekit.datasets import score_on_scale
-from judgekit.errors import NotEnoughDataError
 from judgekit.evaluation import check_adjudicator
 from judgekit.records import Criterion
-from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.correction import labels_look_random
 from judgekit.stats.estimate import undefined_estimate
-from judgekit.stats.raters import fleiss_kappa
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +41,6 @@ if TYPE_CHECKING:
     from judgekit.calibration.packets import ResolvedLabels
     from judgekit.datasets import LocatedLabel
     from judgekit.records import JsonObject, Label, Rubric, Scale
-    from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.estimate import Estimate
 
 _PAIR = 2
@@ -359,43 +354,35 @@ def _why_conflict(part: AlignedItems, scores: Sequence[float]) -> str | None:
 
 
 def _agreement(part: AlignedItems) -> AnnotatorAgreement:
-    items, names, levels = part.items, annotators_of(part.items), part.levels
-    rows = [[item.ratings.get(one) for one in names] for item in items]
-    clusters = clusters_of(items)
-    doubly = [item for item in items if len(item.ratings) >= _PAIR]
-    drawn = [item for item in doubly if _is_drawn(item)]
-    shares = [_equal_share([*item.ratings.values()]) for item in drawn]
-    both = [item.ratings for item in doubly]
-
-    def kappa(*, level: float) -> Estimate:
-        if levels is None or len(names) < _PAIR:
-            reason = "one annotator only" if levels else "the scale has no levels: see alpha"
-            raise NotEnoughDataError(reason)
-        if len(names) > _PAIR:
-            votes = [[own.get(one) for one in names] for own in map(part.votes, items)]
-            return fleiss_kappa(votes, clusters=clusters, level=level)
-        left, right = ([level_of(own[one], levels) for own in both] for one in names)
-        cases = clusters_of(doubly)
-        weights: Weights | None = None if part.is_binary else "quadratic"
-        return cohen_kappa(
-            left, right, labels=levels, weights=weights, ci="smoothed", clusters=cases, level=level
+    names = annotators_of(part.items)
+    ceiling = human_ceiling(part, level=_LEVEL)
+    drawn = [item for item in part.items if len(item.ratings) >= _PAIR and _is_drawn(item)]
+    kappa, table = ceiling.fleiss_kappa, None
+    if len(names) == _PAIR:
+        # Two people agree as far as a judge agrees with one of them.
+        first, second = names
+        items = tuple(
+            replace(item, judge=item.ratings.get(second), ratings={first: item.ratings[first]})
+            for item in part.items
+            if first in item.ratings
         )
-
-    counts: tuple[tuple[int, ...], ...] = ()
-    if len(names) == _PAIR and levels is not None:
-        met = Counter(tuple(level_of(own[one], levels) for one in names) for own in both)
-        counts = tuple(tuple(met[a, b] for b in levels) for a in levels)
+        two = replace(part, items=items)
+        kappa, table = scale_kappa(two, "quadratic", _LEVEL), confusion_table(two)
     return AnnotatorAgreement(
         name=part.name,
-        n_items=len(items),
-        n_doubly=len(both),
+        n_items=len(part.items),
+        n_doubly=ceiling.n_doubly,
         n_random=len(drawn),
-        alpha=scale_alpha(part, rows, measurement_level(part), clusters, _LEVEL),
-        kappa=estimate_or_undefined(kappa, level=_LEVEL),
-        exact=clustered_unit_mean(shares, clusters_of(drawn), level=_LEVEL),
+        alpha=ceiling.alpha,
+        kappa=kappa,
+        exact=clustered_unit_mean(
+            [_equal_share([*item.ratings.values()]) for item in drawn],
+            clusters_of(drawn),
+            level=_LEVEL,
+        ),
         annotators=tuple(names),
-        level_names=tuple(_level_name(part.scale, level) for level in levels or ()),
-        counts=counts,
+        level_names=tuple(_level_name(part.scale, level) for level in part.levels or ()),
+        counts=table.counts if table else (),
     )
 
 

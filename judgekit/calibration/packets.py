@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import Run
-    from judgekit.records import CaseResult, Label, PresentationOrder, Rubric, RunInfo
+    from judgekit.records import Label, PresentationOrder, Rubric, RunInfo
 
 PACKET_FIELD = "packet"
 """The key, in a label's metadata, of the packet whose item it is about."""
@@ -86,7 +86,8 @@ def draw_packet(run: Run, choice: PacketChoice, *, at: datetime) -> LabelPacket:
     n_random = min(n, max(ceil(n / 2), _LEAST_RANDOM)) if helpful else n
     sample = draw_sample(keys, n_random, choice.seed)
     # What has a human label already is better known than what has none.
-    left_out = {*sample, *(one.key for one in answered if _is_labelled(one))}
+    labelled = {one.key for one in answered for j in one.judgments if j.source == "human"}
+    left_out = {*sample, *labelled}
     others = [key for key in helpful if key not in left_out][: n - n_random]
     items = [
         PacketItem(
@@ -115,6 +116,7 @@ class PairSource:
 
     rubric: Rubric | None
     pairs: tuple[OutputPair, ...]
+    """Of repeated answers the first pair: labels of a pair are matched by its case."""
 
 
 def pair_source(store: RunStore, name: str, variants: Sequence[str] = ()) -> PairSource:
@@ -123,8 +125,8 @@ def pair_source(store: RunStore, name: str, variants: Sequence[str] = ()) -> Pai
         found = store.comparison(name)
         a, b = (side.variant or side.label for side in (found.a, found.b))
         stored = store.compared(found.id)
-        pairs = [OutputPair(pair.case, pair.a, pair.b, pair.repeat) for pair in stored]
-        return PairSource(found.id, (a, b), (a, b, *found.names), found.rubric, _first_ones(pairs))
+        pairs = tuple(OutputPair(one.case, one.a, one.b) for one in stored if not one.repeat)
+        return PairSource(found.id, (a, b), (a, b, *found.names), found.rubric, pairs)
     run = store.run(name)
     known = [one.id for one in run.variants]
     chosen = variants or known
@@ -138,20 +140,12 @@ def pair_source(store: RunStore, name: str, variants: Sequence[str] = ()) -> Pai
         )
     a, b = chosen
     first, second = (
-        {(one.case.id, one.repeat): one for one in store.results(run.id, variant=each)}
+        {one.case.id: one for one in store.results(run.id, variant=each) if not one.repeat}
         for each in (a, b)
     )
-    pairs = [
-        OutputPair(one.case, one.output, second[key].output, one.repeat)
-        for key, one in first.items()
-        if key in second
-    ]
-    return PairSource(run.id, (a, b), hidden_names(run), run.rubric, _first_ones(pairs))
-
-
-def _first_ones(pairs: Iterable[OutputPair]) -> tuple[OutputPair, ...]:
-    # Of repeated answers the first pair: labels of a pair are matched by its case.
-    return tuple(pair for pair in pairs if pair.repeat == 0)
+    shared = [(one, second[case]) for case, one in first.items() if case in second]
+    pairs = tuple(OutputPair(one.case, one.output, other.output) for one, other in shared)
+    return PairSource(run.id, (a, b), hidden_names(run), run.rubric, pairs)
 
 
 def hidden_names(run: RunInfo) -> tuple[str, ...]:
@@ -188,24 +182,13 @@ def draw_pair_packet(source: PairSource, choice: PacketChoice, *, at: datetime) 
 def _packet(
     source: str, items: Sequence[PacketItem], choice: PacketChoice, at: datetime, **about: Any
 ) -> LabelPacket:
-    again = _repeats(items, choice.seed)
-    return LabelPacket(
-        id=_new_id("p"),
-        source=source,
-        made_at=at,
-        seed=choice.seed,
-        items=(*items, *again),
-        **about,
-    )
+    every, seed = (*items, *_repeats(items, choice.seed)), choice.seed
+    return LabelPacket(id=_new_id("p"), source=source, made_at=at, seed=seed, items=every, **about)
 
 
 def _new_id(kind: str) -> str:
     # Random, so that it says nothing and nobody can guess another one.
     return f"{kind}-{secrets.token_hex(6)}"
-
-
-def _is_labelled(result: CaseResult) -> bool:
-    return any(judgment.source == "human" for judgment in result.judgments)
 
 
 def _asked_criteria(
@@ -256,8 +239,12 @@ class ResolvedLabels:
     """Labels of items that were shown before; no further evidence about the output."""
 
     packets: tuple[LabelPacket, ...]
-    is_random: bool | None
-    """Whether all their items were drawn; None where no label is of a packet."""
+
+    @property
+    def is_random(self) -> bool | None:
+        """Whether all their items were drawn; None where no label is of a packet."""
+        chosen = {(one.label.metadata or {}).get(CHOSEN_FIELD) for one in self.labels}
+        return None if chosen <= {None} else "informative" not in chosen
 
 
 def packet_of(label: Label) -> str | None:
@@ -288,11 +275,9 @@ def resolve_labels(
     items = {name: {item.id: item for item in one.items} for name, one in packets.items()}
     resolved: list[LocatedLabel] = []
     repeats: list[LocatedLabel] = []
-    chosen: set[object] = set()
     for placed in labels:
         name = packet_of(placed.label)
         if name is None:
-            chosen |= {(placed.label.metadata or {}).get(CHOSEN_FIELD)}
             resolved.append(placed)
             continue
         item = items[name].get(placed.label.case_id)
@@ -301,11 +286,9 @@ def resolve_labels(
                 f"the packet {name} has no item {placed.label.case_id!r}",
                 "the file was edited, or joined from several ones",
             )
-        chosen.add(item.chosen)
         known = replace(placed, label=_resolved(placed, item, packets[name]))
         (repeats if item.repeats else resolved).append(known)
-    is_random = None if chosen <= {None} else "informative" not in chosen
-    return ResolvedLabels(tuple(resolved), tuple(repeats), tuple(packets.values()), is_random)
+    return ResolvedLabels(tuple(resolved), tuple(repeats), tuple(packets.values()))
 
 
 def store_labels(

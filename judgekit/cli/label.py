@@ -7,14 +7,14 @@ import shutil
 import subprocess
 import sys
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from judgekit.calibration import draw_packet, packet_of, resolve_labels, store_labels
+from judgekit.calibration import packet_of, resolve_labels, store_labels
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -22,7 +22,7 @@ from judgekit.cli.label_packets import (
     LabelOptions,
     check_label_files,
     merge_files,
-    packet_choice,
+    new_packet,
     run_of_outputs,
     serve_packet,
     write_labels,
@@ -34,7 +34,6 @@ from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
     LabellingSession,
-    Run,
     import_labels,
     label_rows,
     parse_confidence,
@@ -48,7 +47,7 @@ from judgekit.report import message, numbers, print_passage, safe_text
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
@@ -130,13 +129,15 @@ def _opened_target(
 
 
 def _export(source: str, store: RunStore, options: LabelOptions, path: Path) -> None:
-    """Write the labels of a run, and those of pairs of a run or a comparison."""
-    is_run = not source.startswith(COMPARISON_ID_PREFIX)
-    source = store.run(source).id if is_run else store.comparison(source).id
-    rows = [*label_rows(store.results(source))] if is_run else []
-    for packet in store.packets(source):
-        found = resolve_labels(locate_labels(packet.labels), store.packet)
-        rows += [one.label.to_json() for one in found.labels]
+    """Write the labels of a run; of a comparison, or with --pairwise, the choices between pairs."""
+    is_comparison = source.startswith(COMPARISON_ID_PREFIX)
+    source = (store.comparison if is_comparison else store.run)(source).id
+    if is_comparison or options.pairwise:
+        given = [label for packet in store.packets(source) for label in packet.labels]
+        found = resolve_labels(locate_labels(given), store.packet)
+        rows = [one.label.to_json() for one in found.labels if one.label.winner is not None]
+    else:
+        rows = [*label_rows(store.results(source))]
     n = write_labels(path, rows)
     line = f"wrote {numbers.format_count(n, 'label')} to {path}"
     data = {"run": source, "n_labels": n, "file": str(path)}
@@ -148,7 +149,7 @@ def _label_run(info: RunInfo, opened: RunStore, options: LabelOptions) -> None:
     has_questions = next(iter(opened.queue(info.id, open_only=False)), None) is not None
     is_asked = not has_questions or options.sample is not None or bool(options.criterion)
     if is_asked and options.labels is None and info.panel.judges:
-        packet = draw_packet(Run(info, opened), packet_choice(options), at=datetime.now(UTC))
+        packet = new_packet(info.id, opened, options)
         has_questions |= queue_packet(opened, info, packet, at=packet.made_at) > 0
     if not has_questions:
         raise SettingsError(
@@ -188,7 +189,7 @@ def _import_packet(path: Path, targets: tuple[str, ...], options: LabelOptions) 
             _report(opened, opened.run(packet.source), asdict(stored), options)
             return True
         line = f"{numbers.format_count(stored.n_labels, 'label')} of pairs stored"
-        hint = f"judgekit label {packet.source} --export FILE writes them for judgekit calibrate"
+        hint = f"judgekit label {packet.source} --pairwise --export FILE writes them"
         show_line(f"{line}; {hint}", {"packet": packet.id, "n_labels": stored.n_labels}, options)
     return True
 
@@ -228,7 +229,7 @@ def _run_dialogue(store: RunStore, run: RunInfo, options: LabelOptions) -> int:
     labelling = LabellingSession(store, run, name, seed=options.seed)
     code = 0
     try:
-        LabelDialogue(console, typed, labelling, needs_reason=requires_reason(run)).run()
+        LabelDialogue(console, typed, labelling, requires_reason(run)).run()
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
         console.print()  # ends the line of the prompt
@@ -300,35 +301,26 @@ class TypedLines:
 
 
 class _KeyTypedError(Exception):
-    def __init__(self, key: str, *, is_begun: bool) -> None:
-        self.key = key
-        self.is_begun = is_begun
+    """A key was typed in the place of an answer."""
 
 
+@dataclass(slots=True)
 class LabelDialogue:
     """Asks the annotator one question after the other."""
 
-    def __init__(
-        self,
-        console: Console,
-        typed: TypedLines,
-        labelling: LabellingSession,
-        *,
-        needs_reason: bool,
-    ) -> None:
-        self._console = console
-        self._needs_reason = needs_reason
-        self._typed = typed
-        self._labelling = labelling
-        self._shown: object = None
-        self._n_taken = 0
+    console: Console
+    typed: TypedLines
+    labelling: LabellingSession
+    needs_reason: bool
+    _shown: object = None
+    _n_taken: int = 0
 
     def run(self) -> None:
         """Ask until no question is left, the annotator quits or the input ends."""
         continues = True
         while continues:
-            question = self._labelling.current()
-            n_taken = self._labelling.n_taken
+            question = self.labelling.current()
+            n_taken = self.labelling.n_taken
             if n_taken > self._n_taken:
                 self._print("somebody else has answered a question meanwhile; here is the next")
             self._n_taken = n_taken
@@ -337,69 +329,61 @@ class LabelDialogue:
     def _ask(self, question: LabelQuestion) -> bool:
         """Get the answer to a question; whether to continue."""
         answer = (question.case.id, question.output)
-        print_question(self._console, question, with_answer=answer != self._shown)
+        print_question(self.console, question, with_answer=answer != self._shown)
         # Once, and again after `?`, which resets what was shown.
         if self._shown is None:
-            print_keys(self._console)
+            print_keys(self.console)
         self._shown = answer
+        score = None
         try:
             score = self._until("score> ", lambda text: parse_score(text, question.criterion.scale))
-            if self._needs_reason:
-                why = self._until("why> ", _reason, is_begun=True)
+            if self.needs_reason:
+                why = self._until("why> ", _reason)
             else:
-                why = self._until("why (or just Enter)> ", str.strip, is_begun=True)
-            sure = self._until(
-                "how sure, 0 to 1 (or just Enter)> ", parse_confidence, is_begun=True, last=""
-            )
+                why = self._until("why (or just Enter)> ", str.strip)
+            sure = self._until("how sure, 0 to 1 (or just Enter)> ", parse_confidence, last="")
         # A key works at each of the three prompts, so it leaves the question from any of them.
         except _KeyTypedError as typed:
-            if typed.key == _SKIP:
-                self._labelling.skip()
-            elif typed.key == _HELP:
-                print_keys(self._console, question.criterion)
+            key = str(typed)
+            if key == _SKIP:
+                self.labelling.skip()
+            elif key == _HELP:
+                print_keys(self.console, question.criterion)
                 self._shown = ()
             # After a score, undo takes back that score: the same question appears once more.
-            elif typed.key == _UNDO and not typed.is_begun:
+            elif key == _UNDO and score is None:
                 self._undo()
-            return typed.key != _QUIT
-        self._labelling.answer(score, why, sure)
+            return key != _QUIT
+        self.labelling.answer(score, why, sure)
         return True
 
-    def _until(
-        self,
-        prompt: str,
-        parse: Callable[[str], _Answer],
-        *,
-        is_begun: bool = False,
-        last: str | None = None,
-    ) -> _Answer:
+    def _until(self, prompt: str, parse: Callable[[str], _Answer], *, last: str = _QUIT) -> _Answer:
         """Ask until the line can be parsed."""
         while True:
-            line = self._typed.line(prompt)
+            line = self.typed.line(prompt)
             # A piped file may end before the optional confidence of its last answer.
-            if line is None:
-                line = _QUIT if last is None else last
+            line = last if line is None else line
             if line.strip().lower() in _KEYS:
-                raise _KeyTypedError(line.strip().lower(), is_begun=is_begun)
+                raise _KeyTypedError(line.strip().lower())
             try:
                 return parse(line)
             except ValueError as error:
                 self._print(str(error))
 
     def _undo(self) -> bool:
-        is_undone = self._labelling.undo()
-        missing = f"there is no answer of {self._labelling.annotator} to remove"
+        is_undone = self.labelling.undo()
+        missing = f"there is no answer of {self.labelling.annotator} to remove"
         self._print("last answer removed" if is_undone else missing)
         return is_undone
 
     def _offer_undo(self) -> bool:
         """At the end: whether the last answer is replaced."""
         self._print("no question is left in this session")
-        line = self._typed.line("Enter to end, u to remove your last answer> ")
+        line = self.typed.line("Enter to end, u to remove your last answer> ")
         return line is not None and line.strip().lower() == _UNDO and self._undo()
 
     def _print(self, text: str) -> None:
-        self._console.print(f"  {text}", style="yellow", markup=False)
+        self.console.print(f"  {text}", style="yellow", markup=False)
 
 
 def _reason(text: str) -> str:
@@ -408,7 +392,7 @@ def _reason(text: str) -> str:
     return text.strip()
 
 
-_KEY_HELP: Sequence[tuple[str, str]] = (
+_KEY_HELP = (
     ("s", "skip: the question keeps waiting"),
     ("u", "undo: remove your last answer; after a score: give another score"),
     ("?", "this help, and the question again"),

@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from judgekit.atomic_write import write_text_atomically
 from judgekit.calibration import (
     PacketChoice,
     draw_packet,
@@ -97,7 +96,8 @@ class LabelOptions(StoreOptions, OutputOptions):
         metavar="LABELS.jsonl",
     )
     target: Path | None = option(
-        "Write the human labels of the run as JSONL, in the same format.",
+        "Write the human labels of the run as JSONL, in the same format; with --pairwise the "
+        "choices between pairs.",
         spelling="--export",
         kind=NEW_FILE,
     )
@@ -172,7 +172,7 @@ def write_packet(
         raise SettingsError(
             "pairs are labelled on a page", hint="-o label.html writes one that can be sent"
         )
-    packet = _new_packet(source, store, options)
+    packet = new_packet(source, store, options)
     document = label_document(packet_labelling(packet, store))
     for path in paths:
         write_document(path, document)
@@ -190,25 +190,22 @@ def write_packet(
     show_line(line, data | {"files": [*map(str, paths)]}, options)
 
 
-def _new_packet(source: str, store: RunStore, options: LabelOptions) -> LabelPacket:
-    choice, now = packet_choice(options), datetime.now(UTC)
-    if options.pairwise or source.startswith(COMPARISON_ID_PREFIX):
-        pairs = pair_source(store, source, options.variant)
-        if options.rubric is not None:
-            pairs = replace(pairs, rubric=load_rubric(options.rubric))
-        return draw_pair_packet(pairs, choice, at=now)
-    return draw_packet(Run(store.run(source), store), choice, at=now)
-
-
-def packet_choice(options: LabelOptions) -> PacketChoice:
-    return PacketChoice(sample=options.sample, seed=options.seed, criteria=options.criterion)
+def new_packet(source: str, store: RunStore, options: LabelOptions) -> LabelPacket:
+    """What annotators are asked about, of a run or a comparison."""
+    choice, now = options.fill(PacketChoice, criteria=options.criterion), datetime.now(UTC)
+    if not options.pairwise and not source.startswith(COMPARISON_ID_PREFIX):
+        return draw_packet(Run(store.run(source), store), choice, at=now)
+    pairs = pair_source(store, source, options.variant)
+    if options.rubric is not None:
+        pairs = replace(pairs, rubric=load_rubric(options.rubric))
+    return draw_pair_packet(pairs, choice, at=now)
 
 
 def serve_packet(source: str, store: RunStore, options: LabelOptions) -> None:
     """Label in the browser until interrupted; every answer is stored at once."""
     from judgekit.web import ViewContext, labelling_routes, serve_view  # noqa: PLC0415 - the server, only here
 
-    packet = _new_packet(source, store, options)
+    packet = new_packet(source, store, options)
     store.add_packet(packet)
     context = ViewContext(store, secrets.token_urlsafe(32), secrets.token_urlsafe(32))
 
@@ -244,7 +241,6 @@ def merge_files(names: Sequence[str], options: LabelOptions, files: OutputFiles)
 def write_labels(path: Path, rows: Iterable[JsonObject]) -> int:
     """Write labels as JSONL; how many there are."""
     lines = [f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows]
-    # Atomic: half a file of labels would be a valid one.
-    with click.open_file(str(path), "w", "utf-8", atomic=True) as file:
-        file.writelines(lines)
+    # Half a file of labels would be a valid one.
+    write_text_atomically(path, "".join(lines))
     return len(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, defaultdict
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -62,23 +62,12 @@ class LabellingSession:
     criteria of one answer follow each other.
     """
 
-    def __init__(
-        self,
-        store: RunStore,
-        run: RunInfo,
-        annotator: str,
-        *,
-        seed: int = 0,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
+    def __init__(self, store: RunStore, run: RunInfo, annotator: str, *, seed: int = 0) -> None:
         self.annotator = annotator
         self._store = store
         self._run = run
-        self._now = now
-        packets = store.packets(run.id)
-        items = blind_order(
-            store.queue(run.id, open_only=False), run, annotator, seed=seed, packets=packets
-        )
+        asked, packets = store.queue(run.id, open_only=False), store.packets(run.id)
+        items = blind_order(asked, run, annotator, seed=seed, packets=packets)
         self._open = [item for item in items if item.answered_at is None]
         self._closed = [item for item in items if item.answered_at is not None]
         self._closed.sort(key=lambda item: item.answered_at or item.asked_at)
@@ -131,7 +120,7 @@ class LabellingSession:
         judgment = human_judgment(
             item, criterion, raw, rationale, annotator=self.annotator, confidence=confidence
         )
-        is_kept = _is_kept(self._store, self._run, item, judgment, at=self._now())
+        is_kept = _is_kept(self._store, self._run, item, judgment, at=datetime.now(UTC))
         self._given += [item] if is_kept else []
         self.n_taken += not is_kept
         self._place += 1
@@ -151,7 +140,7 @@ class LabellingSession:
         item = self._given[-1] if self._given else self._last_before()
         if item is None:
             return False
-        self._store.withdraw_answer(item, at=self._now())
+        self._store.withdraw_answer(item, at=datetime.now(UTC))
         self._asked = None
         if self._given:
             self._given.pop()
@@ -245,11 +234,9 @@ _YES_OR_NO = {"y": 1.0, "yes": 1.0, "n": 0.0, "no": 0.0}
 
 def criterion_of_item(item: HumanItem, result: CaseResult, run: RunInfo) -> Criterion:
     rubric = rubric_of_result(result, run)
-    try:
-        if rubric is not None:
-            return rubric.criterion(item.criterion)
-    except KeyError:
-        pass
+    for one in rubric.criteria if rubric else ():
+        if one.name == item.criterion:
+            return one
     raise StoreError(
         f"the run {run.id} has no criterion {item.criterion!r} for a reviewer to judge"
     )
@@ -335,26 +322,24 @@ def import_labels(
     at: datetime,
     note: Callable[[str], None] = warnings.warn,
 ) -> LabelImport:
-    """Answer the questions of a run that wait with the labels of a file."""
-    # The whole file is checked before the first question is answered.
+    """Answer the questions of a run with the labels of a file, which may leave out what follows."""
     asked: defaultdict[str, list[HumanItem]] = defaultdict(list)
     for item in store.queue(run.id, open_only=False):
         asked[item.key.case_id].append(item)
-    matched: list[tuple[HumanItem, Judgment]] = []
-    n_labels = n_not_asked = n_before = 0
-    answered: set[tuple[object, ...]] = set()
+    labels: list[LocatedLabel] = []
+    n_not_asked = 0
     for placed in read_labels(path, note=note):
-        n_labels += 1
-        found = _meant(placed, asked.get(placed.label.case_id, ()))
-        if found is None:
+        meant = _meant(placed, asked[placed.label.case_id])
+        if meant is None:
             n_not_asked += 1
-        elif found.answered_at is not None or (*found.key, found.criterion) in answered:
-            n_before += 1
-        else:
-            answered.add((*found.key, found.criterion))
-            matched.append((found, _judgment(store, run, found, placed, annotator)))
-    n_answered = sum(_is_kept(store, run, *one, at=at) for one in matched)
-    return LabelImport(n_labels, n_answered, n_before + len(matched) - n_answered, n_not_asked)
+            continue
+        # The whole file is checked before the first question is answered.
+        _judgment(store, run, meant, placed, annotator)
+        known = meant.key._asdict() | {"criterion": meant.criterion}
+        labels.append(replace(placed, label=placed.label.model_copy(update=known)))
+    stored = record_labels(store, run, labels, annotator=annotator, at=at)
+    n_labels = stored.n_labels + n_not_asked
+    return replace(stored, n_labels=n_labels, n_not_asked=stored.n_not_asked + n_not_asked)
 
 
 def record_labels(
@@ -420,7 +405,7 @@ def _recorded(
         items.append(item)
     judgment = _judgment(store, run, item, placed, annotator)
     if before is not None:
-        if (before.raw, before.rationale) == (judgment.raw, judgment.rationale):
+        if before.raw == judgment.raw and label.rationale in {None, before.rationale}:
             return "n_answered_before"
         store.withdraw_answer(item, at=at)
     return "n_answered" if _is_kept(store, run, item, judgment, at=at) else "n_answered_before"
@@ -505,14 +490,15 @@ def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None
         and label.criterion in {None, item.criterion}
         and label.repeat in {None, item.key.repeat}
     ]
-    if len(found) <= 1:
-        return found[0] if found else None
     choices = {
         "variant": {item.key.variant for item in found},
         "criterion": {item.criterion for item in found},
         "repeat": {str(item.key.repeat) for item in found},
     }
-    name, known = next((n, names) for n, names in choices.items() if len(names) > 1)
+    several = [(name, known) for name, known in choices.items() if len(known) > 1]
+    if not several:
+        return found[0] if found else None
+    name, known = several[0]
     names = ", ".join(sorted(known))
     raise placed.fault(
         f"it does not say which {name} it is of; the open questions are about {names}",

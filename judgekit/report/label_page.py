@@ -224,7 +224,10 @@ def agreement_document(merged: MergedLabels, labelling: Labelling | None = None)
                 decision,
                 Entries(tuple(map(_conflict_entry, merged.conflicts)), "Conflicts"),
                 Notes(_conflict_notes(merged, is_page=decision is not None)),
-                Entries(tuple(map(_replaced_entry, merged.replaced)), "Replaced by a later answer"),
+                Entries(
+                    tuple(Entry(_place(one), (_line(one),)) for one in merged.replaced),
+                    "Replaced by a later answer",
+                ),
             ]
         ),
         merged.to_json,
@@ -360,10 +363,6 @@ def _conflict_entry(one: Conflict) -> Entry:
         return Entry(_place(one.key), tuple(lines), badge=one.why, tone="inconclusive")
     lines.append(f"decided by {_line(one.decision)}")
     return Entry(_place(one.key), tuple(lines), badge="decided", tone="pass")
-
-
-def _replaced_entry(label: Label) -> Entry:
-    return Entry(_place(label), (_line(label),))
 
 
 def _place(key: LabelKey | Label) -> str:

@@ -163,7 +163,7 @@ def test_pairs_are_balanced_and_resolve_to_variants(run: Run, tmp_path: Path) ->
     assert {row["winner"] for row in known} == {"prompt-v1"}
     assert len({row["case_id"] for row in known}) == len(known) == 20
     # A run has no place for choices between two: its packet keeps them.
-    assert run("label", "--export", "stored.jsonl").code == 0
+    assert run("label", "--pairwise", "--export", "stored.jsonl").code == 0
     stored = [json.loads(line) for line in (tmp_path / "stored.jsonl").read_text().splitlines()]
     assert sorted(map(str, stored)) == sorted(map(str, known))
 

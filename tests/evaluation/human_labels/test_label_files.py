@@ -9,6 +9,7 @@ import pytest
 from judgekit.errors import DatasetError, StoreError
 from judgekit.evaluation import import_labels, label_rows
 from judgekit.evaluation.human_labels import LabelImport
+from judgekit.records import RunPanel
 from judgekit.store import RunStore
 from tests.evaluation.waiting import Contested, Full, question, waiting_run
 from tests.factories import make_case
@@ -111,12 +112,21 @@ def test_nothing_is_answered_by_a_file_with_an_unsound_label(
     assert judgments(kept) == []
 
 
-def test_what_has_an_answer_keeps_it(kept: RunStore, tmp_path: Path) -> None:
+def test_what_somebody_has_answered_only_they_can_change(kept: RunStore, tmp_path: Path) -> None:
     waiting_run(kept)
     rows = [label(), label(annotator="Grace", raw=1)]
     assert take(kept, tmp_path, *rows) == LabelImport(2, 1, 1, 0)
-    assert take(kept, tmp_path, label(raw=2)) == LabelImport(1, 0, 1, 0)
+    assert take(kept, tmp_path, *rows) == LabelImport(2, 0, 2, 0)
     assert [judgment.raw for judgment in judgments(kept)] == [4]
+    assert take(kept, tmp_path, label(raw=2)) == LabelImport(1, 1, 0, 0)
+    assert [judgment.raw for judgment in judgments(kept)] == [2]
+
+
+def test_a_file_of_a_second_reviewer_is_taken_too(kept: RunStore, tmp_path: Path) -> None:
+    waiting_run(kept, panel=RunPanel(judges=("m",)))
+    for name in ("Ada", "Ben", "Cy"):
+        assert take(kept, tmp_path, label(annotator=name)) == LabelImport(1, 1, 0, 0)
+    assert [judgment.judge for judgment in judgments(kept)] == ["Ada", "Ben", "Cy"]
 
 
 def test_labels_of_what_nobody_was_asked_about_are_counted(kept: RunStore, tmp_path: Path) -> None:
