@@ -350,7 +350,8 @@ def _why_conflict(part: AlignedItems, scores: Sequence[float]) -> str | None:
         return "far apart" if part.value(high) - part.value(low) > _QUARTER else None
     # A score may miss its level by a rounding error.
     steps = points.index(level_of(high, points)) - points.index(level_of(low, points))
-    return "more than one level apart" if steps > 1 else None
+    apart = "opposite choices" if part.threshold is None else "more than one level apart"
+    return apart if steps > 1 else None
 
 
 def _agreement(part: AlignedItems) -> AnnotatorAgreement:

@@ -327,13 +327,11 @@ def _adjudication(merged: MergedLabels, labelling: Labelling) -> Labelling | Non
         for item in task["items"]
         if item["id"] in conflicts
     ]
-    names = ", ".join(message.printable(name) for name in merged.annotators)
-    n_items = numbers.format_count(len(items), "item")
-    do = f"Read each of the {n_items} on which annotators differ, and what they have answered."
-    own = "Your decision is a label of its own: it replaces none of the labels that differ."
+    names = " or ".join(map(message.printable, merged.annotators))
     intro = (
-        f"{do} Give the answer that is right in your view.",
-        f"{own} Who decides is not {names}.",
+        f"Annotators differ on {numbers.format_count(len(items), 'item')}. Read each one and what "
+        + "they have answered, and give the answer that is right in your view.",
+        f"A third person decides, not {names}. A decision is a label of its own: it replaces none.",
     )
     task = {**task, "items": items, "adjudicates": True, "others": [*merged.annotators]}
     title = "Decide the conflicts"
@@ -391,10 +389,10 @@ def _conflict_notes(merged: MergedLabels, *, is_page: bool) -> tuple[str, ...]:
             "judgekit calibrate combines the labels of an item by their median: a decision that "
             "agrees with one of two labels is the one that counts."
         )
-    if merged.conflicts and not is_page:
+    if any(one.decision is None for one in merged.conflicts) and not is_page:
         notes.append(
-            "To decide a conflict, add a label of a third annotator with "
-            '"metadata": {"adjudicates": true} to the labels.'
+            "A third person decides conflicts on the page of one packet's labels (-o FILE.html), "
+            'or by a label of their own with "metadata": {"adjudicates": true}.'
         )
     if merged.n_missing:
         labels = numbers.format_count(merged.n_missing, "label")

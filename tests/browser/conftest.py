@@ -27,7 +27,7 @@ from judgekit.report import write_document
 from tests.browser.documents import result_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -156,9 +156,9 @@ def viewer(suite_folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def viewing(folder: Path, *arguments: str) -> Iterator[str]:
-    """Serve a folder's store with `judgekit view`, and give its address."""
-    command = [sys.executable, "-m", "judgekit", "view", "--no-open", *arguments]
+def viewing(folder: Path, *arguments: str, verb: Sequence[str] = ("view",)) -> Iterator[str]:
+    """Serve a folder's store with `judgekit view`, or another command, and give its address."""
+    command = [sys.executable, "-m", "judgekit", *verb, "--no-open", *arguments]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:

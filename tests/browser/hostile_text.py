@@ -68,7 +68,7 @@ for (const name of ["alert", "confirm", "prompt", "print"]) {
 """
 
 # What a reader does, and what would fire a handler that got onto an element.
-_USE = """
+USE = """
 () => {
   for (const one of document.querySelectorAll("details")) one.open = true;
   for (const one of document.querySelectorAll("*")) {
@@ -180,18 +180,18 @@ def hostile_context(browser: Browser, *, policy: bool) -> BrowserContext:
 def times_run(page: Page, path: Path) -> int:
     """How often a payload of a page ran after it was opened and used."""
     page.goto(file_url(path))
-    page.evaluate(_USE)
+    page.evaluate(USE)
     # The first cases are opened, and whatever can be pressed or searched is.
     rows = page.locator("[data-row]")
     for number in range(min(2, rows.count())):
         rows.nth(number).evaluate("(row) => row.click()")
         page.wait_for_selector("dialog[open], .drawer")
-        page.evaluate(_USE)
+        page.evaluate(USE)
         page.keyboard.press("Escape")
     for search in page.locator("input[type=search]").all():
         search.fill("<img")
     page.evaluate("document.querySelectorAll('main button').forEach((one) => one.click())")
-    page.evaluate(_USE)
+    page.evaluate(USE)
     return int(page.evaluate("globalThis.ran"))
 
 
@@ -204,7 +204,7 @@ def unescaped_page(payload: str) -> str:
 def times_run_unescaped(page: Page, path: Path, payload: str, *, patience_ms: int = 500) -> int:
     path.write_bytes(unescaped_page(payload).encode("utf-8", "surrogatepass"))
     page.goto(file_url(path))
-    page.evaluate(_USE)
+    page.evaluate(USE)
     # Some start with an animation, or once a picture cannot be loaded.
     return int(page.evaluate(_WAIT, patience_ms))
 

@@ -11,6 +11,7 @@ from tests.browser.conftest import judgekit, viewing, watch_page
 from tests.browser.documents import result_documents
 from tests.browser.hostile_text import (
     OWN_PAYLOADS,
+    USE,
     hostile_context,
     hostile_pages,
     payloads,
@@ -20,9 +21,10 @@ from tests.browser.hostile_text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.mark.parametrize("policy", [True, False], ids=["policy", "no policy"])
@@ -94,6 +96,97 @@ def test_nothing_runs_from_files_to_the_viewer(browser: Browser, tmp_path: Path)
     assert problems == []
 
 
+@pytest.mark.parametrize("policy", [True, False], ids=["policy", "no policy"])
+def test_nothing_runs_from_labels_to_their_pages(
+    browser: Browser, tmp_path: Path, *, policy: bool
+) -> None:
+    """Names of cases, criteria, levels and annotators, and comments: on every page of labelling."""
+    first, second = hostile_labels(tmp_path)
+    judgekit("label", "--merge", first, second, "-o", "agreement.html", folder=tmp_path)
+    problems: list[str] = []
+    context = hostile_context(browser, policy=policy)
+    page = context.new_page()
+    watch_page(page, problems)
+    for name in ("label.html", "agreement.html"):
+        assert times_run(page, tmp_path / name) == 0
+        page.reload()
+        label_one(page)
+    for path in (first, second):
+        judgekit("label", "--import", path, folder=tmp_path)
+    with viewing(tmp_path, verb=("label", "--page")) as address:
+        page.goto(address)
+        label_one(page)
+        page.goto(f"{page.url}/agreement")
+        page.get_by_role("heading", name="Conflicts", exact=True).wait_for()
+        assert page.locator(".entries li").count() > len(OWN_PAYLOADS)
+        label_one(page)
+    context.close()
+    assert problems == []
+
+
+def label_one(page: Page) -> None:
+    """Label an item under a name that would run, with a comment that would."""
+    page.get_by_label("Your name").fill(OWN_PAYLOADS[4])
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Item 1").wait_for()
+    for key in ("1", "m"):
+        page.keyboard.press(key)
+    page.keyboard.type(OWN_PAYLOADS[7])
+    page.keyboard.press("Control+Enter")
+    page.evaluate(USE)
+    assert page.evaluate("globalThis.ran") == 0
+
+
+def hostile_labels(folder: Path) -> tuple[Path, Path]:
+    """The page of a packet, and the labels of two annotators who agree on nothing in it."""
+    texts = [text.encode("utf-8", "replace").decode() for text in OWN_PAYLOADS]
+    outputs = [
+        {"case_id": f"{n} {text}", "input": text, "reference": text, "text": text, "variant": text}
+        for n, text in enumerate(texts)
+    ]
+    replies = [
+        {
+            "case_id": one["case_id"], "variant": one["variant"], "criterion": criterion,
+            "text": '{"score": 1, "rationale": "It is so."}',
+        }
+        for one in outputs
+        for criterion in texts[:3]
+    ]  # fmt: skip
+    levels = [{"value": value, "name": f"{value} {texts[value]}"} for value in range(4)]
+    rubric = {
+        "name": "r",
+        "criteria": [
+            {"name": text, "question": text, "scoring_guide": text, "scale": levels}
+            for text in texts[:3]
+        ],
+    }
+    (folder / "rubric.yaml").write_text(json.dumps(rubric), encoding="utf-8")
+    write_rows(folder / "outputs.jsonl", outputs)
+    write_rows(folder / "replies.jsonl", replies)
+    judge = ("--rubric", "rubric.yaml", "--judge", "recorded:replies.jsonl")
+    judgekit("grade", "outputs.jsonl", *judge, folder=folder)
+    judgekit("label", "-o", "label.html", folder=folder)
+    page = (folder / "label.html").read_text(encoding="utf-8")
+    task = json.loads(page.partition('id="label-data">')[2].partition("</script>")[0])
+    files = folder / "first.jsonl", folder / "second.jsonl"
+    for place, path in enumerate(files):
+        rows = [
+            {
+                "case_id": item["id"], "annotator": texts[place], "raw": 3 * place,
+                "criterion": criterion, "rationale": texts[n % len(texts)],
+                "metadata": {"packet": task["packet"], "labelled_at": texts[0]},
+            }
+            for n, item in enumerate(task["items"])
+            for criterion in texts[:3]
+        ]  # fmt: skip
+        write_rows(path, rows)
+    return files
+
+
+def write_rows(path: Path, rows: Iterable[object]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
 def hostile_suite(folder: Path) -> None:
     """A case for each of our payloads, with it in every field that a file may have."""
     folder.mkdir()
@@ -120,7 +213,6 @@ def hostile_suite(folder: Path) -> None:
         "assertions": [{"type": "contains", "value": "<script>alert(1)</script>"}],
     }
     for name, rows in (("cases.jsonl", cases), ("answers.jsonl", answers)):
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        (folder / name).write_text(lines, encoding="utf-8")
+        write_rows(folder / name, rows)
     # JSON is YAML.
     (folder / "judgekit.yaml").write_text(json.dumps(suite), encoding="utf-8")

@@ -6,19 +6,16 @@ import base64
 import gzip
 import json
 import re
-import subprocess
-import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
 
+from judgekit.evaluation.human_labels import annotator_rank
 from judgekit.report import asset_text
-from tests.browser.conftest import file_url, judgekit
+from tests.browser.conftest import file_url, judgekit, viewing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser, Dialog, Page
@@ -287,22 +284,11 @@ def test_a_phone_shows_an_item_without_scrolling_sideways(
     assert page.evaluate("document.documentElement.scrollWidth") == 320
 
 
-@contextmanager
-def labelling(folder: Path, *arguments: str) -> Iterator[str]:
-    """Serve the labelling page of a run, and give its address."""
-    command = [sys.executable, "-m", "judgekit", "label", "--page", "--no-open", *arguments]
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        try:
-            line = next(line for line in server.stderr if "http://" in line)
-            yield line[line.index("http://") :].strip()
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+PAGE = ("label", "--page")
 
 
 def test_the_viewer_stores_each_answer_and_shows_agreement(page: Page, made: Path) -> None:
-    with labelling(made) as address:
+    with viewing(made, verb=PAGE) as address:
         page.goto(address)
         for name, score in (("Ada", "1"), ("Ben", "3")):
             begin(page, name)
@@ -326,6 +312,93 @@ def test_the_viewer_stores_each_answer_and_shows_agreement(page: Page, made: Pat
         ("Ada", "correct", 1), ("Ada", "correct", 2), ("Ada", "tone", 1),
         ("Ben", "correct", 2), ("Ben", "correct", 3), ("Ben", "tone", 1),
     ]  # fmt: skip
+
+
+def test_the_order_of_the_page_is_that_of_the_terminal(
+    page: Page, made: Path, tmp_path: Path
+) -> None:
+    start(page, made / "label.html", "Bée 😀")
+    press(page, *["2", "1", "Enter"] * N)
+    found = saved(page, tmp_path)
+    asked = list(dict.fromkeys(row["case_id"] for row in found))
+    packet = found[0]["metadata"]["packet"]
+    assert asked == sorted(asked, key=lambda item: annotator_rank(packet, "Bée 😀", item))
+
+
+def scored(page: Page, path: Path, folder: Path, name: str, *keys: str) -> Path:
+    """The file of an annotator who gives every item the same answers."""
+    page.goto("about:blank")
+    start(page, path, name)
+    press(page, *[*keys, "Enter"] * N)
+    saved(page, folder)
+    return folder / f"labels-{name.lower()}.jsonl"
+
+
+def test_conflicts_are_decided_by_keys_in_the_page_of_a_merge(
+    page: Page, made: Path, tmp_path: Path
+) -> None:
+    files = [
+        scored(page, made / "label.html", tmp_path, name, key, "2")
+        for name, key in (("Ada", "1"), ("Ben", "3"))
+    ]
+    judgekit("label", "--merge", *files, "-o", tmp_path / "agreement.html", folder=made)
+    page.goto(file_url(tmp_path / "agreement.html"))
+    page.get_by_label("Your name").fill("Ada")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Ada has labelled these items: a third person")).to_be_visible()
+    begin(page, "Cy")
+    expect(page.get_by_role("heading", name="Agreement by criterion")).to_be_hidden()
+    labels = page.get_by_role("region", name="Labels that differ")
+    expect(labels).to_contain_text("Ada · correct1")
+    expect(labels).to_contain_text("Ben · correct3")
+    # Only the criterion that they see differently is asked about.
+    press(page, "2", "m")
+    page.keyboard.type("half of it")
+    press(page, "Escape", "Enter", *["3", "Enter"] * (N - 1))
+    expect(page.get_by_role("heading", name="All items are done")).to_be_visible()
+    decided = saved(page, tmp_path)
+    assert [row["raw"] for row in decided] == [2, 3, 3, 3, 3]
+    assert {row["metadata"]["adjudicates"] for row in decided} == {True}
+    page.get_by_role("button", name="Task").click()
+    expect(page.get_by_role("heading", name="Agreement by criterion")).to_be_visible()
+    both = (*files, tmp_path / "labels-cy.jsonl")
+    done = judgekit("label", "--merge", *both, "-o", tmp_path / "all.jsonl", folder=made)
+    assert done.stdout.count("decided by Cy") == 5
+    assert "decided by Cy 2: half of it" in done.stdout
+    report = judgekit("calibrate", tmp_path / "all.jsonl", "--json", folder=made)
+    assert json.loads(report.stdout)["joined"]["annotators"] == ["Ada", "Ben", "Cy"]
+
+
+def test_pairs_are_labelled_and_decided_in_the_viewer(
+    page: Page, made: Path, tmp_path: Path
+) -> None:
+    both = ("prompt-v1.jsonl", "prompt-v2.jsonl", "--pairwise")
+    with viewing(made, *both, verb=PAGE) as address:
+        page.goto(address)
+        for name, key in (("Ada", "1"), ("Ben", "2")):
+            begin(page, name)
+            press(page, *[key, "Enter"] * N)
+            expect(page.get_by_role("heading", name="All items are done")).to_be_visible()
+            expect(page.get_by_text("stored at")).to_be_visible()
+            expect(page.get_by_text("storing")).to_be_hidden()
+            page.reload()
+        begin(page, "Ada")
+        expect(page.get_by_text("5 done")).to_be_visible()
+        page.goto(page.url + "/agreement")
+        expect(page.get_by_role("row", name="Ada", exact=False).last).to_contain_text("100 %")
+        begin(page, "Cy")
+        press(page, "1", "Enter", "3", "Enter")
+        expect(page.get_by_text("stored at")).to_be_visible()
+        expect(page.get_by_text("storing")).to_be_hidden()
+        page.reload()
+        expect(page.get_by_text("5 conflicts, 2 of them decided")).to_be_visible()
+        begin(page, "Cy")
+        expect(page.get_by_role("heading", name="Item 3")).to_be_visible()
+    judgekit("label", "--pairwise", "--export", tmp_path / "pairs.jsonl", *both[:2], folder=made)
+    lines = (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    winners = [(row["annotator"], row["winner"]) for row in map(json.loads, lines)]
+    assert len(winners) == 2 * N + 2
+    assert [winner for name, winner in winners if name == "Cy"].count("tie") == 1
 
 
 def test_without_script_the_task_can_be_read(browser: Browser, made: Path) -> None:

@@ -496,7 +496,7 @@ function Texts({ task, item, at }) {
   return html`
     <div class="texts">
       <h2 ref=${heading} tabindex="-1">Item ${at + 1}</h2>
-      ${item.labels && html`<section class="labels"><h3>Labels that differ</h3><dl>${item.labels.map(({ title, text }) => html`
+      ${item.labels && html`<section class="labels" aria-label="Labels that differ"><h3>Labels that differ</h3><dl>${item.labels.map(({ title, text }) => html`
         <dt><bdi>${title}</bdi></dt><dd dir="auto">${text}</dd>`)}</dl></section>`}
       ${item.about.map(({ title, text }) => html`<section><h3>${title}</h3><${Foreign} text=${text} /></section>`)}
       <div class="outputs">
