@@ -159,9 +159,11 @@ def merge_labels(found: ResolvedLabels, rubric: Rubric | None) -> MergedLabels:
     decided: dict[LabelKey, Label] = {}
     for placed in labels:
         key = LabelKey.of(placed.label)
+        if placed.label.is_missing:
+            continue
         if placed.label.adjudicates:
             decided[key] = placed.label
-        elif not placed.label.is_missing:
+        else:
             by_key[key].append(placed)
     parts = scores.aligned(by_key)
     conflicts = [

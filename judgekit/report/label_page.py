@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     )
     from judgekit.records import Case, Criterion, Label, LabelPacket, Output, PacketItem
     from judgekit.report.document import PageJson
-    from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore
 
 LABEL_FORMAT = "judgekit-label/1"
@@ -270,15 +269,11 @@ def _agreement_table(merged: MergedLabels) -> Table:
         "random part": lambda one: f"{one.n_random:,}",
         "alpha": lambda one: mean_cell(one.alpha),
         "kappa": lambda one: mean_cell(one.kappa),
-        "equal answers": lambda one: _share_cell(one.exact),
+        "equal answers": lambda one: rate_cell(one.exact),
     }
     return table_of(
         merged.agreement, columns, "Agreement by criterion", (note, chosen)[: 1 + is_chosen]
     )
-
-
-def _share_cell(share: Estimate) -> Cell:
-    return Cell(numbers.DASH) if isnan(share.value) else rate_cell(share)
 
 
 def _habit_table(merged: MergedLabels) -> Table:
@@ -286,13 +281,13 @@ def _habit_table(merged: MergedLabels) -> Table:
     habits = [
         one
         for one in merged.habits
-        if not all(isnan(each.value) for each in (one.same_again, one.drift, one.first_slot))
+        if any(each.n for each in (one.same_again, one.drift, one.first_slot))
     ]
     columns: dict[str, Callable[[AnnotatorHabits], str | Cell]] = {
         "annotator": lambda one: message.printable(one.name),
-        "same answer again": lambda one: _share_cell(one.same_again),
+        "same answer again": lambda one: rate_cell(one.same_again),
         "drift": lambda one: difference_cell(one.drift),
-        "first chosen": lambda one: _share_cell(one.first_slot),
+        "first chosen": lambda one: rate_cell(one.first_slot),
     }
     note = (
         "same answer again: of the items that were shown twice. drift: the mean value of the "
@@ -328,9 +323,9 @@ def _adjudication(merged: MergedLabels, labelling: Labelling) -> Labelling | Non
         if item["id"] in conflicts
     ]
     names = " or ".join(map(message.printable, merged.annotators))
+    read = f"Annotators differ on {numbers.format_count(len(items), 'item')}: read each one."
     intro = (
-        f"Annotators differ on {numbers.format_count(len(items), 'item')}. Read each one and what "
-        + "they have answered, and give the answer that is right in your view.",
+        f"{read} Their answers stand beside it; give the answer that is right in your view.",
         f"A third person decides, not {names}. A decision is a label of its own: it replaces none.",
     )
     task = {**task, "items": items, "adjudicates": True, "others": [*merged.annotators]}

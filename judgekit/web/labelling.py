@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from judgekit.records import JsonObject, LabelPacket
-    from judgekit.report import Block
     from judgekit.web.context import ViewContext
 
 
@@ -80,21 +79,16 @@ class LabellingPages:
             labelling = packet_labelling(packet, self._store, answers=f"/api/label/{packet.id}")
         document = agreement_document(merged, labelling)
         if not packet.is_pairwise and has_model_judges(self._store.run(packet.source)):
-            labelled = {one.label.case_id for one in labels}
-            judged = self._judged(
-                packet, sum(one.id not in labelled for one in packet.items if not one.repeats)
-            )
+            # Who still labels must not see the scores of the judge.
+            left = {one.id for one in packet.items if not one.repeats}
+            left -= {one.label.case_id for one in labels}
+            n_left = numbers.format_count(len(left), "item")
+            words = f"The judge's scores are shown when all items have a label: {n_left} left."
+            link = Cell("the judge and these labels", link=page_path("calibrations", packet.source))
+            table = Table((Column("calibration", "text"),), ((link,),))
+            judged = Notes((words,)) if left else table
             document = replace(document, blocks=(*document.blocks, judged))
         return page_reply(document, write_token=self._context.write_token)
-
-    def _judged(self, packet: LabelPacket, n_open: int) -> Block:
-        if n_open:
-            # Who still labels must not see the scores of the judge.
-            left = numbers.format_count(n_open, "item")
-            words = f"The judge's scores are shown when all items have a label: {left} left."
-            return Notes((words,))
-        link = Cell("the judge and these labels", link=page_path("calibrations", packet.source))
-        return Table((Column("calibration", "text"),), ((link,),))
 
     def _packet(self, request: Request) -> LabelPacket:
         return self._store.packet(request.path_params["packet"])
@@ -107,15 +101,11 @@ class LabellingPages:
             result = None if is_kept_apart else self._store.result(packet.source, key)
             for row in label_rows([result] if result else []):
                 if row["criterion"] in packet.criteria:
-                    about: Any = row.get("metadata") or {}
-                    about |= {PACKET_FIELD: packet.id, "labelled_at": about.pop("judged_at", None)}
+                    about: Any = {PACKET_FIELD: packet.id, **(row.get("metadata") or {})}
+                    about["labelled_at"] = about.pop("judged_at", None)
                     names = ("criterion", "annotator", "raw", "rationale")
                     known = {name: row[name] for name in names if name in row}
-                    yield {
-                        "case_id": item.id,
-                        **known,
-                        "metadata": {PACKET_FIELD: packet.id, **about},
-                    }
+                    yield {"case_id": item.id, **known, "metadata": about}
         yield from (label.to_json() for label in packet.labels)
 
 
