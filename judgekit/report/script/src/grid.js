@@ -1,5 +1,6 @@
 // The grid of cases: a table of which only the rows in view are in the document.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { twoDecimals } from "./data.js";
 import { html } from "./html.js";
 import { fragment, useMedia } from "./state.js";
 
@@ -22,7 +23,7 @@ function Cell({ index, column, row, isAt, tag = "td" }) {
   if (place === null) return tag === "td" && html`<td role="cell" class=${isAt ? "cell at" : "cell"} data-column=${column}></td>`;
   const { label, sign, tone } = index.states[place];
   const value = cell.value[row];
-  const text = cell.text[row] || (value === null ? "" : value.toFixed(2));
+  const text = cell.text[row] || (value === null ? "" : twoDecimals(value));
   return html`<${tag} role=${role} class=${`cell ${tone}-fill s${strength(tone, value)}${isAt ? " at" : ""}`}
     data-column=${column} title=${`${name}: ${label}`}>
     ${tag !== "td" && html`<bdi class="name">${name}</bdi> `}
