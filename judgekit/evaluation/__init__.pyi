@@ -29,7 +29,13 @@ from .comparison_result import (
     PanelFigures as PanelFigures,
     WinFigures as WinFigures,
 )
-from .completion import complete_run as complete_run
+from .completion import (
+    Alarm as Alarm,
+    complete_run as complete_run,
+    notify as notify,
+    send_alarm as send_alarm,
+    watch_alarm as watch_alarm,
+)
 from .cost_plan import (
     CallLoad as CallLoad,
     ComparisonPlan as ComparisonPlan,
@@ -65,20 +71,18 @@ from .findings import (
     finding_id as finding_id,
 )
 from .gate import (
+    ASSUMED_DISTANCE as ASSUMED_DISTANCE,
+    CLOSEST_DISTANCE as CLOSEST_DISTANCE,
     CoverageGateResult as CoverageGateResult,
     DropGateResult as DropGateResult,
     GateResult as GateResult,
+    StratumNeed as StratumNeed,
     TierGateResult as TierGateResult,
     check_baseline as check_baseline,
     check_gate as check_gate,
     gate_of_run as gate_of_run,
     required_value as required_value,
-)
-from .history import (
-    ImportedRun as ImportedRun,
-    VersionFigures as VersionFigures,
-    imported_runs as imported_runs,
-    version_history as version_history,
+    small_strata as small_strata,
 )
 from .human_labels import (
     LabelImport as LabelImport,
@@ -111,12 +115,6 @@ from .judges import (
     refresh_mode as refresh_mode,
     resolve_calibration as resolve_calibration,
     without_human_judges as without_human_judges,
-)
-from .notify import (
-    Alarm as Alarm,
-    notify as notify,
-    send_alarm as send_alarm,
-    watch_alarm as watch_alarm,
 )
 from .outcome import (
     Graded as Graded,
@@ -240,12 +238,6 @@ from .stored_comparison import (
     unanalysed_pairs as unanalysed_pairs,
     with_rule as with_rule,
 )
-from .strata import (
-    ASSUMED_DISTANCE as ASSUMED_DISTANCE,
-    CLOSEST_DISTANCE as CLOSEST_DISTANCE,
-    StratumNeed as StratumNeed,
-    small_strata as small_strata,
-)
 from .suite_plan import (
     TARGET_DIFFERENCE as TARGET_DIFFERENCE,
     AnswersPlan as AnswersPlan,
@@ -262,9 +254,13 @@ from .summary import (
     summarize_run as summarize_run,
 )
 from .trend import (
+    ImportedRun as ImportedRun,
     QualityTrend as QualityTrend,
     TrendMeasure as TrendMeasure,
     TrendPoint as TrendPoint,
+    VersionFigures as VersionFigures,
     criterion_trends as criterion_trends,
+    imported_runs as imported_runs,
     trend_of_suite as trend_of_suite,
+    version_history as version_history,
 )

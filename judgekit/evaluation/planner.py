@@ -12,11 +12,11 @@ from judgekit.datasets import draw_sample
 from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
 from judgekit.evaluation.cost_plan import RequestCounter, TextLength, estimate_judge_reply_tokens
+from judgekit.evaluation.gate import stratum_needs
 from judgekit.evaluation.judges import HUMAN_JUDGE
 from judgekit.evaluation.runner import n_answers_in_work, new_run
 from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, read_chosen_cases
 from judgekit.evaluation.session import price_table
-from judgekit.evaluation.strata import stratum_needs
 from judgekit.evaluation.suite_plan import (
     AnswersPlan,
     EarlierRunStatistics,
