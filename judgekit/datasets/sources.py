@@ -116,10 +116,6 @@ class CaseSelection:
             chosen = (case for place, case in enumerate(chosen) if place in places)
         return islice(chosen, self.limit)
 
-    def count(self) -> int:
-        """The number of chosen cases; reads the whole source, which validates it."""
-        return self.tally().n_chosen
-
     def tally(self) -> SelectionCount:
         """How many cases are chosen or left out, and why; reads the whole source."""
         counted: Counter[str] = Counter()

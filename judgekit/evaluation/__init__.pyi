@@ -18,6 +18,7 @@ from .case_plans import (
 from .comparability import (
     Comparability as Comparability,
     PassRateTrend as PassRateTrend,
+    SideScores as SideScores,
     compare_measures as compare_measures,
     paired_sides as paired_sides,
 )
@@ -185,6 +186,7 @@ from .run_figures import (
     RunFigures as RunFigures,
     StoredFigure as StoredFigure,
     StoredRecords as StoredRecords,
+    case_content as case_content,
 )
 from .runner import (
     choice_of_run as choice_of_run,
@@ -204,8 +206,6 @@ from .score_comparison import (
     VARIANT_SEPARATOR as VARIANT_SEPARATOR,
     ScoreComparison as ScoreComparison,
     ScoreDifference as ScoreDifference,
-    SideScores as SideScores,
-    case_content as case_content,
     compare_side_scores as compare_side_scores,
     run_and_variant as run_and_variant,
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, get_args
 
 from judgekit.datasets import BaselineName, Gate
 from judgekit.errors import NotComparableError
+from judgekit.evaluation.comparability import EarlierRuns, paired_sides
 from judgekit.evaluation.judges import calibration_of_run, has_model_judges, meets_calibration_gate
 from judgekit.records import FINISHED_STATUSES, CaseStratum, GateDecision, config_part, is_whole_run
 from judgekit.scoring import TIERS, check_drop, check_value
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend
+    from judgekit.evaluation.comparability import PassRateTrend
     from judgekit.evaluation.summary import GroupFigures, RunSummary, VariantFigures
     from judgekit.records import CalibrationState, RunInfo
     from judgekit.scoring import GateOutcome, GateRule, Tier
@@ -160,9 +161,6 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
     )
     if gate.max_drop is None:
         return result
-    # Comparing imports numpy, a sixth of the time of grading from the cache.
-    from judgekit.evaluation.comparability import EarlierRuns  # noqa: PLC0415
-
     earlier = EarlierRuns(run, store)
     return replace(
         result,
@@ -275,7 +273,7 @@ def _drops(
 def _drop(
     result: DropGateResult, runs: tuple[RunInfo, RunInfo], alpha: float, store: RunStore
 ) -> DropGateResult:
-    from judgekit.evaluation.comparability import paired_sides  # noqa: PLC0415 - as above
+    # They import numpy, a sixth of the time of grading from the cache.
     from judgekit.evaluation.score_comparison import compare_side_scores  # noqa: PLC0415
     from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415
 
@@ -365,14 +363,9 @@ def stratum_needs(
     *,
     is_graded: bool = True,
 ) -> tuple[StratumNeed, ...]:
-    """The needs of all cases, and of each stratum where any case has one.
-
-    Args:
-        n_cases: The cases of each stratum; under None those that have none.
-        gate: The gate of the suite.
-        values: The values that a run measured, for each variant; under None that of all cases.
-        is_graded: Whether values lie between 0 and 1; else cases pass or fail.
-    """
+    """The needs of all cases, and of each stratum where any case has one."""
+    # Under None are the cases without a stratum, and a variant's measured value of all cases.
+    # Values that are not graded are 0 or 1.
     least = None if gate is None or gate.rule == "point" else required_value(gate)
     measured = list(values)
     has_strata = any(name is not None for name in n_cases)

@@ -119,20 +119,9 @@ def trend_of_suite(
     last: int | None = None,
     cases: Collection[str] | None = None,
 ) -> list[QualityTrend]:
-    """The trend of each variant of a suite's last run.
-
-    Args:
-        store: The store of runs.
-        suite: The name of the suite.
-        variant: Only this variant, whether or not the last run has it.
-        criterion: The mean of this criterion instead of a figure of the whole.
-        measure: The figure of the whole; where no answer has a score it is the pass rate.
-        last: Only so many runs, the latest ones.
-        cases: The ids of the only cases that count, such as those of a skill; None for all.
-
-    Raises:
-        UnknownNameError: When no run has the suite, the variant or the criterion.
-    """
+    """The trend of each variant of a suite's last run, or of a variant that any run has."""
+    # A criterion replaces the figure of the whole, which is the pass rate where no answer has a
+    # score.
     runs = store.runs(suite=suite)
     if not runs:
         raise UnknownNameError("suite", suite, store.suites())
@@ -342,11 +331,7 @@ def imported_runs(store: RunStore, suite: str) -> list[ImportedRun]:
 
 
 def version_history(store: RunStore, suite: str) -> list[VersionFigures]:
-    """The versions of a suite's variants, oldest first.
-
-    Raises:
-        UnknownNameError: When no run has the suite.
-    """
+    """The versions of a suite's variants, oldest first."""
     runs = store.runs(suite=suite)[::-1]
     if not runs:
         raise UnknownNameError("suite", suite, store.suites())

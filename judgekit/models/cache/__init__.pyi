@@ -14,7 +14,7 @@ from .disk_cache import CacheFolder as CacheFolder, DiskCache as DiskCache
 from .entries import (
     CacheEntry as CacheEntry,
     CacheWarning as CacheWarning,
+    DamagedFileError as DamagedFileError,
     is_servable as is_servable,
 )
 from .reply_cache import MemoryCache as MemoryCache, ReplyCache as ReplyCache
-from .sqlite import DamagedFileError as DamagedFileError
