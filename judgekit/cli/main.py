@@ -66,6 +66,9 @@ JOBS: dict[str, dict[str, str]] = {
 }
 """The commands by job, with their summaries; `run` is `run_command` in the module `run`."""
 
+_MODULES = {"grade": "run", "history": "trend"}
+"""Commands in the module of another one, of which they are a kind."""
+
 COMMANDS = {name: summary for commands in JOBS.values() for name, summary in commands.items()}
 """The summary of each command, for lookups; the help lists them by job."""
 
@@ -84,7 +87,7 @@ class LazyGroup(click.Group):
         """The command of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"judgekit.cli.{cmd_name}")
+        module = importlib.import_module(f"judgekit.cli.{_MODULES.get(cmd_name, cmd_name)}")
         raise_interrupts()
         command = getattr(module, f"{cmd_name}_command")
         return command if isinstance(command, click.Command) else None

@@ -13,17 +13,18 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from judgekit.prompts.parsing.closings import (
+from judgekit.prompts.parsing.fields import LINE_SCORE_KEYS, PREFERENCE_KEYS, fold_key
+from judgekit.prompts.parsing.nodes import ascii_digits
+from judgekit.prompts.parsing.phrases import (
     DECORATION,
     SENTENCE_END,
     STOPS,
     is_courtesy,
+    is_judge_refusal,
+    opens_with_refusal,
+    phrases,
     split_label,
 )
-from judgekit.prompts.parsing.fields import LINE_SCORE_KEYS, PREFERENCE_KEYS, fold_key
-from judgekit.prompts.parsing.nodes import ascii_digits
-from judgekit.prompts.parsing.phrases import phrases
-from judgekit.prompts.parsing.refusal import is_judge_refusal, opens_with_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

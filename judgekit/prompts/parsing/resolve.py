@@ -48,8 +48,8 @@ from judgekit.prompts.parsing.ownership import (
     withdraws,
     without_lead_in,
 )
+from judgekit.prompts.parsing.phrases import is_judge_refusal
 from judgekit.prompts.parsing.quotation import judged_texts
-from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.reply_fields import (
     choices_as_scores,
     criterion_reply,
