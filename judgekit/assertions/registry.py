@@ -14,7 +14,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, JsonValue, TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from judgekit.errors import InputError, JudgekitError
@@ -25,7 +25,6 @@ from judgekit.registry import Registry, RegistryEntry, declared_entries
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pydantic import JsonValue
 
 _A = TypeVar("_A", bound=typing.Callable[..., AssertionResult])
 _S = TypeVar("_S", bound=typing.Callable[..., Score])

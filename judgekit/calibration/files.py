@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from judgekit.calibration.inputs import (
     OrderedChoice,
@@ -37,6 +37,7 @@ from judgekit.formats import (
     validation_faults,
 )
 from judgekit.records import (
+    Case,
     Comparison,
     Count,
     Finite,
@@ -46,6 +47,7 @@ from judgekit.records import (
     Name,
     PresentationOrder,
     Record,
+    Rubric,
     Verdict,
     Winner,
 )
@@ -54,9 +56,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pydantic import JsonValue
-
-    from judgekit.records import Case, Rubric
 
 _R = TypeVar("_R", bound=Record)
 _ALIASES = {"id": "case_id", "case": "case_id", "score": "raw", "reason": "rationale"}

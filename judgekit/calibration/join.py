@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 from judgekit.calibration.inputs import (
     CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM,
+    CalibrationOptions,
+    Groups,
     MatchedLabel,
+    OutputKey,
+    PairJudgment,
+    PointwiseData,
+    ScoreSample,
     label_reasons,
 )
 from judgekit.calibration.items import (
@@ -32,14 +38,6 @@ from judgekit.records import Criterion, Scale
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
-    from judgekit.calibration.inputs import (
-        CalibrationOptions,
-        Groups,
-        OutputKey,
-        PairJudgment,
-        PointwiseData,
-        ScoreSample,
-    )
 
 _SCORE = "score"
 _NO_VARIANTS = "the outputs name no variant: leave it out of the labels, or name it with --variant"

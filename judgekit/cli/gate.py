@@ -23,14 +23,13 @@ from judgekit.cli.options import (
 from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError
 from judgekit.evaluation import Run, check_baseline, check_gate, gate_of_run
-from judgekit.records import GateDecision
+from judgekit.records import GateDecision, RunInfo
 from judgekit.report import gate_document, printable
 from judgekit.scoring import GateRule, Tier
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from judgekit.datasets import Gate
-    from judgekit.records import RunInfo
 
 _ACCEPT = "accept"
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgekit.cli.options import takes
+from judgekit.cli.options import CommandOptions, takes
 from judgekit.datasets import command_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judgekit.cli.options import CommandOptions
 
 COMMAND_GROUPS = {
     "What to grade": (

@@ -26,17 +26,19 @@ from judgekit.cli.options import (
     rubric_option,
 )
 from judgekit.cli.outputs import (
+    OutputFiles,
     note_list_prices,
     output_option,
     show_document,
     show_plan,
     sort_outputs,
 )
-from judgekit.cli.setup import SUITE_FILE, grade_setup
-from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, run_setup
-from judgekit.datasets import command_options, load_suite
+from judgekit.cli.setup import SUITE_FILE, GradeSetup, grade_setup
+from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, RunSetup, run_setup
+from judgekit.datasets import Suite, command_options, load_suite
 from judgekit.evaluation import (
     CriterionChecks,
+    SuitePlan,
     calibration_of_suite,
     default_rubric_records,
     judging_of_judge,
@@ -49,11 +51,6 @@ from judgekit.report import default_rubric_lines, suite_plan_document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from judgekit.cli.outputs import OutputFiles
-    from judgekit.cli.setup import GradeSetup
-    from judgekit.cli.suite_setup import RunSetup
-    from judgekit.datasets import Suite
-    from judgekit.evaluation import SuitePlan
     from judgekit.records import Case, Output, Rubric
 
 # The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.

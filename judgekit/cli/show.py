@@ -25,6 +25,7 @@ from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
+    Outcome,
     OutcomeFilter,
     Run,
     conclude_result,
@@ -36,7 +37,7 @@ from judgekit.evaluation import (
     stored_pairs,
     with_rule,
 )
-from judgekit.records import ReconciliationRule, ScoreComparisonInfo
+from judgekit.records import ComparisonInfo, ReconciliationRule, RunInfo, ScoreComparisonInfo
 from judgekit.report import (
     Conclusion,
     Document,
@@ -65,8 +66,6 @@ from judgekit.store import CaseFilter, RunStore
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.evaluation import Outcome
-    from judgekit.records import ComparisonInfo, RunInfo
 
 # About a screen.
 _MOST_SHOWN = 20

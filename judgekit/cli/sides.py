@@ -6,7 +6,7 @@ Missing outputs are produced here too, before anything is compared.
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
-from judgekit.cli.options import ContestOptions, resume_command
+from judgekit.cli.options import ComparingOptions, ContestOptions, StudyOptions, resume_command
 from judgekit.cli.outputs import show_plan
 from judgekit.cli.progress import run_until_stopped
 from judgekit.cli.run import prepared_run, run_with_progress
@@ -44,6 +44,8 @@ from judgekit.datasets import (
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
     VARIANT_SEPARATOR,
+    Choice,
+    OutputPair,
     Pairing,
     Session,
     Side,
@@ -59,17 +61,13 @@ from judgekit.evaluation import (
 from judgekit.judge import HEURISTIC, Panel, suite_template_folders
 from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
-from judgekit.records import ComparedSide, Rubric
+from judgekit.records import Case, ComparedSide, Dataset, Rubric, RunInfo
 from judgekit.report import printable
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX, RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import ExitStack
 
-    from judgekit.cli.options import ComparingOptions, StudyOptions
-    from judgekit.evaluation import Choice, OutputPair
-    from judgekit.records import Case, Dataset, RunInfo
 
 _SideKind = Literal["files", "generated", "runs"]
 """Where the outputs come from: files; they are produced first; stored runs."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,10 +19,7 @@ from judgekit.evaluation import (
     version_history,
 )
 from judgekit.report import history_document, trend_document
-from judgekit.store import RunStore
-
-if TYPE_CHECKING:
-    from judgekit.store import StoredRuns
+from judgekit.store import RunStore, StoredRuns
 
 
 class _TrendOptions(StoreOptions, OutputOptions):

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.exports.tabular import write_json_list
 from judgekit.formats import quality_object
-from judgekit.records import Record
+from judgekit.records import Finding, JsonObject, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-    from judgekit.records import Finding, JsonObject
 
 
 class Lesson(Record):

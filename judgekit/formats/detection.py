@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, read_document
-from judgekit.formats.foreign_file import CASE_ALIASES
+from judgekit.formats.foreign_file import CASE_ALIASES, ForeignFile
 from judgekit.formats.rows import (
     DOCUMENT_SUFFIXES,
     LINE_SUFFIXES,
@@ -19,7 +19,7 @@ from judgekit.formats.rows import (
     scan_rows,
     suffix_of,
 )
-from judgekit.formats.text import MAX_DOCUMENT_BYTES, folder_exists, is_archive
+from judgekit.formats.text import MAX_DOCUMENT_BYTES, KeyPath, folder_exists, is_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats.foreign_file import ForeignFile
-    from judgekit.formats.text import KeyPath
     from judgekit.records import CaseSource, Dataset, JsonObject
 
 RECORD_LISTS = ("records", "objects", "minions", "items")

@@ -26,13 +26,11 @@ from judgekit.prompts.messages import (
 )
 from judgekit.prompts.parsing import RATIONALE_KEYS, TEXT_FORMATS
 from judgekit.prompts.rubric_lint import Flaw
-from judgekit.prompts.templates import find_template, is_pair_template
+from judgekit.prompts.templates import TemplateHeader, find_template, is_pair_template
 from judgekit.records import Case, Criterion, Level, Output, Rubric, Scale, TraceEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from judgekit.prompts.templates import TemplateHeader
 
 
 _SIDES = frozenset({"first", "second"})

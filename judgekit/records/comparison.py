@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, Literal, SupportsIndex, overload
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
 from judgekit.records.case import Case
@@ -16,7 +16,6 @@ from judgekit.records.rubric import Rubric
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pydantic import GetCoreSchemaHandler
 
 PreferenceSlot = Literal["first", "second", "tie"]
 """A judge's choice: the output shown first, the one shown second, or a tie."""

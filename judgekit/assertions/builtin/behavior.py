@@ -10,12 +10,11 @@ from pydantic import Field
 
 from judgekit.assertions.builtin.calls import BAD_STATES, reports_error, trace_of
 from judgekit.assertions.registry import UndecidedError, assertion
-from judgekit.records import AssertionResult, Count, Name
+from judgekit.records import AssertionResult, Count, Name, Output, TraceEvent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judgekit.records import Output, TraceEvent
 
 # Workflow engines spell the node of an event in these ways.
 _NODE_KEYS = ("nodeId", "node_id", "node")

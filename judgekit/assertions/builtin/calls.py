@@ -19,12 +19,11 @@ from judgekit.assertions.selection import (
     to_json_text,
 )
 from judgekit.fingerprint import canonical_json
-from judgekit.records import Finite, JsonObject, Name, Record
+from judgekit.records import Finite, JsonObject, Name, Output, Record, TraceEvent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.records import Output, TraceEvent
 
 # The event types that frameworks and providers use for a call of a tool.
 _CALLS = frozenset({

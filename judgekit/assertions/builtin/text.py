@@ -16,12 +16,11 @@ from judgekit.assertions.registry import NotApplicableError, assertion, make_res
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, display_value, text_of, truncate_value, value_of
 from judgekit.errors import InputError
-from judgekit.records import AssertionResult, Count, Finite, Record
+from judgekit.records import AssertionResult, Count, Finite, Output, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judgekit.records import Output
 
 TextList = Annotated[list[str], Field(min_length=1)]
 

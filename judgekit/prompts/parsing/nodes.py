@@ -11,12 +11,10 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE, fold_key
+from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE, ExpectedCriterion, fold_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from judgekit.prompts.parsing.fields import ExpectedCriterion
 
 
 @dataclass(frozen=True, slots=True)
