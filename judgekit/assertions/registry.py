@@ -10,9 +10,10 @@ import importlib
 import inspect
 import pkgutil
 import typing
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, JsonValue, TypeAdapter
 from pydantic.errors import PydanticUserError
@@ -21,10 +22,6 @@ from judgekit.errors import InputError, JudgekitError
 from judgekit.formats import PROMPTFOO_ELSEWHERE, PROMPTFOO_SYNONYMS, Synonym
 from judgekit.records import AssertionResult, Score
 from judgekit.registry import Registry, RegistryEntry, declared_entries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 
 _A = TypeVar("_A", bound=typing.Callable[..., AssertionResult])
 _S = TypeVar("_S", bound=typing.Callable[..., Score])

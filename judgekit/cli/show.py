@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
@@ -62,10 +63,6 @@ from judgekit.report import (
     stored_run_document,
 )
 from judgekit.store import CaseFilter, RunStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # About a screen.
 _MOST_SHOWN = 20

@@ -6,11 +6,12 @@ Missing outputs are produced here too, before anything is compared.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
@@ -64,10 +65,6 @@ from judgekit.prompts import is_pair_template
 from judgekit.records import Case, ComparedSide, Dataset, Rubric, RunInfo
 from judgekit.report import printable
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX, RunStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
 
 _SideKind = Literal["files", "generated", "runs"]
 """Where the outputs come from: files; they are produced first; stored runs."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, SupportsIndex, overload
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, SupportsIndex, overload
 
 from pydantic import AwareDatetime, Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
@@ -12,10 +13,6 @@ from judgekit.records.judgment import Evidence, FailureKind, JudgmentSource
 from judgekit.records.output import Output, Usage
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 PreferenceSlot = Literal["first", "second", "tie"]
 """A judge's choice: the output shown first, the one shown second, or a tie."""

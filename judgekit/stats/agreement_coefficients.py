@@ -5,9 +5,10 @@ See `agreement`, `raters` and `alpha`.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import atanh, isnan, nan, tanh
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,6 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import jackknife_se
 from judgekit.stats.missing import cluster_codes, is_missing
 from judgekit.stats.quantiles import t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 Weights = Literal["linear", "quadratic", "ordinal"]
 IntervalMethod = Literal["jackknife", "analytic", "none"]

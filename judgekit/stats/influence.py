@@ -6,17 +6,15 @@ jackknife, Jaeckel 1972), taken after a few pseudo-items were added.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import atanh, isnan, nan, sqrt, tanh
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from judgekit.stats.agreement_coefficients import Interval
 from judgekit.stats.missing import DIGITS
 from judgekit.stats.quantiles import t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _FLAT = 1e-12
 

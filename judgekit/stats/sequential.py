@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, log, nan, pi
 from numbers import Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted, Estimate, known_observations
 from judgekit.stats.quantiles import require, require_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 # Halving 60 times exhausts the digits of a double.
 _BISECTIONS = 60

@@ -6,7 +6,8 @@ Tool calls are read in `calls`; nodes and errors are checked in `behavior`.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
@@ -28,10 +29,6 @@ from judgekit.assertions.builtin.calls import (
 from judgekit.assertions.registry import NotApplicableError, assertion
 from judgekit.assertions.selection import truncate_value
 from judgekit.records import AssertionResult, Count, Fraction, Name, Output, meets_threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 ToolNames = Annotated[list[Name], Field(min_length=1)]
 

@@ -5,8 +5,8 @@ A choice between two outputs is made a score here, so that `resolve` decides on 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from judgekit.prompts.parsing.extract import ScoreCandidate, declines
 from judgekit.prompts.parsing.fields import (
@@ -27,10 +27,6 @@ from judgekit.prompts.parsing.fields import (
     is_second_score,
 )
 from judgekit.prompts.parsing.nodes import Arr, KeyValue, Leaf, Node, Obj, plain_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 _EVIDENCE_KEYS = frozenset({*EVIDENCE_KEYS, "evidence first", "evidence second"})
 """Keys of lists that belong to one criterion."""
