@@ -21,10 +21,11 @@ from judgekit.stats.agreement_coefficients import (
     category_weights,
     coefficient_interval,
     interval_by,
+    kappa_influence,
+    smoothed_interval,
 )
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
-from judgekit.stats.influence import kappa_influence, smoothed_interval
 from judgekit.stats.intervals import proportion, share_interval
 from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
 from judgekit.stats.missing import DIGITS, cluster_codes, known_clusters, known_labels, known_pairs

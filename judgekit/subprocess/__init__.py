@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Literal, cast
+from typing import IO, Literal, cast
 
 from judgekit.errors import JudgekitError, SettingsError
 
