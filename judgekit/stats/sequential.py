@@ -129,7 +129,8 @@ def mean_confidence_sequence(
     Returns:
         The mean and its interval, within the bounds.
     """
-    _check_alpha(alpha)
+    if not (isinstance(alpha, Real) and 0 < alpha < 1):
+        raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")
     low, high = require(low=low, high=high)
     if not low < high:
         raise ValueError(f"low {low} has to be less than high {high}")
@@ -192,8 +193,3 @@ def _crossing(stays: Callable[[float], bool]) -> float:
         else:
             out = middle
     return out
-
-
-def _check_alpha(alpha: float) -> None:
-    if not (isinstance(alpha, Real) and 0 < alpha < 1):
-        raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")

@@ -235,7 +235,8 @@ _MIRRORED = str.maketrans("()[]\uff08\uff09", ")(][\uff09\uff08")
 def without_lead_in(piece: str) -> str:
     """Prose without its last line, where that introduces what follows."""
     rest, _, line = _FENCES.sub("\n", piece).rstrip().rpartition("\n")
-    return rest if _is_heading(line) else piece
+    is_heading = _HEADING.match(line) is not None or line.rstrip(DECORATION)[-1:] in {":", "\uff1a"}
+    return rest if is_heading else piece
 
 
 def _last_line(text: str) -> str:
@@ -259,10 +260,6 @@ def _plain(line: str) -> str:
     if (text[:1], text[-1:]) in {("(", ")"), ("[", "]")}:
         text = text[1:-1].strip(DECORATION)
     return text
-
-
-def _is_heading(line: str) -> bool:
-    return _HEADING.match(line) is not None or line.rstrip(DECORATION)[-1:] in {":", "\uff1a"}
 
 
 def _without_unfinished(text: str) -> str:
