@@ -235,19 +235,8 @@ def _scores(
         if record.failure_kind == "target_error":
             grades.n_errors += 1
             continue
-        grades.samples.append(
-            ScoreSample(
-                place=place,
-                criterion=record.criterion,
-                raw=raw,
-                value=record.value,
-                confidence=record.confidence,
-                rationale=record.rationale,
-                judge=record.judge,
-                repeat=record.repeat,
-                failure=record.failure_kind or (None if raw is not None else "unreadable"),
-            )
-        )
+        failure = record.failure_kind or (None if raw is not None else "unreadable")
+        grades.samples.append(ScoreSample.of(record, place, raw=raw, failure=failure))
     raise_problems(problems, "rows")
     return grades
 

@@ -179,24 +179,8 @@ def _add_verdict(grades: PointwiseData, verdict: Verdict, place: OutputKey) -> N
 
 def _sample(one: Judgment | JudgeFailure, place: OutputKey) -> ScoreSample:
     if isinstance(one, JudgeFailure):
-        return ScoreSample(
-            place=place,
-            criterion=one.criterion,
-            raw=None,
-            judge=one.judge,
-            repeat=one.repeat,
-            failure=one.kind,
-        )
-    return ScoreSample(
-        place=place,
-        criterion=one.criterion,
-        raw=one.raw,
-        value=one.value,
-        confidence=one.confidence,
-        rationale=one.rationale,
-        judge=one.judge,
-        repeat=one.repeat,
-    )
+        return ScoreSample.of(one, place, raw=None, failure=one.kind)
+    return ScoreSample.of(one, place, raw=one.raw)
 
 
 def _from_comparisons(comparisons: Iterable[Comparison], cases: Mapping[str, Case]) -> PairwiseData:

@@ -406,15 +406,8 @@ def pairing_of(
     is_wanted: Callable[[OutputPair], bool] = lambda _: True,
 ) -> Pairing:
     """The pairs of two sides that the options choose, in the order of the files or shuffled."""
-    return Pairing(
-        *sides,
-        tags=options.filter_tag,
-        limit=options.limit,
-        sample=options.sample,
-        seed=options.seed,
-        is_shuffled=is_shuffled,
-        is_wanted=is_wanted,
-    )
+    order = {"is_shuffled": is_shuffled, "is_wanted": is_wanted}
+    return options.fill(Pairing, a=sides[0], b=sides[1], tags=options.filter_tag, **order)
 
 
 def show_pair_plan(

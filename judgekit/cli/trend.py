@@ -59,14 +59,7 @@ def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
     files = sort_outputs(options.output, what="a trend")
     with closing(RunStore(options.store, create=False)) as store:
         name = suite_name(suite, store)
-        trends = trend_of_suite(
-            store,
-            name,
-            variant=options.variant,
-            criterion=options.criterion,
-            measure=options.measure,
-            last=options.last,
-        )
+        trends = options.fill(trend_of_suite, store=store, suite=name)
         criteria = []
         if files.has_page and options.criterion is None:
             criteria = criterion_trends(store, name, variant=options.variant, last=options.last)

@@ -49,13 +49,8 @@ def lesson_of(finding: Finding) -> Lesson | None:
     if changed is None and finding.resolved_by is not None:
         changed = f"passed in {finding.resolved_by}"
     return Lesson(
-        id=finding.id,
-        suite=finding.suite,
-        variant=finding.variant,
-        case_id=finding.case_id,
+        **finding.model_dump(include={"id", "suite", "variant", "case_id", "severity", "status"}),
         finding_type=finding.type,
-        severity=finding.severity,
-        status=finding.status,
         what_failed=finding.description,
         why=finding.root_cause or finding.step,
         what_changed=changed,

@@ -268,12 +268,8 @@ class QualityExport:
         """The critical falls of pass rates in this run."""
         for one in self._findings.values():
             if one.case_id is None and one.last_run == self.run.id and one.variant in self.run_ids:
-                failure = Occurrence(
-                    variant=one.variant,
-                    type=one.type,
-                    severity=one.severity,
-                    description=one.description,
-                )
+                shared = one.model_dump(include={"variant", "type", "severity", "description"})
+                failure = Occurrence(**shared)
                 yield _failure_object(benchmark_run_id(self.run, one.variant), failure, one, [])
 
     @cached_property
