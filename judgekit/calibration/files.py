@@ -5,8 +5,10 @@ Runs and recorded replies are read in `sources`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from pydantic import JsonValue, ValidationError
 
@@ -51,11 +53,6 @@ from judgekit.records import (
     Verdict,
     Winner,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
 
 _R = TypeVar("_R", bound=Record)
 _ALIASES = {"id": "case_id", "case": "case_id", "score": "raw", "reason": "rationale"}

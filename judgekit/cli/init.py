@@ -6,7 +6,6 @@ import json
 import shlex
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,11 +18,9 @@ from judgekit.datasets import JudgeSettings, load_suite
 from judgekit.errors import SettingsError
 from judgekit.judge import Judge
 from judgekit.models import RecordingModel
+from judgekit.records import JsonObject
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
-
-if TYPE_CHECKING:
-    from judgekit.records import JsonObject
 
 # One case of each kind of task, few enough to read all of them.
 _CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")

@@ -7,9 +7,11 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from errno import EDQUOT, ENOSPC
-from typing import TYPE_CHECKING, NoReturn
+from types import FrameType
+from typing import NoReturn
 
 import click
 
@@ -18,10 +20,6 @@ from judgekit.cli.console import ReaderGoneError, warnings_as_notes
 from judgekit.cli.exit_codes import Exit, exit_code
 from judgekit.cli.startup import raise_interrupts
 from judgekit.report import message_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
 
 JOBS: dict[str, dict[str, str]] = {
     "Start": {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -46,12 +46,8 @@ from judgekit.evaluation import (
     resolve_calibration,
 )
 from judgekit.formats import document_kind, foreign_shape, iter_rows, read_whole_document, row_kind
+from judgekit.records import Case, Output, Rubric
 from judgekit.report import default_rubric_lines, suite_plan_document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from judgekit.records import Case, Output, Rubric
 
 # The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
 _SUITE_ONLY = ("filter_case", "filter_name", "max_cost", *TARGET_OPTIONS)

@@ -8,7 +8,7 @@ import secrets
 from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime  # noqa: TC003
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.exports.tabular import write_json_list
 from judgekit.formats import quality_object
 from judgekit.records import Finding, JsonObject, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 
 class Lesson(Record):

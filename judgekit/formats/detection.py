@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pydantic import JsonValue
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, read_document
@@ -20,14 +24,7 @@ from judgekit.formats.rows import (
     suffix_of,
 )
 from judgekit.formats.text import MAX_DOCUMENT_BYTES, KeyPath, folder_exists, is_archive
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from pydantic import JsonValue
-
-    from judgekit.records import CaseSource, Dataset, JsonObject
+from judgekit.records import CaseSource, Dataset, JsonObject
 
 RECORD_LISTS = ("records", "objects", "minions", "items")
 """Names under which an export of a quality memory lists its objects."""
