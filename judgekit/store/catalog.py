@@ -351,14 +351,15 @@ class StoredRuns(Database):
             yield item.model_copy(update={"answered_at": read_time(row.answered_at)})
 
     def packet(self, packet_id: str) -> LabelPacket:
-        """The labelling packet of this id."""
-        newest = label_packets.c.made_at.desc()
+        """A labelling packet: the key to the items that annotators were given."""
+        query = select(label_packets.c.json).where(label_packets.c.id == packet_id)
         with self.reading() as connection:
-            own = label_packets.c.id == packet_id
-            text = connection.scalar(select(label_packets.c.json).where(own))
+            text = connection.scalar(query)
             if text is None:
-                known = connection.scalars(select(label_packets.c.id).order_by(newest).limit(20))
-                raise UnknownNameError("labelling packet", packet_id, list(known))
+                known = select(label_packets.c.id).order_by(label_packets.c.made_at.desc())
+                raise UnknownNameError(
+                    "labelling packet", packet_id, connection.scalars(known.limit(20))
+                )
         return read_record(LabelPacket, text)
 
     def packets(self, source: str) -> list[LabelPacket]:

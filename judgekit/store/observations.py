@@ -1,4 +1,4 @@
-"""Adds observations to a run; a new one supersedes the earlier one, which stays as history.
+"""Adds observations and items for human judgment to a run; superseded ones stay as history.
 
 Reading is in `results`.
 """
@@ -25,9 +25,15 @@ from judgekit.records import (
     time_text,
     words_text,
 )
-from judgekit.store.content import insert_cases, insert_variants
 from judgekit.store.results import dated_record
-from judgekit.store.rows import insert_new, mark_superseded, record_row, supersede
+from judgekit.store.rows import (
+    insert_cases,
+    insert_new,
+    insert_variants,
+    mark_superseded,
+    record_row,
+    supersede,
+)
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
     HAS_VARIANT,
@@ -48,7 +54,6 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from judgekit.records import Case, ItemKey, Observation, Record
-    from judgekit.store.rows import RowValues
 
 
 def add_observations(
@@ -60,7 +65,13 @@ def add_observations(
     # Identical rows are left alone. Of two different judgments by one judge of one criterion in
     # one repeat the last is current, and likewise for outputs, checks and scores. Judgments of an
     # output that was replaced are no longer current either.
-    _number_variants(connection, run_no, known_variants, observed)
+    # In the order of first appearance, which is the order of the suite.
+    names = dict.fromkeys(each.key.variant for each in observed)
+    new = [name for name in names if name not in known_variants]
+    if new:
+        found = {name: len(known_variants) + place for place, name in enumerate(new)}
+        insert_variants(connection, run_no, [(no, Variant(id=name)) for name, no in found.items()])
+        known_variants.update(found)
     batch = ObservationBatch.of(run_no, known_variants, observed)
     insert_cases(connection, batch.cases)
     # Where every answer is new, there is nothing to supersede.
@@ -78,18 +89,6 @@ def add_observations(
             {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]} for row in judged
         ]
         connection.execute(_SUPERSEDE_JUDGED_FAILURES, bound)
-
-
-def _number_variants(
-    connection: Connection, run_no: int, known: dict[str, int], observed: Sequence[Observation]
-) -> None:
-    # In the order of first appearance, which is the order of the suite.
-    names = dict.fromkeys(each.key.variant for each in observed)
-    new = [name for name in names if name not in known]
-    if new:
-        found = {name: len(known) + place for place, name in enumerate(new)}
-        insert_variants(connection, run_no, [(no, Variant(id=name)) for name, no in found.items()])
-        known.update(found)
 
 
 def _update_answers(connection: Connection, batch: ObservationBatch) -> None:

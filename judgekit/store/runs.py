@@ -25,7 +25,6 @@ from judgekit.records import (
 )
 from judgekit.store.catalog import StoredRuns, run_number
 from judgekit.store.comparisons import StoredComparisons
-from judgekit.store.content import insert_config, insert_rubric, insert_variants
 from judgekit.store.observations import (
     add_observations,
     find_answer_row,
@@ -35,8 +34,11 @@ from judgekit.store.observations import (
 from judgekit.store.rows import (
     RowValues,
     ending_columns,
+    insert_config,
     insert_new,
     insert_numbered,
+    insert_rubric,
+    insert_variants,
     number_of,
     record_row,
     supersede,
@@ -343,13 +345,18 @@ class RunStore(StoredRuns, StoredComparisons):
             _update_item(connection, row, answered_at=None, slot=None)
 
     def add_packet(self, packet: LabelPacket) -> None:
-        """Store what annotators are given, before they get it."""
-        own: RowValues = {
-            "id": name_text("packet id", packet.id),
-            "made_at": time_text(packet.made_at),
-        }
+        """Store what annotators are given, before they get it.
+
+        Args:
+            packet: The packet.
+
+        Raises:
+            StoreError: When it cannot be stored.
+        """
+        name, at = name_text("packet id", packet.id), time_text(packet.made_at)
         with self.writing() as connection:
-            connection.execute(insert(label_packets), record_row(label_packets, packet, **own))
+            row = record_row(label_packets, packet, id=name, made_at=at)
+            connection.execute(insert(label_packets), row)
 
     def add_labels(self, packet_id: str, labels: Iterable[Label]) -> None:
         """Store labels of a packet's items in the packet; a later one of an annotator replaces.
@@ -359,16 +366,15 @@ class RunStore(StoredRuns, StoredComparisons):
             labels: Those for which its source has no place (`LabelPacket.labels`).
 
         Raises:
-            UnknownNameError: When there is no such packet.
+            StoreError: When they cannot be stored.
         """
-        self.packet(packet_id)  # or the error that names those there are
         own = label_packets.c.id == packet_id
         with self.writing() as connection:
             # Two annotators may answer at the same moment: the second waits for the first.
             query = select(label_packets.c.json).where(own).with_for_update()
             packet = read_record(LabelPacket, connection.execute(query).scalar_one())
-            known = {(one.case_id, one.criterion, one.annotator): one for one in packet.labels}
-            known |= {(one.case_id, one.criterion, one.annotator): one for one in labels}
+            both = (*packet.labels, *labels)
+            known = {(one.case_id, one.criterion, one.annotator): one for one in both}
             changed = packet.model_copy(update={"labels": tuple(known.values())})
             connection.execute(update(label_packets).where(own).values(json=record_text(changed)))
 

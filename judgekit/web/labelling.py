@@ -101,7 +101,8 @@ class LabellingPages:
             result = None if is_kept_apart else self._store.result(packet.source, key)
             for row in label_rows([result] if result else []):
                 if row["criterion"] in packet.criteria:
-                    about: Any = {PACKET_FIELD: packet.id, **(row.get("metadata") or {})}
+                    about: Any = row.get("metadata") or {}
+                    about |= {PACKET_FIELD: packet.id}
                     about["labelled_at"] = about.pop("judged_at", None)
                     names = ("criterion", "annotator", "raw", "rationale")
                     known = {name: row[name] for name in names if name in row}
