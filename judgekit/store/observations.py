@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from judgekit.records import Case, ItemKey, Observation, Record
+    from judgekit.store.rows import RowValues
 
 
 def add_observations(
