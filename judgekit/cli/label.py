@@ -255,6 +255,8 @@ def _report(
         f"{waiting} for a human" if n_waiting else "no question waits for a human",
         f"run {run.id}: {message.RUN_STATUS_WORDS[run.status]}; judgekit show {run.id}",
     ]
+    if not counts.get("n_without_score"):
+        counts.pop("n_without_score", None)
     data = {"run": run.id, "status": run.status, **about, **counts, "n_waiting": n_waiting}
     show_line("\n".join(lines), data, options)
 
