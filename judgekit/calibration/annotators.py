@@ -1,7 +1,7 @@
 """The labels of several annotators: joined into one file, and how far they agree.
 
-Nothing is averaged and nobody is overruled: what annotators see differently is listed, and a third
-person's decision about it is a further label.
+Nothing is averaged and nobody is overruled: what annotators see differently is listed, and the
+decision of a third annotator about it is a further label.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from judgekit.calibration.items import (
     clusters_of,
     level_of,
     plain_data,
+    shared_clusters,
 )
 from judgekit.calibration.join import UNNAMED_ANNOTATOR
 from judgekit.calibration.packets import CHOSEN_FIELD, SLOT_FIELD
@@ -69,7 +70,7 @@ class LabelKey(NamedTuple):
 class Conflict:
     """A question to which annotators gave answers that are far apart.
 
-    `decision` is the label of a third person who has decided it, the latest of several.
+    `decision` is the label of a third annotator who has decided it, the latest of several.
     """
 
     key: LabelKey
@@ -222,7 +223,7 @@ def _habits(
     parts: Sequence[AlignedItems], labels: Sequence[LocatedLabel], repeats: Iterable[LocatedLabel]
 ) -> tuple[AnnotatorHabits, ...]:
     own: defaultdict[str, list[LocatedLabel]] = defaultdict(list)
-    again: defaultdict[str, list[float]] = defaultdict(list)
+    again: defaultdict[str, dict[LabelKey, float]] = defaultdict(dict)
     for placed in labels:
         if not placed.label.adjudicates:
             own[_annotator(placed)].append(placed)
@@ -230,7 +231,8 @@ def _habits(
     for second in repeats:
         first = known.get((LabelKey.of(second.label), _annotator(second)))
         if first is not None and not (first.label.is_missing or second.label.is_missing):
-            again[_annotator(second)].append(float(_answer(first) == _answer(second)))
+            same = float(_answer(first) == _answer(second))
+            again[_annotator(second)][LabelKey.of(second.label)] = same
     slots = {
         name: [slot == "first" for one in of if (slot := _about(one, SLOT_FIELD)) in _SLOTS]
         for name, of in own.items()
@@ -238,7 +240,12 @@ def _habits(
     return tuple(
         AnnotatorHabits(
             name=name,
-            same_again=clustered_rate(again[name], None, level=_LEVEL),
+            same_again=clustered_rate(
+                [*again[name].values()],
+                # Criteria of one item are not independent of each other.
+                shared_clusters([key.case_id for key in again[name]]),
+                level=_LEVEL,
+            ),
             drift=_drift(name, parts, own[name]),
             first_slot=clustered_rate(slots[name], None, level=_LEVEL),
         )
@@ -250,12 +257,12 @@ _SLOTS = ("first", "second")
 
 
 def _drift(name: str, parts: Sequence[AlignedItems], labels: Sequence[LocatedLabel]) -> Estimate:
-    """Whether an annotator scores higher as they go on; an item has the mean of its criteria."""
+    """How an annotator's scores change; an item has the mean of its criteria."""
     values: defaultdict[OutputKey, list[float]] = defaultdict(list)
     for part in parts:
         for item in part.items:
             # A choice between two says nothing of high and low.
-            if name in item.ratings and part.threshold is not None and _is_drawn(item):
+            if name in item.ratings and part.threshold is not None and _is_random(item):
                 values[item.place].append(part.value(item.ratings[name]))
     times = {OutputKey(*LabelKey.of(one.label)[:3]): _time(one) for one in labels}
     order = sorted((times[place], np.mean(values[place])) for place in values if times[place])
@@ -268,7 +275,7 @@ def _drift(name: str, parts: Sequence[AlignedItems], labels: Sequence[LocatedLab
     return labels_look_random(late, early, level=_LEVEL)
 
 
-def _is_drawn(item: JudgedItem) -> bool:
+def _is_random(item: JudgedItem) -> bool:
     return item.groups.get(CHOSEN_FIELD) != ("informative",)
 
 
@@ -359,10 +366,12 @@ def _why_conflict(part: AlignedItems, scores: Sequence[float]) -> str | None:
 def _agreement(part: AlignedItems) -> AnnotatorAgreement:
     names = annotators_of(part.items)
     ceiling = human_ceiling(part, level=_LEVEL)
-    drawn = [item for item in part.items if len(item.ratings) >= _PAIR and _is_drawn(item)]
+    in_random_part = [
+        item for item in part.items if len(item.ratings) >= _PAIR and _is_random(item)
+    ]
     kappa, table = ceiling.fleiss_kappa, None
     if len(names) == _PAIR:
-        # Two people agree as far as a judge agrees with one of them.
+        # Two annotators agree as far as a judge agrees with one of them.
         first, second = names
         items = tuple(
             replace(item, judge=item.ratings.get(second), ratings={first: item.ratings[first]})
@@ -375,12 +384,12 @@ def _agreement(part: AlignedItems) -> AnnotatorAgreement:
         name=part.name,
         n_items=len(part.items),
         n_doubly=ceiling.n_doubly,
-        n_random=len(drawn),
+        n_random=len(in_random_part),
         alpha=ceiling.alpha,
         kappa=kappa,
         exact=clustered_unit_mean(
-            [_equal_share([*item.ratings.values()]) for item in drawn],
-            clusters_of(drawn),
+            [_equal_share([*item.ratings.values()]) for item in in_random_part],
+            clusters_of(in_random_part),
             level=_LEVEL,
         ),
         annotators=tuple(names),

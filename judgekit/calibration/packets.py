@@ -300,19 +300,19 @@ def store_labels(
     before = {(one.case_id, one.annotator): one.adjudicates for one in packet.labels}
     # A second answer to an item that is shown again measures its annotator, not the output.
     apart = {one.id for one in packet.items if one.repeats or packet.is_pairwise}
-    kept = []
+    in_packet = []
     for placed in labels:
         who = placed.label.annotator or annotator
         is_decision = before.get((placed.label.case_id, who), placed.label.adjudicates)
         check_adjudicator(placed, who, is_decision=is_decision)
         if placed.label.case_id in apart:
-            kept.append(placed.label.model_copy(update={"annotator": who}))
+            in_packet.append(placed.label.model_copy(update={"annotator": who}))
     if packet.is_pairwise:
         stored = LabelImport(len(labels), len(labels), 0, 0)
     else:
         run = store.run(packet.source)
         stored = record_labels(store, run, found.labels, annotator=annotator, at=at)
-    store.add_labels(packet.id, kept)
+    store.add_labels(packet.id, in_packet)
     return stored
 
 

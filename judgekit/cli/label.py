@@ -133,8 +133,8 @@ def _export(source: str, store: RunStore, options: LabelOptions, path: Path) -> 
     is_comparison = source.startswith(COMPARISON_ID_PREFIX)
     source = (store.comparison if is_comparison else store.run)(source).id
     if is_comparison or options.pairwise:
-        given = [label for packet in store.packets(source) for label in packet.labels]
-        found = resolve_labels(locate_labels(given), store.packet)
+        stored = [label for packet in store.packets(source) for label in packet.labels]
+        found = resolve_labels(locate_labels(stored), store.packet)
         rows = [one.label.to_json() for one in found.labels if one.label.winner is not None]
     else:
         rows = [*label_rows(store.results(source))]

@@ -426,7 +426,7 @@ def check_adjudicator(placed: LocatedLabel, who: str | None, *, is_decision: boo
     """Refuse a decision of somebody whose earlier label is none; and the other way round."""
     if placed.label.adjudicates != is_decision:
         problem = f"{who!r} would both label this item and decide its conflict"
-        raise placed.fault(problem, "a third person decides")
+        raise placed.fault(problem, "a third annotator decides")
 
 
 def requires_reason(run: RunInfo) -> bool:

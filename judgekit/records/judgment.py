@@ -270,5 +270,5 @@ class Label(Record):
 
     @property
     def adjudicates(self) -> bool:
-        """Whether a third person decides by it what two others see differently."""
+        """Whether a third annotator decides by it what two others see differently."""
         return (self.metadata or {}).get("adjudicates") is True

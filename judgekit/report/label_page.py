@@ -209,7 +209,7 @@ def _text(text: str) -> str:
 def agreement_document(merged: MergedLabels, labelling: Labelling | None = None) -> Document:
     """How far annotators agree, with every conflict and its comments.
 
-    With the `labelling` of their packet, a page asks a third person to decide the conflicts.
+    With the `labelling` of their packet, a page asks a third annotator to decide the conflicts.
     """
     decision = None if labelling is None else _adjudication(merged, labelling)
     return Document(
@@ -326,7 +326,7 @@ def _adjudication(merged: MergedLabels, labelling: Labelling) -> Labelling | Non
     read = f"Annotators differ on {numbers.format_count(len(items), 'item')}: read each one."
     intro = (
         f"{read} Their answers stand beside it; give the answer that is right in your view.",
-        f"A third person decides, not {names}. A decision is a label of its own: it replaces none.",
+        f"A third annotator decides, not {names}. The decision is a further label.",
     )
     task = {**task, "items": items, "adjudicates": True, "others": [*merged.annotators]}
     title = "Decide the conflicts"
@@ -386,8 +386,8 @@ def _conflict_notes(merged: MergedLabels, *, is_page: bool) -> tuple[str, ...]:
         )
     if any(one.decision is None for one in merged.conflicts) and not is_page:
         notes.append(
-            "A third person decides conflicts on the page of one packet's labels (-o FILE.html), "
-            'or by a label of their own with "metadata": {"adjudicates": true}.'
+            "A third annotator decides conflicts on the page of one packet's labels "
+            '(-o FILE.html), or by a label of their own with "metadata": {"adjudicates": true}.'
         )
     if merged.n_missing:
         labels = numbers.format_count(merged.n_missing, "label")

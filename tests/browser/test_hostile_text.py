@@ -116,11 +116,13 @@ def test_nothing_runs_from_labels_to_their_pages(
     with viewing(tmp_path, verb=("label", "--page")) as address:
         page.goto(address)
         label_one(page)
+        page.get_by_text("stored at").wait_for()
         page.goto(f"{page.url}/agreement")
         page.get_by_role("heading", name="Conflicts", exact=True).wait_for()
         assert page.locator(".entries li").count() > len(OWN_PAYLOADS)
         # Whoever has labelled decides no conflict.
         label_one(page, OWN_PAYLOADS[6])
+        page.get_by_text("stored at").wait_for()
     context.close()
     assert problems == []
 

@@ -345,7 +345,7 @@ def test_conflicts_are_decided_by_keys_in_the_page_of_a_merge(
     page.goto(file_url(tmp_path / "agreement.html"))
     page.get_by_label("Your name").fill("Ada")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Ada has labelled these items: a third person")).to_be_visible()
+    expect(page.get_by_text("Ada has labelled these items: a third annotator")).to_be_visible()
     begin(page, "Cy")
     expect(page.get_by_role("heading", name="Agreement by criterion")).to_be_hidden()
     labels = page.get_by_role("region", name="Labels that differ")

@@ -240,7 +240,7 @@ def test_a_third_person_decides_conflicts_on_the_page_of_the_merge(
     report = run("calibrate", "all.jsonl", "--json").json
     assert report["joined"]["annotators"] == ["Ada", "Ben", "Cy"]
     jsonl(tmp_path / "Cy.jsonl", *[row | {"annotator": "Ada"} for row in rows])
-    assert "a third person decides" in run(*both, "Cy.jsonl").err
+    assert "a third annotator decides" in run(*both, "Cy.jsonl").err
 
 
 def test_the_terminal_asks_a_sample_in_the_order_of_a_packet(

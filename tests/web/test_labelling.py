@@ -163,7 +163,7 @@ def test_choices_between_pairs_are_stored_in_their_packet(served: Served, store:
     assert "decided by Cy first is better" in agreement_of(served, packet)
     body = {"annotator": "Ben", "labels": [decision | {"annotator": "Ben"}]}
     refused = served.post(f"/api/label/{packet.id}", body)
-    assert (refused.status, "third person" in str(refused.json()["error"])) == (400, True)
+    assert (refused.status, "third annotator" in str(refused.json()["error"])) == (400, True)
 
 
 def test_a_decision_of_a_conflict_is_a_judgment_of_its_own(store: RunStore) -> None:
@@ -183,7 +183,7 @@ def test_a_decision_of_a_conflict_is_a_judgment_of_its_own(store: RunStore) -> N
         refused = viewer.post(
             f"/api/label/{made.id}", {"annotator": "Ada", "labels": [row | {"annotator": "Ada"}]}
         )
-        assert (refused.status, "third person" in str(refused.json()["error"])) == (400, True)
+        assert (refused.status, "third annotator" in str(refused.json()["error"])) == (400, True)
     rows = [*label_rows(store.results("judged"))]
     assert {row["annotator"]: row["raw"] for row in rows} == {"Ada": 1, "Ben": 5, "Cy": 4}
     assert [label.adjudicates for label in map(Label.model_validate, rows)] == [False, False, True]

@@ -168,7 +168,7 @@ function Start({ task, intro, isStored, begin, resume, practise }) {
     event.preventDefault();
     const given = name.trim().replace(/\s+/g, " ");
     if (!given) setGap("Type your name first.");
-    else if (task.others?.includes(given)) setGap(`${given} has labelled these items: a third person decides.`);
+    else if (task.others?.includes(given)) setGap(`${given} has labelled these items: a third annotator decides.`);
     else begin(given);
   }
   return html`
