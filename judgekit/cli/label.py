@@ -80,8 +80,8 @@ def label_command(options: LabelOptions, *, targets: tuple[str, ...]) -> None:
     sides of a comparison (cmp-…). Half of a --sample (30 or more) is drawn at random; where a model
     judged, the rest are the items whose labels help calibration most.
 
-    --merge joins the files of several annotators (-o labels.jsonl) and reports their agreement (-o
-    agreement.html) and their conflicts.
+    --merge joins the files of several annotators (-o labels.jsonl) and reports their agreement and
+    their conflicts. On the page of -o agreement.html a third annotator decides the conflicts.
 
     Examples:
         judgekit label
