@@ -38,7 +38,7 @@ def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Find
     blocks = not_empty((findings_table(shown, among=every), Notes(hint)))
     found = [one.to_json() for one in shown]
     data = {"suite": suite, "findings": found}
-    return Document(f"findings of {suite}", _conclusion(every), blocks, lambda: data, "Findings")
+    return Document(f"Findings of {suite}", _conclusion(every), blocks, lambda: data, "Findings")
 
 
 def findings_table(
@@ -132,7 +132,7 @@ def finding_document(one: Finding) -> Document:
         )
     )
     conclusion = Conclusion(f"{where}: {one.status}", _TONES[one.status])
-    return Document(f"finding {one.id}", conclusion, blocks, one.to_json, "Finding")
+    return Document(f"Finding {one.id}", conclusion, blocks, one.to_json, "Finding")
 
 
 # A finding of a hundred runs would fill a terminal; the JSON has all of them.

@@ -74,7 +74,7 @@ def history_document(
         "imported": [{"id": one.id, **one.fields} for one in imported],
     }
     return Document(
-        f"history of {suite}",
+        f"History of {suite}",
         Conclusion(text),
         not_empty((Table(columns, rows), Notes(_notes(versions)), *_imported(imported))),
         lambda: data,

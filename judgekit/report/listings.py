@@ -282,7 +282,7 @@ def pairs_document(
         blocks.append(Section(title, not_empty((*outputs, *about))))
     case = pairs[0][0].case
     return Document(
-        title=f"case {case.id}",
+        title=f"Case {case.id}",
         conclusion=Conclusion("; ".join(results)),
         blocks=(Passage(to_text(case.input), "input"), *blocks),
         data=data,

@@ -59,7 +59,7 @@ def trend_document(
     )
     tone: Tone = "fail" if worst.escalation else _TONES[worst.direction.direction]
     conclusion = Conclusion("; ".join(map(_sentence, trends)), tone)
-    title = f"trend of {suite}"
+    title = f"Trend of {suite}"
     return Document(title, conclusion, tuple(blocks), lambda: _json(suite, trends), kind="Trend")
 
 
@@ -194,7 +194,13 @@ def _dots(trend: QualityTrend, places: range, name: str) -> Series:
         ends = ((run.figure.low, run.figure.high) for run in runs)
         bounds = tuple((nan if a is None else a, nan if b is None else b) for a, b in ends)
     labels = tuple(f"{run.run}, {run.at:%Y-%m-%d}" for run in runs)
-    return Series(points, name=name, intervals=bounds, labels=labels)
+    is_rate = trend.measure == "pass_rate"
+    figures = (figure_text(run.figure, is_rate=is_rate) for run in runs)
+    links = tuple(
+        (f"{label}: {figure}", page_path("runs", run.run))
+        for label, figure, run in zip(labels, figures, runs, strict=True)
+    )
+    return Series(points, name=name, intervals=bounds, labels=labels, links=links)
 
 
 def _unbroken(trend: QualityTrend) -> list[range]:

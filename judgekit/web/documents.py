@@ -103,7 +103,7 @@ class ResultDocuments:
     def _running(self, info: RunInfo) -> Document:
         hint = f"If it was killed, resume it: judgekit run --resume {info.id}"
         return Document(
-            f"{info.suite}: {info.id}",
+            f"Run {info.id}",
             Conclusion("The run has not ended: there is no conclusion yet."),
             # The script writes the progress of later moments in the place of each text.
             (Lines(read_progress_of(self._store, info.id).lines()), Notes((hint,))),

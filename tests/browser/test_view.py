@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import file_url, judgekit, viewing
 
@@ -98,6 +100,33 @@ def test_every_page_is_reached_by_links_and_fits(page: Page, of_two_runs: str, w
         left += [link for link in links if "#" not in link]
     kinds = {path.split("/")[3].partition("?")[0] for path in seen}
     assert {"", "runs", "trends", "findings", "cost", "diff"} <= kinds
+
+
+def test_a_point_of_a_trend_tells_its_run_and_opens_it(page: Page, of_two_runs: str) -> None:
+    page.goto(of_two_runs.replace("/?", "/trends/demo?"))
+    points = page.locator("figure").first.locator("a.opens")
+    expect(points).to_have_count(2)
+
+    points.last.focus()
+    words = str(points.last.get_attribute("aria-label"))
+    assert re.fullmatch(r"\S+-demo-\S+, \d{4}-\d\d-\d\d: \d\.\d\d \[.*\]", words)
+    expect(page.get_by_role("tooltip")).to_have_text(words)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/runs/{words.partition(',')[0]}")
+
+    page.go_back()
+    points.first.hover()
+    expect(page.get_by_role("tooltip")).to_have_text(str(points.first.get_attribute("aria-label")))
+
+
+def test_a_point_of_a_file_is_read_and_leads_nowhere(
+    page: Page, result_pages: dict[str, Path]
+) -> None:
+    page.goto(file_url(result_pages["trend"]))
+    point = page.locator("a.opens").first
+    point.focus()
+    expect(page.get_by_role("tooltip")).to_contain_text("run-000")
+    assert point.get_attribute("href") is None
 
 
 def test_the_page_says_which_of_them_is_open(page: Page, viewer: str) -> None:
