@@ -56,8 +56,22 @@ if TYPE_CHECKING:
 _TEXT_LENGTH = 60
 
 _KINDS: dict[str, ColumnKind] = {
-    **dict.fromkeys(("run", "comparison", "last run", "set"), "id"),
-    **dict.fromkeys(("cases", "pairs", "runs", "raw", "value", "size", "rows"), "number"),
+    **dict.fromkeys(("run", "comparison", "last run", "set", "approval"), "id"),
+    **dict.fromkeys(
+        (
+            *("cases", "pairs", "runs", "raw", "value", "last value", "size", "rows"),
+            *(
+                "passed, 95 %",
+                "answers",
+                "judges",
+                "embeddings",
+                "replaced",
+                "paid",
+                "saved by the cache",
+            ),
+        ),
+        "number",
+    ),
     **dict.fromkeys(("judge", "output", "rationale"), "ellipsis"),
 }
 """How columns are laid out; the others hold texts."""
@@ -66,22 +80,29 @@ _LINKED = {"run": "runs", "last run": "runs", "comparison": "comparisons"}
 """The kind of page that a column's cells name."""
 
 
-def listing_table(rows: Iterable[Mapping[str, str]], title: str = "") -> Table:
-    """A table of plain texts; ids are never wrapped, so that they can be copied."""
+def listing_table(rows: Iterable[Mapping[str, str | Cell]], title: str = "") -> Table:
+    """A table whose heads say how cells are laid out; ids are never wrapped, to be copied."""
     rows = list(rows)
     # Ids contain the time, so that a narrow terminal needs no other column for it.
     columns = tuple(
-        Column(head, _KINDS.get(head, "text"), may_drop=head == "started, UTC")
+        Column(
+            head,
+            _KINDS.get(head, "text"),
+            may_drop=head == "started, UTC",
+            may_move=head in {"measure", "approved, UTC", "evidence"},
+        )
         for head in (rows[0] if rows else ())
     )
     cells = tuple(tuple(_named(head, text) for head, text in row.items()) for row in rows)
     return Table(columns, cells, title)
 
 
-def _named(head: str, text: str) -> str | Cell:
+def _named(head: str, cell: str | Cell) -> str | Cell:
     """A cell that links to what it names."""
     kind = _LINKED.get(head)
-    return text if kind is None or text == numbers.DASH else Cell(text, link=page_path(kind, text))
+    if kind is None or isinstance(cell, Cell) or cell == numbers.DASH:
+        return cell
+    return Cell(cell, link=page_path(kind, cell))
 
 
 def listing_document(

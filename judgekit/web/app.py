@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from judgekit.errors import JudgekitError, SettingsError
-from judgekit.web.events import event_routes
+from judgekit.web.events import event_route
 from judgekit.web.guard import LocalGuard
 from judgekit.web.pages import page_routes
 from judgekit.web.replies import error_reply
@@ -24,50 +24,41 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from starlette.routing import BaseRoute
-    from starlette.types import ASGIApp
 
-    from judgekit.web.context import ViewContext
+    from judgekit.web.replies import ViewContext
 
 _HOST = "127.0.0.1"
 # More would take longer than it saves: the reader is on the same machine.
 _COMPRESSION = 1
 
 
-def create_app(context: ViewContext, *, port: int, routes: Sequence[BaseRoute] = ()) -> ASGIApp:
-    """The application: the pages of results and further `routes`; the guard sees requests first."""
-    reply = partial(error_reply, store=context.store.location.file)
-    pages = Starlette(
-        routes=[*page_routes(context), *event_routes(context), *routes],
-        exception_handlers=dict.fromkeys((JudgekitError, HTTPException, Exception), reply),
-        middleware=[Middleware(GZipMiddleware, compresslevel=_COMPRESSION)],
-    )
-    # Around everything, so that an answer to an error has its headers too.
-    return LocalGuard(pages, port=port, token=context.token, write_token=context.write_token)
-
-
-def view_server(context: ViewContext, *, port: int, routes: Sequence[BaseRoute] = ()) -> ViewServer:
-    """The server of the viewer; its socket listens on `port` of this machine already."""
-    config = uvicorn.Config(
-        create_app(context, port=port, routes=routes),
-        # Requests that are refused are no news for the terminal; errors of ours are.
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        # An upgrade would pass by what is checked of requests.
-        ws="none",
-    )
-    return ViewServer(config, context)
-
-
 class ViewServer(uvicorn.Server):
-    """Ends the streams of events before it waits for open connections."""
+    """The server of the viewer, on `port` of this machine: the pages, and further `routes`."""
 
-    def __init__(self, config: uvicorn.Config, context: ViewContext) -> None:
-        super().__init__(config)
+    def __init__(
+        self, context: ViewContext, *, port: int, routes: Sequence[BaseRoute] = ()
+    ) -> None:
         self._context = context
+        reply = partial(error_reply, context=context)
+        pages = Starlette(
+            routes=[*page_routes(context), event_route(context), *routes],
+            exception_handlers=dict.fromkeys((JudgekitError, HTTPException, Exception), reply),
+            middleware=[Middleware(GZipMiddleware, compresslevel=_COMPRESSION)],
+        )
+        config = uvicorn.Config(
+            # Around everything, so that an answer to an error has its headers too.
+            LocalGuard(pages, port=port, token=context.token, write_token=context.write_token),
+            # Requests that are refused are no news for the terminal; errors of ours are.
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            # An upgrade would pass by what is checked of requests.
+            ws="none",
+        )
+        super().__init__(config)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop serving."""
+        """Stop serving; streams of events end before open connections are waited for."""
         self._context.closing.set()
         await super().shutdown(sockets)
 
@@ -85,7 +76,7 @@ def serve_view(
     """
     with listening(port) as listener:
         port = listener.getsockname()[1]
-        server = view_server(context, port=port, routes=routes)
+        server = ViewServer(context, port=port, routes=routes)
         ready(f"http://{_HOST}:{port}/?token={context.token}")
         # Ctrl-C is how the viewer is ended.
         with suppress(KeyboardInterrupt):

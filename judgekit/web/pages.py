@@ -21,16 +21,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from judgekit.report import Document
-    from judgekit.web.context import ViewContext
+    from judgekit.web.replies import ViewContext
 
 _ASSETS = {"page.js": "text/javascript", "page.css": "text/css"}
 _PAGE_NUMBER = re.compile("[1-9][0-9]{0,5}")
-
-# Results that no store has.
-_NOT_STORED = {
-    "rankings": "judgekit rank A B C -o ranking.html",
-    "audits": "judgekit audit OUTPUTS -o audit.html",
-}
 
 
 class ResultPages:
@@ -99,21 +93,9 @@ def page_routes(context: ViewContext) -> list[Route]:
         pages.route("/findings/{name}", documents.finding, "suite"),
         pages.route("/cost", documents.cost),
         pages.route("/diff", documents.difference, "a", "b"),
-        *(
-            Route(f"/{kind}/{{name:path}}", _not_stored(kind, command))
-            for kind, command in _NOT_STORED.items()
-        ),
         Route("/api/chunk/{page}/{number:int}", pages.chunk),
         Route("/assets/{name}", asset),
     ]
-
-
-def _not_stored(kind: str, command: str) -> Callable[[Request], Response]:
-    def answer(_: Request) -> Response:
-        words = f"{kind.capitalize()} are not stored; `{command}` writes one as a page"
-        raise HTTPException(404, words)
-
-    return answer
 
 
 def asset(request: Request) -> Response:

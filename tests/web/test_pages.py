@@ -190,15 +190,6 @@ def test_an_unknown_address_is_a_page(served: Served, path: str) -> None:
     assert (reply.status, reply.headers["content-type"]) == (404, "text/html; charset=utf-8")
 
 
-@pytest.mark.parametrize(("kind", "command"), [("rankings", "rank"), ("audits", "audit")])
-def test_what_no_store_has_says_which_command_writes_it(
-    served: Served, kind: str, command: str
-) -> None:
-    reply = served.get(f"/{kind}/any")
-    assert reply.status == 404
-    assert f"`judgekit {command} " in reply.text
-
-
 def test_a_damaged_store_is_an_error_without_a_traceback(store: RunStore, served: Served) -> None:
     add_run(store)
     file = store.location.file

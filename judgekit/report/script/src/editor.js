@@ -10,7 +10,7 @@ import { SaveDialog } from "./editor_save.js";
 
 const CHECK_AFTER_MS = 300;
 const HOME = "/edit";
-const ADDRESS = /^\/edit(?:\/(.+))?$/;
+const ADDRESS = /^\/edit\/(.+)$/;
 
 /** Make an editor of the page, where it is one. */
 export function startEditor() {
@@ -18,7 +18,7 @@ export function startEditor() {
   const main = document.getElementById("main");
   if (!address || !mayWrite() || !main) return;
   const place = document.createElement("div");
-  const name = address[1] && address[1].split("/").map(decodeURIComponent).join("/");
+  const name = address[1].split("/").map(decodeURIComponent).join("/");
   while (main.querySelector("h1").nextSibling) main.querySelector("h1").nextSibling.remove();
   main.append(place);
   document.querySelector(".skip").textContent = "Skip to the editor";
@@ -56,7 +56,6 @@ function Editor({ path }) {
   useEffect(() => void list(), []);
   const isNarrow = useNarrow();
   if (error) return html`<p class="error" role="alert">${error}</p>`;
-  if (!path) return html`<${Home} listing=${listing} />`;
   const files = html`<${Files} listing=${listing} path=${path} />`;
   return html`
     <div class="editor">
@@ -65,27 +64,6 @@ function Editor({ path }) {
       </nav>
       <div class="ed-work"><${File} path=${path} listing=${listing} onSaved=${list} /></div>
     </div>`;
-}
-
-function Home({ listing }) {
-  if (!listing) return html`<p class="note" aria-busy="true">Reading the folder …</p>`;
-  if (!listing.files.length) {
-    return html`<p>There are no files of judgekit in this folder. <code>judgekit init</code> makes a suite to begin with.</p>`;
-  }
-  return html`
-    <p>Each change is checked as <code>judgekit validate</code> and <code>judgekit lint</code> check it; nothing is written before you save.</p>
-    <div class="wide"><table>
-      <thead><tr><th scope="col">file</th><th scope="col">type</th><th scope="col">problems</th></tr></thead>
-      <tbody>
-        ${listing.files.map((file) => html`
-          <tr key=${file.path}>
-            <th scope="row"><a href=${addressOf(file.path)}><bdi>${file.path}</bdi></a></th>
-            <td>${file.kind}</td>
-            <td>${file.n_errors || file.n_warnings ? html`<${Counts} file=${file} />` : html`<span class="pass">✓ none</span>`}</td>
-          </tr>`)}
-      </tbody>
-    </table></div>
-    <${Command} files=${listing.files} />`;
 }
 
 function Command({ files }) {
@@ -152,7 +130,7 @@ function File({ path, listing, onSaved }) {
 
   const isChanged = Boolean(file && file.text !== file.saved);
   useEffect(() => {
-    document.title = `${isChanged ? "* " : ""}${path}`;
+    document.title = `${isChanged ? "* " : ""}Edit ${path}`;
     if (!isChanged) return undefined;
     const warn = (event) => event.preventDefault();
     addEventListener("beforeunload", warn);
