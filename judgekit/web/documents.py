@@ -19,7 +19,6 @@ from judgekit.errors import InputError, UnknownNameError
 from judgekit.evaluation import (
     Run,
     StoredRecords,
-    TrendMeasure,
     approvals_resting_on,
     criterion_trends,
     has_model_judges,
@@ -193,24 +192,10 @@ class ResultDocuments:
             page_path("diff", a=a, b=b), states, lambda: side_by_side_document(self._store, *sides)
         )
 
-    def trend(
-        self,
-        suite: str,
-        variant: str | None = None,
-        criterion: str | None = None,
-        measure: str = "score",
-    ) -> Document:
-        """The trend of a suite."""
-        for known in get_args(TrendMeasure):
-            if known == measure:
-                trends = trend_of_suite(
-                    self._store, suite, variant=variant, criterion=criterion, measure=known
-                )
-                criteria = (
-                    () if criterion else criterion_trends(self._store, suite, variant=variant)
-                )
-                return trend_document(suite, trends, criteria)
-        raise UnknownNameError("measure", measure, get_args(TrendMeasure))
+    def trend(self, suite: str) -> Document:
+        """The trend of a suite, with those of its criteria."""
+        trends = trend_of_suite(self._store, suite)
+        return trend_document(suite, trends, criterion_trends(self._store, suite))
 
     def findings(self, suite: str = "", status: str = "open") -> Document:
         """The open findings of a suite, or of all suites; with the status `all` resolved ones."""

@@ -148,12 +148,6 @@ class EditFolder:
             raise _forbidden(f"{name} is a folder, not a file")
         return path
 
-    def name_of(self, path: Path) -> str | None:
-        """The name of a file in the folder; None outside of it."""
-        path = path.resolve()
-        inside = path.is_relative_to(self.folder)
-        return path.relative_to(self.folder).as_posix() if inside else None
-
     def listing(self) -> Iterator[tuple[str, CheckedFile]]:
         """The files of judgekit's in the folder, each with what is wrong with it."""
         for name in sorted(self._names()):
@@ -216,13 +210,12 @@ class EditFolder:
         """The problems with names in the place of paths: no page shows where the folder is."""
         problems: list[JsonObject] = []
         for problem in checked.problems:
-            path, shown = problem["path"], dict(problem)
-            if isinstance(path, str):
-                shown["path"] = self.name_of(Path(path)) or Path(path).name
-            for key in ("message", "remedy"):
-                if isinstance(words := problem[key], str):
-                    shown[key] = self.without_folder(words)
-            problems.append(shown)
+            texts = {key: one for key, one in problem.items() if isinstance(one, str)}
+            shown = {key: self.without_folder(text) for key, text in texts.items()}
+            # A suite may name a file outside of the folder.
+            if (path := Path(shown.get("path", ""))).is_absolute():
+                shown["path"] = path.name
+            problems.append({**problem, **shown})
         return replace(checked, problems=tuple(problems))
 
     def without_folder(self, words: str) -> str:

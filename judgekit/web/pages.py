@@ -88,7 +88,7 @@ def page_routes(context: ViewContext) -> list[Route]:
         Route("/runs/{name:path}", pages.run),
         pages.route("/comparisons/{name:path}", documents.comparison),
         pages.route("/calibrations/{name:path}", documents.calibration),
-        pages.route("/trends/{name:path}", documents.trend, "variant", "criterion", "measure"),
+        pages.route("/trends/{name:path}", documents.trend),
         pages.route("/findings", documents.findings, "suite", "status"),
         pages.route("/findings/{name}", documents.finding, "suite"),
         pages.route("/cost", documents.cost),
