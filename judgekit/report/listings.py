@@ -57,21 +57,10 @@ _TEXT_LENGTH = 60
 
 _KINDS: dict[str, ColumnKind] = {
     **dict.fromkeys(("run", "comparison", "last run", "set", "approval"), "id"),
-    **dict.fromkeys(
-        (
-            *("cases", "pairs", "runs", "raw", "value", "last value", "size", "rows"),
-            *(
-                "passed, 95 %",
-                "answers",
-                "judges",
-                "embeddings",
-                "replaced",
-                "paid",
-                "saved by the cache",
-            ),
-        ),
-        "number",
-    ),
+    **dict.fromkeys(("cases", "pairs", "runs", "size", "rows"), "number"),
+    **dict.fromkeys(("raw", "value", "last value", "passed, 95 %"), "number"),
+    **dict.fromkeys(("answers", "judges", "embeddings", "replaced"), "number"),
+    **dict.fromkeys(("paid", "saved by the cache"), "number"),
     **dict.fromkeys(("judge", "output", "rationale"), "ellipsis"),
 }
 """How columns are laid out; the others hold texts."""
