@@ -68,6 +68,7 @@ from .findings import (
     finding_document as finding_document,
     findings_document as findings_document,
     findings_table as findings_table,
+    open_findings_text as open_findings_text,
 )
 from .html import (
     PageLinks as PageLinks,

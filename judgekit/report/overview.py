@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.records import CaseStratum, FindingSeverity
+from judgekit.records import CaseStratum
 from judgekit.report import numbers
 from judgekit.report.document import Cell, Conclusion, Document, Lines, Notes, Table, not_empty
-from judgekit.report.findings import changes_text, findings_table
+from judgekit.report.findings import changes_text, findings_table, open_findings_text
 from judgekit.report.listings import (
     cases_table,
     comparison_json,
@@ -56,7 +56,7 @@ def _conclusion(known: Overview) -> Conclusion:
     counts = [
         numbers.format_count(len(known.latest_cases), "case"),
         numbers.format_count(len({one.id for one in (*known.runs, *known.variant_runs)}), "run"),
-        numbers.format_count(len(known.findings), "open finding") + _by_severity(known),
+        open_findings_text(known.findings),
     ]
     text = ", ".join(counts)
     escalated = [
@@ -68,12 +68,6 @@ def _conclusion(known: Overview) -> Conclusion:
     is_critical = any(one.severity == "critical" for one in known.findings)
     tone: Tone = "fail" if escalated or is_critical else "neutral"
     return Conclusion(f"{text}.", tone)
-
-
-def _by_severity(known: Overview) -> str:
-    found = Counter(one.severity for one in known.findings)
-    words = ", ".join(f"{found[name]} {name}" for name in get_args(FindingSeverity) if found[name])
-    return f" ({words})" if words else ""
 
 
 def _counts(known: Overview) -> tuple[dict[str, int], dict[str, int]]:

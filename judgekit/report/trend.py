@@ -241,7 +241,7 @@ def figure_cell(figure: StoredFigure, *, is_rate: bool = False) -> Cell:
 
 
 def figure_text(figure: StoredFigure, *, is_rate: bool = False) -> str:
-    """A kept figure with its interval."""
+    """A stored figure with its interval."""
     text = _plain(figure.value, is_rate=is_rate)
     if figure.low is None or figure.high is None:
         return text

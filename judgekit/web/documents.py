@@ -6,6 +6,7 @@ long after the page was made. So the documents that were opened last are held.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from dataclasses import replace
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from judgekit.store import RunStore
 
 RUNS_PER_PAGE = 50
+_PAGE_NUMBER = re.compile("[1-9][0-9]{0,5}")
 
 # A page of more would take seconds to open, and nobody reads so many.
 _MOST_FINDINGS = 500
@@ -127,16 +129,19 @@ class ResultDocuments:
         self.held = DocumentCache(**held)
         self.suite_findings = FindingsCache(store)
 
-    def home(self, page: int = 1) -> Document:
+    def home(self, page: str = "1") -> Document:
         """What needs attention, and the runs of a page, newest first."""
+        if _PAGE_NUMBER.fullmatch(page) is None:
+            raise InputError(f"{page!r} is no page number", hint="pages are numbered from 1")
+        number = int(page)
         # One more than is shown says whether there are older ones.
-        end = page * RUNS_PER_PAGE
+        end = number * RUNS_PER_PAGE
         runs = self._store.runs(limit=end + 1)
         shown = runs[end - RUNS_PER_PAGE : end]
-        if page > 1 and not shown:
-            raise UnknownNameError("page", str(page), ["1"])
+        if number > 1 and not shown:
+            raise UnknownNameError("page", page, ["1"])
         more = len(runs) > end
-        return home_document(self._store, self.suite_findings, shown, page=page, has_more=more)
+        return home_document(self._store, self.suite_findings, shown, page=number, has_more=more)
 
     def run(self, info: RunInfo) -> Document:
         """A run; of one that has not ended, how far it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from judgekit.evaluation import (
     VARIANT_SEPARATOR,
@@ -14,7 +14,7 @@ from judgekit.evaluation import (
     SuiteFindings,
     newest_comparisons,
 )
-from judgekit.records import FINISHED_STATUSES, FindingSeverity
+from judgekit.records import FINISHED_STATUSES
 from judgekit.report import (
     Cell,
     Column,
@@ -28,6 +28,7 @@ from judgekit.report import (
     message,
     not_empty,
     numbers,
+    open_findings_text,
     page_path,
 )
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
@@ -126,10 +127,8 @@ class SuiteStatus:
     def open_findings(self) -> str:
         """How many findings are open, by severity; empty for none."""
         found = self._findings.of(self.name).findings.values()
-        counts = Counter(one.severity for one in found if one.status != "resolved")
-        words = [f"{counts[name]} {name}" for name in get_args(FindingSeverity) if counts[name]]
-        total = format_count(sum(counts.values()), "open finding")
-        return f"{total}: {', '.join(words)}" if words else ""
+        is_open = any(one.status != "resolved" for one in found)
+        return open_findings_text(found) if is_open else ""
 
     def gate_cell(self, run: RunInfo) -> Cell:
         """What the gate decided about a run."""

@@ -62,7 +62,7 @@ def test_what_needs_attention_comes_first(store: RunStore, served: Served) -> No
     add_run(store, "now", status="running", suite="other")
     page = served.get("/").text
     attention = page[: page.index("<h2>Runs")]
-    for words in ("gate failed", "below 0.75", "3 of 3 answers", "1 open finding: 1 "):
+    for words in ("gate failed", "below 0.75", "3 of 3 answers", "1 open finding (1 "):
         assert words in attention
 
 
