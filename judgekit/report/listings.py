@@ -31,7 +31,7 @@ from judgekit.report.numbers import format_file_size
 from judgekit.report.pair_cases import comparison_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from rich.console import Console
     from rich.text import Text
@@ -69,9 +69,20 @@ _LINKED = {"run": "runs", "last run": "runs", "comparison": "comparisons"}
 """The kind of page that a column's cells name."""
 
 
-def listing_table(rows: Iterable[Mapping[str, str | Cell]], title: str = "") -> Table:
-    """A table whose heads say how cells are laid out; ids are never wrapped, to be copied."""
+def listing_table(
+    rows: Iterable[Mapping[str, str | Cell]], title: str = "", *, optional: Collection[str] = ()
+) -> Table:
+    """A table whose heads say how cells are laid out; ids are never wrapped, to be copied.
+
+    Of the `optional` columns those that no row has are left out.
+    """
     rows = list(rows)
+    heads = [
+        head
+        for head in (rows[0] if rows else ())
+        # A column of dashes would cost width.
+        if head not in optional or any(row[head] != numbers.DASH for row in rows)
+    ]
     # Ids contain the time, so that a narrow terminal needs no other column for it.
     columns = tuple(
         Column(
@@ -80,9 +91,9 @@ def listing_table(rows: Iterable[Mapping[str, str | Cell]], title: str = "") -> 
             may_drop=head == "started, UTC",
             may_move=head in {"measure", "approved, UTC", "evidence"},
         )
-        for head in (rows[0] if rows else ())
+        for head in heads
     )
-    cells = tuple(tuple(_named(head, text) for head, text in row.items()) for row in rows)
+    cells = tuple(tuple(_named(head, row[head]) for head in heads) for row in rows)
     return Table(columns, cells, title)
 
 
@@ -135,11 +146,8 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
             "value": numbers.format_decimal(answer.value),
             "output": message.printable(output.error or judged_text(output), _TEXT_LENGTH),
         })  # fmt: skip
-    # Only traces of agents have a run of their own; a column of dashes would cost width.
-    if all(row["agent run"] == numbers.DASH for row in rows):
-        for row in rows:
-            del row["agent run"]
-    return listing_table(rows)
+    # Only traces of agents have a run of their own.
+    return listing_table(rows, optional=["agent run"])
 
 
 def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]], title: str = "") -> Table:
@@ -155,14 +163,7 @@ def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]], title: str = ""
         }
         for case, runs in cases
     ]
-    # What no case has would be a column of dashes.
-    unknown = [
-        name
-        for name in ("agent", "skill", "prompt", "tags")
-        if all(row[name] == numbers.DASH for row in rows)
-    ]
-    known = ({name: text for name, text in row.items() if name not in unknown} for row in rows)
-    return listing_table(known, title)
+    return listing_table(rows, title, optional=["agent", "skill", "prompt", "tags"])
 
 
 def judgments_table(judgments: Iterable[StoredJudgment]) -> Table:
