@@ -26,6 +26,7 @@ from .comparison import (
     score_comparison_document as score_comparison_document,
 )
 from .document import (
+    PASS_TONES as PASS_TONES,
     Block as Block,
     CaseTable as CaseTable,
     Cell as Cell,

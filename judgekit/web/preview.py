@@ -31,7 +31,7 @@ from judgekit.fingerprint import fingerprint
 from judgekit.judge import portable_judge_name
 from judgekit.models import RECORDED_PREFIX, count_messages
 from judgekit.records import CaseSource, Output, Record, total_cost
-from judgekit.report import message, numbers
+from judgekit.report import PASS_TONES, message, numbers
 from judgekit.scoring import conclude
 from judgekit.targets import RecordedTarget
 
@@ -293,11 +293,10 @@ def _request_json(one: _Question) -> JsonObject:
 
 def _verdict_json(verdict: Verdict) -> JsonObject:
     """A verdict with what it rests on."""
-    tone = {True: "pass", False: "fail", None: "inconclusive"}[verdict.passed]
     words = {True: "The output passes", False: "The output fails", None: "Undecided"}
     value = numbers.format_decimal(verdict.value)
     return {
-        "tone": tone,
+        "tone": PASS_TONES[verdict.passed],
         "conclusion": f"{words[verdict.passed]}; value {value}",
         "judgments": [
             one.model_dump(mode="json", include=_SHOWN) | {"judge": portable_judge_name(one.judge)}

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { ApiError, mayWrite, postJson } from "./api.js";
+import { useMedia } from "./state.js";
 import { TextPane } from "./editor_text.js";
 import { CasesForm, RubricForm, SuiteForm } from "./editor_forms.js";
 import { Preview } from "./editor_preview.js";
@@ -10,6 +11,7 @@ import { SaveDialog } from "./editor_save.js";
 
 const CHECK_AFTER_MS = 300;
 const HOME = "/edit";
+const NARROW = "(max-width: 44rem)";
 const ADDRESS = /^\/edit\/(.+)$/;
 
 /** Make an editor of the page, where it is one. */
@@ -38,23 +40,12 @@ function writeState(changes) {
   history.replaceState(null, "", `#${state}`);
 }
 
-function useNarrow() {
-  const query = matchMedia("(max-width: 44rem)");
-  const [isNarrow, set] = useState(query.matches);
-  useEffect(() => {
-    const listen = () => set(query.matches);
-    query.addEventListener("change", listen);
-    return () => query.removeEventListener("change", listen);
-  }, []);
-  return isNarrow;
-}
-
 function Editor({ path }) {
   const [listing, setListing] = useState(null);
   const [error, setError] = useState("");
   const list = () => postJson("/api/edit/files", {}).then(setListing, (e) => setError(e.message));
   useEffect(() => void list(), []);
-  const isNarrow = useNarrow();
+  const isNarrow = useMedia(NARROW);
   if (error) return html`<p class="error" role="alert">${error}</p>`;
   const files = html`<${Files} listing=${listing} path=${path} />`;
   return html`
@@ -113,7 +104,7 @@ function File({ path, listing, onSaved }) {
   const checks = useRef({ timer: 0, number: 0 });
   const changes = useRef(Promise.resolve());
   const focused = useRef(null);
-  const isNarrow = useNarrow();
+  const isNarrow = useMedia(NARROW);
 
   const update = (parts) => setFile((now.current = { ...now.current, ...parts }));
   const load = async () => {
