@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -87,7 +87,7 @@ class DocumentCache:
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._known: OrderedDict[str, Document] = OrderedDict()
-        # Held while a document is made: two tabs that open one page make it once.
+        self._making: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._lock = threading.Lock()
 
     def open(self, path: str, state: object, make: Callable[[], Document]) -> Document:
@@ -97,8 +97,14 @@ class DocumentCache:
         """
         name = fingerprint([path, state])[:_NAME_LENGTH]
         with self._lock:
-            found = self._known[name] = self._known.get(name) or make()
+            making = self._making[name]
+        # Two tabs that open one page wait for each other, and not for other pages.
+        with making:
+            found = self._known.get(name) or make()
+        with self._lock:
+            self._known[name] = found
             self._known.move_to_end(name)
+            self._making.pop(name, None)
             # The one that is being shown stays, however large it is.
             while len(self._known) > 1 and self._n_bytes() > self._most_bytes:
                 self._known.popitem(last=False)
@@ -106,12 +112,13 @@ class DocumentCache:
 
     def name_of(self, document: Document) -> str:
         """The name by which the cases of a document are fetched; empty where it is not held."""
-        known = [*self._known.items()]
-        return next((name for name, one in known if one is document), "")
+        with self._lock:
+            return next((name for name, one in self._known.items() if one is document), "")
 
     def table(self, name: str) -> CaseTable | None:
         """The cases of the document of this name, where they are still held."""
-        found = self._known.get(name)
+        with self._lock:
+            found = self._known.get(name)
         return None if found is None else case_table_of(found)
 
     def _n_bytes(self) -> int:
