@@ -119,12 +119,9 @@ class FileContent:
 class EditFolder:
     """A folder whose files may be edited; nothing outside of it can be named."""
 
-    folder: Path
+    folder: Path  # without links, so that what is in it can be told by its path
     check_file: CheckFile
     _saving: Lock = field(default_factory=Lock)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "folder", self.folder.resolve())
 
     def path_of(self, name: str) -> Path:
         """The file of a name relative to the folder; 403 for what may not be opened."""
@@ -394,7 +391,7 @@ class Editor:
 
 def editor_routes(context: ViewContext, check_file: CheckFile, *, cache: Path) -> list[BaseRoute]:
     """The routes of the editor of a folder; `check_file` is what `judgekit validate` does."""
-    folder = EditFolder(context.edit_folder or Path(), check_file)
+    folder = EditFolder((context.edit_folder or Path()).resolve(), check_file)
     editor = Editor(folder, context.write_token, cache)
     return [
         Route("/edit", editor.home),
