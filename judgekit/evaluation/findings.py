@@ -574,6 +574,6 @@ def _regression(variant: str, before: float, now: float, then: str) -> Occurrenc
         case_id=None,
         type="regression",
         severity="critical",
-        description=f"the pass rate fell from {before:.0%} to {now:.0%}, by {share:.0%} of what it "
-        f"was; the run before is {then}",
+        description=f"the pass rate fell from {before * 100:.0f} % to {now * 100:.0f} %, "
+        f"{share * 100:.0f} % lower; the run before is {then}",
     )
