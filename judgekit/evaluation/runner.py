@@ -8,6 +8,7 @@ import secrets
 from collections import deque
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,6 @@ from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, 
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-    from datetime import datetime
     from pathlib import Path
 
     from judgekit.datasets import Suite
