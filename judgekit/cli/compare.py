@@ -29,14 +29,28 @@ from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
     ContestOptions,
+    ReplyOptions,
     flag,
     max_cost_option,
     option,
     resume_command,
 )
-from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
+from judgekit.cli.outputs import (
+    OutputFiles,
+    check_replies,
+    output_option,
+    show_document,
+    sort_outputs,
+)
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
-from judgekit.cli.setup import LIMIT_REACHED, existing_store, fatal_words, note_unused_replies
+from judgekit.cli.setup import (
+    LIMIT_REACHED,
+    cache_folder,
+    existing_store,
+    fatal_words,
+    note_unused_replies,
+    page_replies,
+)
 from judgekit.cli.sides import (
     SideArguments,
     is_file_argument,
@@ -100,7 +114,7 @@ if TYPE_CHECKING:
     from judgekit.report import Document
 
 
-class _CompareOptions(ContestOptions):
+class _CompareOptions(ContestOptions, ReplyOptions):
     until_decided: bool = flag(
         "Test after every case, in random order, and stop once significant (always-valid test)."
     )
@@ -168,6 +182,7 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         judgekit compare v1 v2 --until-decided --max-cases 200
     """
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
+    check_replies(options, files)
     _check_options(options)
     # Invalid labels are reported before any call.
     labels = None
@@ -314,7 +329,9 @@ def _compare_scores(
     found = compare_stored_scores(store, info, names)
     cases = None
     if files.has_page:
-        cases = score_comparison_cases(store, found, (first[1], second[1]), info.tags)[0]
+        with page_replies(cache_folder(options), is_wanted=options.with_replies) as replies:
+            variants = first[1], second[1]
+            cases = score_comparison_cases(store, found, variants, info.tags, replies)
     document, decision = score_comparison_document(found.result, cases), found.result.decision
     if not options.no_store:
         data = {"id": info.id, **asdict(found.result)}
@@ -390,7 +407,7 @@ def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
         return code
     if options.analysis is not None:
         code = _analyse(job, options.analysis, options) or code
-        _write_again(job, summary, labelled)
+        _write_again(summary, labelled, job, options)
     # Replies that an earlier session used would be reported as unused.
     if not job.resumed and not comparer.is_over:
         note_unused_replies(job.panel.judges)
@@ -465,10 +482,10 @@ def _show(
     summary: ComparisonSummary,
     labelled: LabelledComparison | None,
     job: _Job,
-    options: ContestOptions,
+    options: _CompareOptions,
 ) -> None:
     info = job.info
-    show_document(_result_document(summary, labelled, job), options, job.files)
+    show_document(_result_document(summary, labelled, job, options), options, job.files)
     if not options.quiet and not options.as_json:
         console.note(f"stored as {info.id}: judgekit show {info.id}")
     for path in job.files.exports:
@@ -480,18 +497,27 @@ def _show(
 
 
 def _write_again(
-    job: _Job, summary: ComparisonSummary, labelled: LabelledComparison | None
+    summary: ComparisonSummary,
+    labelled: LabelledComparison | None,
+    job: _Job,
+    options: _CompareOptions,
 ) -> None:
     """Write the pages with the analyses; without them they were written before the first call."""
     for path in job.files.documents:
         if job.files.has_page:
-            write_document(path, _result_document(summary, labelled, job))
+            write_document(path, _result_document(summary, labelled, job, options))
 
 
 def _result_document(
-    summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job
+    summary: ComparisonSummary,
+    labelled: LabelledComparison | None,
+    job: _Job,
+    options: _CompareOptions,
 ) -> Document:
-    cases = comparison_cases(job.store, job.info) if job.files.has_page else None
+    cases = None
+    if job.files.has_page:
+        with page_replies(cache_folder(options), is_wanted=options.with_replies) as replies:
+            cases = comparison_cases(job.store, job.info, replies)
     document = comparison_document(summary, cases)
     document = replace(document, data=lambda: {"id": job.info.id, **asdict(summary)})
     if labelled is None:

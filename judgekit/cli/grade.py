@@ -9,8 +9,7 @@ import click
 
 from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH
-from judgekit.cli.outputs import OutputFiles, export_outputs
-from judgekit.cli.replies import check_replies
+from judgekit.cli.outputs import OutputFiles, check_replies, export_outputs
 from judgekit.cli.run import carry_out
 from judgekit.cli.setup import configured_suite, grade_setup, output_sources
 from judgekit.cli.suite_setup import GradeOptions, grade_run_setup

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.calibration import LabelledShare
-    from judgekit.cli.options import OutputOptions
+    from judgekit.cli.options import OutputOptions, ReplyOptions
     from judgekit.evaluation import ComparisonPlan, GradePlan
     from judgekit.models import Connection
     from judgekit.report import Document
@@ -74,6 +74,19 @@ def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = (
     # A suffix that is both is a data file: .json of `grade` has always been the verdicts.
     data = tuple(path for path in paths if path.suffix.lower() in exports)
     return OutputFiles(data, tuple(path for path in paths if path not in data))
+
+
+def check_replies(options: ReplyOptions, files: OutputFiles) -> None:
+    """Refuse `--with-replies` where it would have no effect."""
+    if not options.with_replies:
+        return
+    if not files.has_page:
+        raise SettingsError("--with-replies is for pages", hint="add -o FILE.html")
+    if getattr(options, "no_cache", False):
+        raise SettingsError(
+            "--no-cache and --with-replies contradict each other",
+            hint="prompts and raw replies are read from the cache",
+        )
 
 
 def export_outputs(paths: Sequence[Path], *, what: str) -> OutputFiles:
