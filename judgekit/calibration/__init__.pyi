@@ -27,7 +27,7 @@ from .coverage import (
     cover_outputs as cover_outputs,
     cover_pairs as cover_pairs,
 )
-from .files import read_judged_file as read_judged_file
+from .files import read_judged_file as read_judged_file, read_verdicts as read_verdicts
 from .inputs import (
     CLUSTER_BY_CASE as CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM as CLUSTER_BY_ITEM,
@@ -80,6 +80,7 @@ from .sources import (
     judged_from_replies as judged_from_replies,
     judged_from_run as judged_from_run,
     load_recorded_replies as load_recorded_replies,
+    preferred_output as preferred_output,
     read_replies as read_replies,
     whole_rubric as whole_rubric,
 )

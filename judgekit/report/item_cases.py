@@ -80,12 +80,10 @@ KnownAnswers = Iterable[tuple[OutputKey, KnownAnswer]]
 
 
 def stored_answers(store: StoredRuns, run_id: str) -> Iterator[tuple[OutputKey, KnownAnswer]]:
-    """The answers of a run, with the judgments of its automated judges."""
+    """The answers of a run, with their judgments."""
     for result in store.results(run_id):
         place = OutputKey(result.case.id, result.variant, result.repeat)
-        # Judgments of humans are labels, and would be taken for the judge's.
-        own = [one for one in result.judgments if one.source != "human"]
-        yield place, KnownAnswer(result.case, (result.output,), own)
+        yield place, KnownAnswer(result.case, (result.output,), result.judgments)
 
 
 _DISAGREEING = frozenset({"higher", "lower", "other"})
@@ -211,7 +209,9 @@ def _score(part: AlignedItems, raw: float) -> str:
 def _judge_rows(
     part: AlignedItems, item: JudgedItem, known: KnownAnswer, opinions: Opinions
 ) -> Iterator[PageJson]:
-    own = [one for one in known.judgments if one.criterion == item.criterion]
+    every = [one for one in known.judgments if one.criterion == item.criterion]
+    # Judgments of humans are labels.
+    own = [one for one in every if one.source != "human"]
     for one in own:
         quotes = opinions.quotes(one.evidence)
         yield opinions.of(one, _score(part, one.raw), who="judge", quotes=quotes)

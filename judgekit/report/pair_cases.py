@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING
 
+from judgekit.calibration import preferred_output
 from judgekit.evaluation import OutputPair, counted_pairs
 from judgekit.judge import prepare_pair
 from judgekit.prompts import WITHHELD_NAME
@@ -157,7 +158,7 @@ def _order_cell(found: Comparison, order: PresentationOrder) -> GridCell:
         return GridCell("tie", text="identical")
     own = [one for one in found.preferences if one.order == order]
     chosen = [one for one in own if one.criterion is None] or own
-    votes = Counter(_preferred(one) for one in chosen)
+    votes = Counter(preferred_output(one.choice, one.order) for one in chosen)
     if not votes:
         return GridCell("open")
     if len(votes) == 1:
@@ -168,12 +169,6 @@ def _order_cell(found: Comparison, order: PresentationOrder) -> GridCell:
 
 
 _SIDE_WORDS: Mapping[Winner, str] = {"a": "A", "b": "B", "tie": "tie"}
-
-
-def _preferred(one: Preference) -> Winner:
-    if one.choice == "tie":
-        return "tie"
-    return "a" if (one.choice == "first") == (one.order == "ab") else "b"
 
 
 class PairView:
@@ -272,7 +267,7 @@ class PairView:
             for quote in self._opinions.quotes(pieces, self._source(side), self._labels[side])
         ]
         slot = "" if one.choice == "tie" else f" (shown {one.choice})"
-        words = f"{self._words(_preferred(one))}{slot}"
+        words = f"{self._words(preferred_output(one.choice, one.order))}{slot}"
         return self._opinions.of(one, words, who=who, quotes=quotes, facts=facts)
 
 
