@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -93,10 +92,17 @@ class CaseTableBuilder:
     omitted: Mapping[str, str] = field(default_factory=dict)
     """What the page does not have and how to get it, by the name that the script knows it by."""
 
-    _rows: defaultdict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    _rows: dict[str, list[Any]] = field(init=False)
+    _cells: list[dict[str, list[Any]]] = field(init=False)
     _urgencies: list[tuple[int, float]] = field(default_factory=list)
     _open: list[PageJson] = field(default_factory=list)
     _chunks: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._rows = {key: [] for key in ("ids", "snippets", "tags", "strata", "masks")}
+        self._cells = [
+            {key: [] for key in ("state", "value", "text", "mask")} for _ in self.columns
+        ]
 
     def add(
         self,
@@ -133,10 +139,11 @@ class CaseTableBuilder:
             "tags": [*map(message.printable, tags)],
             "strata": None if stratum is None else message.printable(stratum),
             "masks": self._mask((*filters, *(key for one in cells if one for key in one.filters))),
-            "cells": cells,
         }
         for key, value in row.items():
             self._rows[key].append(value)
+        for column, cell in zip(self._cells, cells, strict=True):
+            self._add_cell(column, cell)
         known = [cell for cell in cells if cell is not None]
         values = [cell.value for cell in known if cell.value is not None]
         ranks = [self.states[cell.state].rank for cell in known]
@@ -145,6 +152,15 @@ class CaseTableBuilder:
         self._open.append({"id": shown_name, **texts, **full})
         if len(self._open) == CHUNK_ROWS:
             self._close_chunk()
+
+    def _add_cell(self, column: dict[str, list[Any]], cell: GridCell | None) -> None:
+        # Plain numbers, since objects of so many cells would keep the garbage collector busy.
+        known = GridCell("") if cell is None else cell
+        value = None if known.value is None else round(known.value, 4)
+        column["state"].append(None if cell is None else [*self.states].index(cell.state))
+        column["value"].append(value)
+        column["text"].append(known.text)
+        column["mask"].append(self._mask(known.filters))
 
     def table(
         self,
@@ -174,8 +190,7 @@ class CaseTableBuilder:
         return sum(1 << places.index(key) for key in set(filters))
 
     def _index(self) -> PageJson:
-        rows = self._rows
-        masks = rows["masks"]
+        masks = self._rows["masks"]
         return {
             "format": PAGE_FORMAT,
             "kind": self.kind,
@@ -198,27 +213,13 @@ class CaseTableBuilder:
             ],
             "questions": dict(self.questions),
             "omitted": dict(self.omitted),
-            **{key: rows[key] for key in ("ids", "snippets", "tags", "strata", "masks")},
+            **self._rows,
+            # Most tables show values: a list of as many empty texts would be dead weight.
             "cells": [
-                self._column([cells[n] for cells in rows["cells"]])
-                for n in range(len(self.columns))
+                {**column, "text": column["text"] if any(column["text"]) else []}
+                for column in self._cells
             ],
             "order": sorted(range(len(masks)), key=self._urgencies.__getitem__),
-        }
-
-    def _column(self, cells: Sequence[GridCell | None]) -> dict[str, list[Any]]:
-        """The cells of a variant in all rows."""
-        places = {key: place for place, key in enumerate(self.states)}
-        texts = ["" if cell is None else cell.text for cell in cells]
-        return {
-            "state": [None if cell is None else places[cell.state] for cell in cells],
-            "value": [
-                None if cell is None or cell.value is None else round(cell.value, 4)
-                for cell in cells
-            ],
-            # Most tables show values: a list of as many empty texts would be dead weight.
-            "text": texts if any(texts) else [],
-            "mask": [0 if cell is None else self._mask(cell.filters) for cell in cells],
         }
 
 
