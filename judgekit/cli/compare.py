@@ -245,6 +245,7 @@ class _Job:
     budget: Budget | None
     files: OutputFiles
     labels: Sequence[LocatedLabel] | None
+    options: _CompareOptions
 
 
 def _compare_blind(
@@ -284,8 +285,8 @@ def _compare_blind(
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
     info = info if comparison is None else require_same_comparison(comparison, info)
     is_resumed, budget = comparison is not None, sides.budget
-    job = _Job(panel, pairing, info, sides.store, is_resumed, budget, files, labels)
-    return _compare_and_show(job, options)
+    job = _Job(panel, pairing, info, sides.store, is_resumed, budget, files, labels, options)
+    return _compare_and_show(job)
 
 
 def _resumed(
@@ -362,9 +363,9 @@ def _store_scores(store: RunStore, info: ScoreComparisonInfo) -> None:
         raise StoreError(error.message, hint="compare without storing: --no-store") from error
 
 
-def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
+def _compare_and_show(job: _Job) -> int:
     """Compare until everything is done or decided, and print the result; the exit code."""
-    info = job.info
+    info, options = job.info, job.options
     note_grading_only(info.rubric)
     if job.resumed:
         job.store.resume_comparison(info.id)
@@ -400,14 +401,14 @@ def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
         # Also after an error: every answer that was paid for must be found by --resume.
         recorder.flush()
         job.store.end_comparison(info.id, status=status)
-    summary, labelled = _corrected(summary, job, options)
-    _show(summary, labelled, job, options)
+    summary, labelled = _corrected(summary, job)
+    _show(summary, labelled, job)
     code = _code(summary, status, command, comparer.fatal_error)
     if code not in {0, Exit.INCOMPLETE, Exit.INCONCLUSIVE}:
         return code
     if options.analysis is not None:
-        code = _analyse(job, options.analysis, options) or code
-        _write_again(summary, labelled, job, options)
+        code = _analyse(job, options.analysis) or code
+        _write_again(summary, labelled, job)
     # Replies that an earlier session used would be reported as unused.
     if not job.resumed and not comparer.is_over:
         note_unused_replies(job.panel.judges)
@@ -466,26 +467,21 @@ async def follow_comparisons(
 
 
 def _corrected(
-    summary: ComparisonSummary, job: _Job, options: _CompareOptions
+    summary: ComparisonSummary, job: _Job
 ) -> tuple[ComparisonSummary, LabelledComparison | None]:
     """The result, and its correction by human labels where there are some, which then decides."""
     if job.labels is None:
         return summary, None
     judged = counted_pairs(job.store, job.info)
-    how = _correction_options(options)
+    how = _correction_options(job.options)
     pairs, rubric = job.pairing.pairs(), job.info.rubric
     labelled = correct_wins(pairs, judged, rubric, job.labels, summary, how)
     return replace(summary, decision=labelled.decision), labelled
 
 
-def _show(
-    summary: ComparisonSummary,
-    labelled: LabelledComparison | None,
-    job: _Job,
-    options: _CompareOptions,
-) -> None:
-    info = job.info
-    show_document(_result_document(summary, labelled, job, options), options, job.files)
+def _show(summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job) -> None:
+    info, options = job.info, job.options
+    show_document(_result_document(summary, labelled, job), options, job.files)
     if not options.quiet and not options.as_json:
         console.note(f"stored as {info.id}: judgekit show {info.id}")
     for path in job.files.exports:
@@ -497,26 +493,20 @@ def _show(
 
 
 def _write_again(
-    summary: ComparisonSummary,
-    labelled: LabelledComparison | None,
-    job: _Job,
-    options: _CompareOptions,
+    summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job
 ) -> None:
     """Write the pages with the analyses; without them they were written before the first call."""
-    for path in job.files.documents:
-        if job.files.has_page:
-            write_document(path, _result_document(summary, labelled, job, options))
+    document = _result_document(summary, labelled, job)
+    for path in job.files.documents if job.files.has_page else ():
+        write_document(path, document)
 
 
 def _result_document(
-    summary: ComparisonSummary,
-    labelled: LabelledComparison | None,
-    job: _Job,
-    options: _CompareOptions,
+    summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job
 ) -> Document:
-    cases = None
+    cases, folder = None, cache_folder(job.options)
     if job.files.has_page:
-        with page_replies(cache_folder(options), is_wanted=options.with_replies) as replies:
+        with page_replies(folder, is_wanted=job.options.with_replies) as replies:
             cases = comparison_cases(job.store, job.info, replies)
     document = comparison_document(summary, cases)
     document = replace(document, data=lambda: {"id": job.info.id, **asdict(summary)})
@@ -525,9 +515,9 @@ def _result_document(
     return with_human_labels(document, labelled, summary.a, summary.b)
 
 
-def _analyse(job: _Job, path: Path, options: ContestOptions) -> int:
+def _analyse(job: _Job, path: Path) -> int:
     """Analyse every pair that has a winner and no analysis yet, and write all analyses."""
-    store, info = job.store, job.info
+    store, info, options = job.store, job.info, job.options
     # One analysis of a pair is enough: it comes from the first judge of a panel.
     judge = job.panel.judges[0]
     pairs = unanalysed_pairs(store, info)

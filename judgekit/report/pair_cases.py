@@ -5,8 +5,7 @@ Answers of two runs are in `store_documents`, single judged outputs in `item_cas
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from judgekit.records import (
-        Case,
         Comparison,
         ComparisonAnalysis,
         ComparisonInfo,
@@ -43,6 +41,8 @@ if TYPE_CHECKING:
     from judgekit.report.case_table import JudgeReplies
     from judgekit.report.document import CaseTable, PageJson
     from judgekit.store import StoredComparisons
+
+    _Meeting = tuple[Comparison, OutputPair | None]
 
 PAIR_STATES = {
     "error": CellState("no output", "!", "error", 0),
@@ -304,48 +304,38 @@ RANK_FILTERS = {"flip": "Inconsistent", "open": "Undecided", "error": "Error"}
 _HALF = 0.5
 
 
-@dataclass(slots=True)
-class _Meetings:
-    """The comparisons of one case, with the outputs where they are known."""
-
-    case: Case | None = None
-    found: list[tuple[OutputPair | None, Comparison]] = field(default_factory=list)
-
-
 class RankingCases:
     """Collects the comparisons of a ranking by their cases."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = tuple(names)
-        self._cases: dict[str, _Meetings] = {}
+        self._cases: defaultdict[str, list[_Meeting]] = defaultdict(list)
 
     def take(self, found: Comparison, pair: OutputPair | None = None) -> None:
         """Add a comparison; one that was read from a file has no outputs."""
-        meetings = self._cases.setdefault(found.case_id or "?", _Meetings())
-        meetings.found.append((pair, found))
-        if pair is not None:
-            meetings.case = pair.case
+        self._cases[found.case_id or "?"].append((found, pair))
 
     def table(self, variants: Sequence[str]) -> CaseTable:
         """A row for each case, a column for each variant in the order given."""
         builder = CaseTableBuilder("ranking", variants, RANK_STATES, RANK_FILTERS)
         for case_id, meetings in self._cases.items():
-            filters = {name for _, found in meetings.found for name in _pair_filters(found)}
+            found = [one for one, _ in meetings]
+            filters = {name for one in found for name in _pair_filters(one)}
             builder.add(
-                meetings.case,
-                [_rank_cell(name, meetings) for name in variants],
+                next((pair.case for _, pair in meetings if pair is not None), None),
+                [_rank_cell(name, found) for name in variants],
                 self._views(meetings, variants),
                 name=case_id,
                 filters=filters & RANK_FILTERS.keys(),
             )
         return builder.table()
 
-    def _views(self, meetings: _Meetings, variants: Sequence[str]) -> PageJson:
+    def _views(self, meetings: Sequence[_Meeting], variants: Sequence[str]) -> PageJson:
         """The outputs once each, and the choices of every pair."""
         opinions = Opinions()
         groups: list[PageJson] = []
         views = []
-        for pair, found in meetings.found:
+        for found, pair in meetings:
             labels = (found.variant_a or "", found.variant_b or "")
             view = PairView(found, pair, opinions, names=self._names, labels=labels)
             names = " and ".join(labels)
@@ -361,20 +351,19 @@ class RankingCases:
         }
 
 
-def _rank_cell(name: str, meetings: _Meetings) -> GridCell | None:
+def _rank_cell(name: str, found: Sequence[Comparison]) -> GridCell | None:
     """The share of wins of a variant on a case."""
-    own = [one for _, one in meetings.found if name in {one.variant_a, one.variant_b}]
+    own = [one for one in found if name in {one.variant_a, one.variant_b}]
     if not own:
         return None
-    decided = [one for one in own if one.winner is not None]
-    if not decided:
-        return GridCell("open")
-    points = [WINNER_POINTS[one.winner or "tie"] for one in decided]
     # Points are those of side a, and a variant can be on either side.
     points = [
-        point if one.variant_a == name else 1 - point
-        for one, point in zip(decided, points, strict=True)
+        WINNER_POINTS[one.winner] if one.variant_a == name else 1 - WINNER_POINTS[one.winner]
+        for one in own
+        if one.winner is not None
     ]
+    if not points:
+        return GridCell("open")
     share = fsum(points) / len(points)
     state = "won" if share > _HALF else "lost" if share < _HALF else "even"
     return GridCell(state, share)
