@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
@@ -32,6 +33,7 @@ from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
+    Outcome,
     OutcomeFilter,
     Run,
     conclude_result,
@@ -43,7 +45,7 @@ from judgekit.evaluation import (
     stored_pairs,
     with_rule,
 )
-from judgekit.records import ReconciliationRule, ScoreComparisonInfo
+from judgekit.records import ComparisonInfo, ReconciliationRule, RunInfo, ScoreComparisonInfo
 from judgekit.report import (
     Conclusion,
     Document,
@@ -68,12 +70,6 @@ from judgekit.report import (
     stored_run_document,
 )
 from judgekit.store import CaseFilter, RunStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from judgekit.evaluation import Outcome
-    from judgekit.records import ComparisonInfo, RunInfo
 
 # About a screen.
 _MOST_SHOWN = 20
@@ -204,13 +200,10 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         elif not wanted.is_all:
             _show_answers(store, info, wanted, options)
         else:
-            _show_run(store, Run(info, store), options)
-
-
-def _show_run(store: RunStore, run: Run, options: _ShowOptions) -> None:
-    with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
-        document = stored_run_document(store, run, replies, has_page=options.files.has_page)
-    show_document(document, options, options.files)
+            has_page = options.files.has_page
+            with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
+                document = stored_run_document(store, Run(info, store), replies, has_page=has_page)
+            show_document(document, options, options.files)
 
 
 def _show_answers(
@@ -283,36 +276,22 @@ def _show_comparisons(
         )
         show_document(document, options, options.files)
         return
-    found = store.any_comparison(name)
-    if isinstance(found, ScoreComparisonInfo):
-        _show_score_comparison(store, found, case, options)
-        return
-    info = with_rule(found, options.rule)
-    if case is not None:
-        _show_comparison_case(store, info, case, options)
-        return
-    _show_stored(store, info, options)
-
-
-def _show_stored(
-    store: RunStore, info: ComparisonInfo | ScoreComparisonInfo, options: _ShowOptions
-) -> None:
-    has_page = options.files.has_page
-    with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
-        document = stored_comparison_document(store, info, replies, has_page=has_page)
-    show_document(document, options.model_copy(update={"verbose": True}), options.files)
-
-
-def _show_score_comparison(
-    store: RunStore, info: ScoreComparisonInfo, case: str | None, options: _ShowOptions
-) -> None:
-    if case is not None or options.rule is not None:
+    info = store.any_comparison(name)
+    if not isinstance(info, ScoreComparisonInfo):
+        info = with_rule(info, options.rule)
+        if case is not None:
+            _show_comparison_case(store, info, case, options)
+            return
+    elif case is not None or options.rule is not None:
         what = "--rule is" if case is None else "a CASE is"
         raise SettingsError(
             f"{info.id} compares stored scores: {what} for blind comparisons",
             hint=f"show a case of its runs: judgekit show {info.a.run_id} CASE",
         )
-    _show_stored(store, info, options)
+    has_page = options.files.has_page
+    with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
+        document = stored_comparison_document(store, info, replies, has_page=has_page)
+    show_document(document, options.model_copy(update={"verbose": True}), options.files)
 
 
 def _show_comparison_case(
