@@ -27,7 +27,7 @@ from .coverage import (
     cover_outputs as cover_outputs,
     cover_pairs as cover_pairs,
 )
-from .files import read_judged_file as read_judged_file, read_verdicts as read_verdicts
+from .files import iter_verdicts as iter_verdicts, read_judged_file as read_judged_file
 from .inputs import (
     CLUSTER_BY_CASE as CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM as CLUSTER_BY_ITEM,

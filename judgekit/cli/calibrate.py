@@ -19,6 +19,7 @@ from judgekit.calibration import (
     calibrate as calibrated,
     cover_outputs,
     cover_pairs,
+    iter_verdicts,
     judged_from_grading,
     judged_from_records,
     judged_from_replies,
@@ -26,7 +27,6 @@ from judgekit.calibration import (
     load_recorded_replies,
     pair_key,
     read_judged_file,
-    read_verdicts,
     whole_rubric,
 )
 from judgekit.cli import console
@@ -319,7 +319,7 @@ def _answers_of_run(run_id: str, options: _CalibrateOptions) -> KnownAnswers:
 
 def _answers_of_file(options: _CalibrateOptions) -> KnownAnswers:
     cases = _cases_by_id(options.cases)
-    for one in read_verdicts(options.results) if options.results is not None else ():
+    for one in iter_verdicts(options.results) if options.results is not None else ():
         if one.case_id is not None:
             known = KnownAnswer(cases.get(one.case_id), judgments=one.judgments)
             yield OutputKey(one.case_id, one.variant), known

@@ -287,7 +287,7 @@ def shown_output(
 
 def utf16_offset(text: str, offset: int) -> int:
     """Where a character stands in UTF-16 units, by which a browser counts."""
-    # Most outputs are plain ASCII, of which Python knows without looking.
+    # Most outputs are plain ASCII, which Python knows without reading them.
     if text.isascii():
         return min(offset, len(text))
     return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
@@ -341,7 +341,7 @@ class Opinions:
         tone: Tone = "neutral",
         value: str = "",
     ) -> PageJson:
-        """What a judge said, with its score; `who` where its name says too little."""
+        """The answer of a judge, with its score; `who` where its name alone is not enough."""
         name = judge_name(one)
         reason, reply = (
             (one.rationale, None)

@@ -95,7 +95,7 @@ def with_repeat(name: str, repeat: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    # Nearly every text is harmless: looking at it as a whole is twenty times as fast.
+    # Nearly every text is harmless, and one test of the whole is twenty times as fast.
     if text.isprintable():
         return text
     # An output may hold escape sequences, or direction marks that show one text as another.

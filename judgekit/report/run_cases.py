@@ -235,16 +235,16 @@ def shown_answer(
 
 
 def _criteria(answer: Outcome, rubric: Rubric | None, opinions: Opinions) -> Iterator[PageJson]:
-    """What was said of each criterion, in the order of the rubric; those it lacks come last."""
+    """The judgments of each criterion, in the order of the rubric; those it lacks come last."""
     verdict = {} if answer.verdict is None else {one.name: one for one in answer.verdict.criteria}
-    said: dict[str, list[Judgment | JudgeFailure]] = {name: [] for name in verdict}
+    judged: dict[str, list[Judgment | JudgeFailure]] = {name: [] for name in verdict}
     answers: Iterable[Judgment | JudgeFailure] = (*answer.result.judgments, *answer.result.failures)
     for one in answers:
         # The heuristic judge repeats the messages of the assertions, which are listed already.
         if one.judge != HEURISTIC:
-            said.setdefault(one.criterion, []).append(one)
+            judged.setdefault(one.criterion, []).append(one)
     known = {} if rubric is None else _criterion_facts(rubric)
-    for name, each in said.items():
+    for name, each in judged.items():
         if (found := verdict.get(name)) is None:
             yield opinion_group(name, [_opinion(one, opinions) for one in each])
             continue

@@ -332,6 +332,7 @@ def _refused(
     changed = numbers.format_count(counts["changed"], "case")
     remedy = _remedy(sides[0][0], sides[1][0])
     return Document(
+        kind="Comparison of stored scores",
         title=f"{labels[0]} and {labels[1]} side by side",
         conclusion=Conclusion(
             f"No verdict: {reason}. The outputs of {changed} differ.", "inconclusive"
