@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from judgekit.report import Conclusion, Document, TextChange
 from judgekit.report.html import render_html
-from tests.browser.conftest import file_url
+from tests.browser.conftest import file_url, judgekit, viewing
 from tests.cli.bench import asked
 from tests.factories import reply
 from tests.judge.comparing import prefers
@@ -268,6 +268,31 @@ def test_an_analysis_says_why_an_output_lost(page: Page, pairs: Path) -> None:
     assert "Strengths of A" in text
     assert "It names the period." in text
     assert "tone: It was asked kindly." in text
+
+
+def test_the_viewer_has_the_prompt_and_the_reply_of_each_order(page: Page, pairs: Path) -> None:
+    stored = json.loads(judgekit("show", "--comparisons", "--json", folder=pairs).stdout)
+    name = next(one["id"] for one in stored if one.get("judge"))
+    with viewing(pairs, "--with-replies") as address:
+        page.goto(address.replace("/?", f"/comparisons/{name}?"))
+        page.locator("tr[data-row]", has_text="c1").first.click()
+        rows = page.locator(".pair-body .opinion")
+        expect(rows.first).to_be_visible()
+        page.keyboard.press("p")
+        for row in (rows.first, rows.nth(1)):
+            exchange = row.locator(".exchange")
+            expect(exchange).to_contain_text("Question c1?")
+            expect(exchange.get_by_label("reply")).to_contain_text("It names the period and pays.")
+        expect(page.locator(".pair-body")).not_to_contain_text("add --with-replies")
+
+
+def test_a_number_of_a_quote_leads_to_its_place(page: Page, pairs: Path) -> None:
+    body = opened(page, pairs, "sides.html", "c2")
+    second = body.locator(".opinion").nth(1)
+    second.get_by_role("button", name="quote 1").click()
+    # Both answers have a first quote: only the one of this answer is meant.
+    expect(body.locator("mark.at")).to_have_count(1)
+    expect(body.locator(".side").nth(1).locator("mark.at")).to_have_text(QUOTE)
 
 
 def test_runs_of_unlike_judges_get_no_verdict(page: Page, pairs: Path) -> None:
