@@ -78,7 +78,7 @@ def case_document(
     histories = earlier or [()] * len(answers)
     return Document(
         kind="Case",
-        title=", ".join((f"case {case.id}", *case_facts(case))),
+        title=", ".join((f"Case {case.id}", *case_facts(case))),
         conclusion=_conclusion(answers),
         blocks=not_empty([
             Notes((case.description,) if case.description else ()),
