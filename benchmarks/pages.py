@@ -13,12 +13,19 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, limited, report
+from judgekit.records import Case
 from judgekit.report import Conclusion, Document, html_parts, write_document
-from judgekit.report.case_table import CaseRow, CaseTableBuilder, GridCell
+from judgekit.report.case_table import (
+    CaseTableBuilder,
+    GridCell,
+    opinion,
+    opinion_group,
+    shown_output,
+)
 from judgekit.report.run_cases import RUN_FILTERS, RUN_STATES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from playwright.sync_api import Page
 
@@ -38,14 +45,13 @@ def write_large_page(path: Path, n_cases: int, n_variants: int, *, n_characters:
     """Write a page with cases of which every fifth fails; each output has a word of its own."""
     variants = [f"v{n}" for n in range(n_variants)]
     builder = CaseTableBuilder("run", variants, RUN_STATES, RUN_FILTERS)
-    for row in _rows(n_cases, n_variants, n_characters):
-        builder.add(row)
+    _add_rows(builder, n_cases, n_variants, n_characters)
     table = builder.table()
     document = Document(f"{n_cases:,} cases", Conclusion("Measured."), (table,), dict)
     write_document(path, document)
 
 
-def _rows(n_cases: int, n_variants: int, n_characters: int) -> Iterator[CaseRow]:
+def _add_rows(builder: CaseTableBuilder, n_cases: int, n_variants: int, n_characters: int) -> None:
     draw = random.Random(1)
     for n in range(n_cases):
         state = "fail" if n % 5 == 0 else "pass"
@@ -53,33 +59,20 @@ def _rows(n_cases: int, n_variants: int, n_characters: int) -> Iterator[CaseRow]
         words = (" ".join(draw.choices(_WORDS, k=n_characters // 7 + 1)) for _ in range(n_variants))
         texts = [f"needle-{n} {text}"[:n_characters] for text in words]
         cells = [GridCell(state, round(draw.random(), 2), "", filters) for _ in range(n_variants)]
-        yield CaseRow(
-            case_id=f"case-{n}",
-            snippet=f"Customer {n} asks about an order",
-            cells=cells,
-            full=_full(n, state, texts),
-            tags=(f"tag-{n % 7}",),
+        case = Case(
+            id=f"case-{n}", input=f"Customer {n} asks about an order", tags=(f"tag-{n % 7}",)
         )
+        builder.add(case, cells, {"questions": {}, "answers": _answers(state, texts)})
 
 
-def _full(n: int, state: str, texts: Sequence[str]) -> dict[str, object]:
-    judgment = {
-        "criterion": "correct", "score": "4", "value": "0.75", "tone": "pass", "judge": "m",
-        "facts": [], "rationale": texts[0][:200], "quotes": [],
-    }  # fmt: skip
+def _answers(state: str, texts: Sequence[str]) -> list[dict[str, object]]:
+    said = opinion("m", "4", value="0.75", rationale=texts[0][:200])
+    group = opinion_group("correct", [said], "0.75", tone="pass")
     answer = {
-        "round": "", "name": "v", "state": [*RUN_STATES].index(state), "value": "0.75",
-        "facts": [], "error": None, "mono": False, "marks": [], "steps": None,
-        "judgments": [judgment], "failures": [], "exchanges": [], "exchange_of": [None],
-        "criteria": [], "checks": [], "scores": [], "trace": [],
+        "round": "", "state": [*RUN_STATES].index(state), "value": "0.75", "steps": None,
+        "opinions": [group], "exchanges": [], "checks": [], "scores": [], "trace": [],
     }  # fmt: skip
-    return {
-        "id": f"case-{n}", "facts": [], "questions": {},
-        "texts": [{"title": "input", "text": f"Customer {n} asks", "mono": False}],
-        "answers": [
-            {**answer, "column": column, "output": text} for column, text in enumerate(texts)
-        ],
-    }  # fmt: skip
+    return [shown_output(column, "v", text) | answer for column, text in enumerate(texts)]
 
 
 def measure(quick: bool) -> list[Figure]:  # noqa: FBT001 - what the command line hands in

@@ -28,7 +28,7 @@ from .coverage import (
     cover_outputs as cover_outputs,
     cover_pairs as cover_pairs,
 )
-from .files import read_judged_file as read_judged_file
+from .files import iter_verdicts as iter_verdicts, read_judged_file as read_judged_file
 from .inputs import (
     CLUSTER_BY_CASE as CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM as CLUSTER_BY_ITEM,
@@ -87,6 +87,7 @@ from .sources import (
     judged_from_replies as judged_from_replies,
     judged_from_run as judged_from_run,
     load_recorded_replies as load_recorded_replies,
+    preferred_output as preferred_output,
     read_replies as read_replies,
     whole_rubric as whole_rubric,
 )

@@ -118,6 +118,12 @@ def read_judged_file(
     return read_judged_rows(rows, path, rubric=rubric, cases=cases)
 
 
+def iter_verdicts(path: Path) -> Iterator[Verdict]:
+    """The verdicts of a file with the evidence of the judge; none where it has other rows."""
+    rows = [row for row in _rows(path) if isinstance(row, FileRow) and "criteria" in row.fields]
+    return (verdict for _, verdict in _records(rows, Verdict, path))
+
+
 def read_judged_rows(
     rows: Sequence[FileRow],
     path: Path | None = None,

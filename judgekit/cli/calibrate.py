@@ -19,6 +19,7 @@ from judgekit.calibration import (
     calibrate as calibrated,
     cover_outputs,
     cover_pairs,
+    iter_verdicts,
     judged_from_grading,
     judged_from_records,
     judged_from_replies,
@@ -296,7 +297,7 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
         rubric = None if options.rubric is None else load_rubric(options.rubric)
         data = read_judged_file(options.results, rubric=rubric, cases=_cases_by_id(options.cases))
         data.origin["file"] = str(options.results)
-        return _Collected(data)
+        return _Collected(data, answers=lambda: _answers_of_file(options))
     if options.judge_model is not None:
         # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
         if not options.judge_model.startswith(RECORDED):
@@ -314,6 +315,14 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
 def _answers_of_run(run_id: str, options: _CalibrateOptions) -> KnownAnswers:
     with closing(RunStore(options.store, create=False)) as store:
         yield from stored_answers(store, run_id)
+
+
+def _answers_of_file(options: _CalibrateOptions) -> KnownAnswers:
+    cases = _cases_by_id(options.cases)
+    for one in iter_verdicts(options.results) if options.results is not None else ():
+        if one.case_id is not None:
+            known = KnownAnswer(cases.get(one.case_id), judgments=one.judgments)
+            yield OutputKey(one.case_id, one.variant), known
 
 
 def _cases_by_id(path: Path | None) -> dict[str, Case]:

@@ -29,14 +29,28 @@ from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
     ContestOptions,
+    ReplyOptions,
     flag,
     max_cost_option,
     option,
     resume_command,
 )
-from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
+from judgekit.cli.outputs import (
+    OutputFiles,
+    check_replies,
+    output_option,
+    show_document,
+    sort_outputs,
+)
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
-from judgekit.cli.setup import LIMIT_REACHED, existing_store, fatal_words, note_unused_replies
+from judgekit.cli.setup import (
+    LIMIT_REACHED,
+    cache_folder,
+    existing_store,
+    fatal_words,
+    note_unused_replies,
+    page_replies,
+)
 from judgekit.cli.sides import (
     SideArguments,
     is_file_argument,
@@ -100,7 +114,7 @@ if TYPE_CHECKING:
     from judgekit.report import Document
 
 
-class _CompareOptions(ContestOptions):
+class _CompareOptions(ContestOptions, ReplyOptions):
     until_decided: bool = flag(
         "Test after every case, in random order, and stop once significant (always-valid test)."
     )
@@ -168,6 +182,7 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         judgekit compare v1 v2 --until-decided --max-cases 200
     """
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
+    check_replies(options, files)
     _check_options(options)
     # Invalid labels are reported before any call.
     labels = None
@@ -231,6 +246,7 @@ class _Job:
     budget: Budget | None
     files: OutputFiles
     labels: Sequence[LocatedLabel] | None
+    options: _CompareOptions
 
 
 def _compare_blind(
@@ -265,8 +281,8 @@ def _compare_blind(
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
     info = info if comparison is None else require_same_comparison(comparison, info)
     is_resumed, budget = comparison is not None, sides.budget
-    job = _Job(panel, pairing, info, sides.store, is_resumed, budget, files, labels)
-    return _compare_and_show(job, options)
+    job = _Job(panel, pairing, info, sides.store, is_resumed, budget, files, labels, options)
+    return _compare_and_show(job)
 
 
 def _resumed(
@@ -310,7 +326,9 @@ def _compare_scores(
     found = compare_stored_scores(store, info, names)
     cases = None
     if files.has_page:
-        cases = score_comparison_cases(store, found, (first[1], second[1]), info.tags)[0]
+        with page_replies(cache_folder(options), is_wanted=options.with_replies) as replies:
+            variants = first[1], second[1]
+            cases = score_comparison_cases(store, found, variants, info.tags, replies)
     document, decision = score_comparison_document(found.result, cases), found.result.decision
     if not options.no_store:
         data = {"id": info.id, **asdict(found.result)}
@@ -341,9 +359,9 @@ def _store_scores(store: RunStore, info: ScoreComparisonInfo) -> None:
         raise StoreError(error.message, hint="compare without storing: --no-store") from error
 
 
-def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
+def _compare_and_show(job: _Job) -> int:
     """Compare until everything is done or decided, and print the result; the exit code."""
-    info = job.info
+    info, options = job.info, job.options
     note_grading_only(info.rubric)
     if job.resumed:
         job.store.resume_comparison(info.id)
@@ -379,14 +397,14 @@ def _compare_and_show(job: _Job, options: _CompareOptions) -> int:
         # Also after an error: every answer that was paid for must be found by --resume.
         recorder.flush()
         job.store.end_comparison(info.id, status=status)
-    summary, labelled = _corrected(summary, job, options)
-    _show(summary, labelled, job, options)
+    summary, labelled = _corrected(summary, job)
+    _show(summary, labelled, job)
     code = _code(summary, status, command, comparer.fatal_error)
     if code not in {0, Exit.INCOMPLETE, Exit.INCONCLUSIVE}:
         return code
     if options.analysis is not None:
-        code = _analyse(job, options.analysis, options) or code
-        _write_again(job, summary, labelled)
+        code = _analyse(job, options.analysis) or code
+        _write_again(summary, labelled, job)
     # Replies that an earlier session used would be reported as unused.
     if not job.resumed and not comparer.is_over:
         note_unused_replies(job.panel.judges)
@@ -445,25 +463,20 @@ async def follow_comparisons(
 
 
 def _corrected(
-    summary: ComparisonSummary, job: _Job, options: _CompareOptions
+    summary: ComparisonSummary, job: _Job
 ) -> tuple[ComparisonSummary, LabelledComparison | None]:
     """The result, and its correction by human labels where there are some, which then decides."""
     if job.labels is None:
         return summary, None
     judged = counted_pairs(job.store, job.info)
-    how = _correction_options(options)
+    how = _correction_options(job.options)
     pairs, rubric = job.pairing.pairs(), job.info.rubric
     labelled = correct_wins(pairs, judged, rubric, job.labels, summary, how)
     return replace(summary, decision=labelled.decision), labelled
 
 
-def _show(
-    summary: ComparisonSummary,
-    labelled: LabelledComparison | None,
-    job: _Job,
-    options: ContestOptions,
-) -> None:
-    info = job.info
+def _show(summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job) -> None:
+    info, options = job.info, job.options
     show_document(_result_document(summary, labelled, job), options, job.files)
     if not options.quiet and not options.as_json:
         console.note(f"stored as {info.id}: judgekit show {info.id}")
@@ -476,18 +489,21 @@ def _show(
 
 
 def _write_again(
-    job: _Job, summary: ComparisonSummary, labelled: LabelledComparison | None
+    summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job
 ) -> None:
     """Write the pages with the analyses; without them they were written before the first call."""
-    for path in job.files.documents:
-        if job.files.has_page:
-            write_document(path, _result_document(summary, labelled, job))
+    document = _result_document(summary, labelled, job)
+    for path in job.files.documents if job.files.has_page else ():
+        write_document(path, document)
 
 
 def _result_document(
     summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job
 ) -> Document:
-    cases = comparison_cases(job.store, job.info) if job.files.has_page else None
+    cases, folder = None, cache_folder(job.options)
+    if job.files.has_page:
+        with page_replies(folder, is_wanted=job.options.with_replies) as replies:
+            cases = comparison_cases(job.store, job.info, replies)
     document = comparison_document(summary, cases)
     document = replace(document, data=lambda: {"id": job.info.id, **asdict(summary)})
     if labelled is None:
@@ -495,9 +511,9 @@ def _result_document(
     return with_human_labels(document, labelled, summary.a, summary.b)
 
 
-def _analyse(job: _Job, path: Path, options: ContestOptions) -> int:
+def _analyse(job: _Job, path: Path) -> int:
     """Analyse every pair that has a winner and no analysis yet, and write all analyses."""
-    store, info = job.store, job.info
+    store, info, options = job.store, job.info, job.options
     # One analysis of a pair is enough: it comes from the first judge of a panel.
     judge = job.panel.judges[0]
     pairs = unanalysed_pairs(store, info)

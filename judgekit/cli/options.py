@@ -352,6 +352,13 @@ class CacheFolderOptions(CommandOptions):
     )
 
 
+class ReplyOptions(CommandOptions):
+    """Whether pages have what the judge was sent and what it wrote."""
+
+    # Off by default: prompts repeat every input, and make a page several times as large.
+    with_replies: bool = flag("With -o FILE.html: include the judge's prompts and raw replies.")
+
+
 class CallOptions(CommandOptions):
     """How judges are called, with which cache and at which cost."""
 

@@ -12,7 +12,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.options import NEW_FILE, OutputOptions, option
+from judgekit.cli.options import NEW_FILE, OutputOptions, ReplyOptions, option
 from judgekit.errors import SettingsError
 from judgekit.report import (
     EXPORT_SUFFIXES,
@@ -73,6 +73,19 @@ def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = (
     # A suffix that is both is a data file: .json of `grade` has always been the verdicts.
     data = tuple(path for path in paths if path.suffix.lower() in exports)
     return OutputFiles(data, tuple(path for path in paths if path not in data))
+
+
+def check_replies(options: ReplyOptions, files: OutputFiles) -> None:
+    """Refuse `--with-replies` where it would have no effect."""
+    if not options.with_replies:
+        return
+    if not files.has_page:
+        raise SettingsError("--with-replies is for pages", hint="add -o FILE.html")
+    if getattr(options, "no_cache", False):
+        raise SettingsError(
+            "--no-cache and --with-replies contradict each other",
+            hint="prompts and raw replies are read from the cache",
+        )
 
 
 def export_outputs(paths: Sequence[Path], *, what: str) -> OutputFiles:

@@ -12,10 +12,16 @@ from pydantic import ValidationError
 
 from judgekit.cli import console
 from judgekit.cli.help import command
-from judgekit.cli.options import CacheFolderOptions, OutputOptions, StoreOptions, rubric_option
-from judgekit.cli.outputs import output_option, sort_outputs
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    OutputOptions,
+    ReplyOptions,
+    StoreOptions,
+    rubric_option,
+)
+from judgekit.cli.outputs import check_replies, output_option, sort_outputs
 from judgekit.cli.rank import recorded_ranking
-from judgekit.cli.replies import ReplyOptions, check_replies, page_replies
+from judgekit.cli.setup import page_replies
 from judgekit.datasets import load_rubric
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.evaluation import (
@@ -44,7 +50,7 @@ from judgekit.store import RunStore
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.report import Document
+    from judgekit.report import Document, JudgeReplies
 
 _MOST_NAMED = 8
 
@@ -83,15 +89,18 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
         raise SettingsError("no file is named to write the report to", hint="-o report.html")
     check_replies(options, files)
     is_file = other is None and Path(result).is_file()
-    if options.with_replies and (is_file or other or result.startswith(COMPARISON_ID_PREFIX)):
-        raise SettingsError("--with-replies is for the page of one stored run", hint="omit it")
+    if options.with_replies and is_file:
+        raise SettingsError("--with-replies is for stored runs and comparisons", hint="omit it")
     if is_file:
         document = _file_document(Path(result), options.rubric, has_page=files.has_page)
     elif options.rubric is not None:
         raise SettingsError("--rubric is for files: what is stored has its own", hint="omit it")
     else:
-        with closing(RunStore(options.store, create=False)) as store:
-            document = _stored_document(store, result, other, options, has_page=files.has_page)
+        with (
+            closing(RunStore(options.store, create=False)) as store,
+            page_replies(options.cache_dir, is_wanted=options.with_replies) as replies,
+        ):
+            document = _stored_document(store, result, other, replies, has_page=files.has_page)
     for path in files.documents:
         write_document(path, document)
         console.note(f"wrote the report to {path}; it contains the data of the cases")
@@ -104,17 +113,15 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
 
 
 def _stored_document(
-    store: RunStore, result: str, other: str | None, options: _ReportOptions, *, has_page: bool
+    store: RunStore, result: str, other: str | None, replies: JudgeReplies | None, *, has_page: bool
 ) -> Document:
     if other is not None:
-        return side_by_side_document(
-            store, run_and_variant(result, store), run_and_variant(other, store)
-        )
+        sides = run_and_variant(result, store), run_and_variant(other, store)
+        return side_by_side_document(store, *sides, replies)
     if result.startswith(COMPARISON_ID_PREFIX):
-        return stored_comparison_document(store, store.any_comparison(result), has_page=has_page)
-    with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
-        run = Run(store.run(result), store)
-        return stored_run_document(store, run, replies, has_page=has_page)
+        found = store.any_comparison(result)
+        return stored_comparison_document(store, found, replies, has_page=has_page)
+    return stored_run_document(store, Run(store.run(result), store), replies, has_page=has_page)
 
 
 def _file_document(path: Path, rubric: str | None, *, has_page: bool) -> Document:

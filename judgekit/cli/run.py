@@ -20,15 +20,15 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH, resume_command
-from judgekit.cli.outputs import OutputFiles, export_outputs, show_document
+from judgekit.cli.outputs import OutputFiles, check_replies, export_outputs, show_document
 from judgekit.cli.progress import attend, run_until_stopped
-from judgekit.cli.replies import check_replies, page_replies
 from judgekit.cli.setup import (
     SAME_COMMAND,
     cache_folder,
     configured_suite,
     grade_setup,
     output_sources,
+    page_replies,
     refuse_uncalibrated,
     stop_words,
     suite_paths,
@@ -216,7 +216,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     answers = RunAnswers(most=0 if options.verbose else 5, lists_all=lists_all)
     # The answers are read once for all of it.
     failures = CaseTally(ended)
-    with page_replies(cache_folder(options) or Path(), is_wanted=options.with_replies) as replies:
+    with page_replies(cache_folder(options), is_wanted=options.with_replies) as replies:
         cases = RunCases(ended, replies) if files.has_page else None
         watchers = [answers.take, failures.take, *([] if cases is None else [cases.take])]
 

@@ -38,9 +38,9 @@ from judgekit.judge import (
     suite_template_folders,
 )
 from judgekit.models import Budget, RecordedModel, Refresh
-from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache
+from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache, MemoryCache
 from judgekit.records import CalibrationInUse, Case, Dataset, Output, Rubric, inactive_rubric_error
-from judgekit.report import message
+from judgekit.report import JudgeReplies, message
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
@@ -453,6 +453,19 @@ def open_cache(folder: Path, *, writing: bool = False) -> Iterator[DiskCache]:
         finally:
             for text in dict.fromkeys(str(each.message) for each in caught):
                 console.note(f"warning: {text}")
+
+
+@contextmanager
+def page_replies(folder: Path | None, *, is_wanted: bool) -> Iterator[JudgeReplies | None]:
+    """The prompts and replies in a cache folder for a page; None without `--with-replies`."""
+    if not is_wanted:
+        yield None
+    # Recorded replies leave no cache; the page says that they are not there.
+    elif folder is None or CacheFolder(folder).identity() is None:
+        yield JudgeReplies(MemoryCache())
+    else:
+        with open_cache(folder) as cache:
+            yield JudgeReplies(cache)
 
 
 def refuse_uncalibrated(use: CalibrationInUse) -> int:

@@ -15,13 +15,20 @@ from judgekit.cli.help import command
 from judgekit.cli.options import (
     CacheFolderOptions,
     OutputOptions,
+    ReplyOptions,
     StoreOptions,
     check_no_rule,
     flag,
     option,
 )
-from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
-from judgekit.cli.replies import ReplyOptions, check_replies, page_replies
+from judgekit.cli.outputs import (
+    OutputFiles,
+    check_replies,
+    output_option,
+    show_document,
+    sort_outputs,
+)
+from judgekit.cli.setup import page_replies
 from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
@@ -159,9 +166,10 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
     """
     check_replies(options, options.files)
     is_part = case or options.variant or options.tag or options.failed
-    if options.with_replies and (run is None or run.startswith(COMPARISON_ID_PREFIX) or is_part):
+    if options.with_replies and (run is None or is_part):
         raise SettingsError(
-            "--with-replies is for the page of a whole run", hint="judgekit show RUN -o FILE.html"
+            "--with-replies is for the page of a whole run or comparison",
+            hint="judgekit show RUN --with-replies -o FILE.html",
         )
     with closing(RunStore(options.store, create=False)) as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
@@ -280,7 +288,9 @@ def _show_comparisons(
             f"{info.id} compares stored scores: {what} for blind comparisons",
             hint=f"show a case of its runs: judgekit show {info.a.run_id} CASE",
         )
-    document = stored_comparison_document(store, info, has_page=options.files.has_page)
+    has_page = options.files.has_page
+    with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
+        document = stored_comparison_document(store, info, replies, has_page=has_page)
     show_document(document, options.model_copy(update={"verbose": True}), options.files)
 
 

@@ -18,6 +18,7 @@ from judgekit.cli.options import (
     ContestOptions,
     GradingOptions,
     JudgeOptions,
+    ReplyOptions,
     SelectionOptions,
     StoreOptions,
     SuiteOptions,
@@ -30,7 +31,6 @@ from judgekit.cli.options import (
     option,
 )
 from judgekit.cli.outputs import output_option
-from judgekit.cli.replies import ReplyOptions
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     GradeInputs,

@@ -71,7 +71,7 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
         raise SettingsError("--export serves nothing that could be edited", hint="omit --edit")
     # Whoever writes a suite may have no run yet.
     with closing(RunStore(options.store, create=options.edit is not None)) as store:
-        from judgekit.cli.replies import page_replies  # noqa: PLC0415 - Jinja, only for pages
+        from judgekit.cli.setup import page_replies  # noqa: PLC0415 - Jinja, only for pages
 
         with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
             if options.export is not None:

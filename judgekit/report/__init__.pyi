@@ -19,6 +19,7 @@ from .calibration_maps import (
     map_summary_lines as map_summary_lines,
     save_calibration as save_calibration,
 )
+from .case_table import JudgeReplies as JudgeReplies
 from .comparison import (
     comparison_document as comparison_document,
     ranking_document as ranking_document,
@@ -88,7 +89,6 @@ from .judge_changes import (
     tuning_plan_document as tuning_plan_document,
     tuning_plan_line as tuning_plan_line,
 )
-from .judge_replies import JudgeReplies as JudgeReplies
 from .label_page import (
     agreement_document as agreement_document,
     label_document as label_document,
@@ -154,11 +154,9 @@ from .run import (
 from .run_cases import RunCases as RunCases
 from .run_setup import judging_and_cost as judging_and_cost
 from .segments import format_pass_count as format_pass_count, stratum_note as stratum_note
-from .side_by_side import (
+from .store_documents import (
     score_comparison_cases as score_comparison_cases,
     side_by_side_document as side_by_side_document,
-)
-from .store_documents import (
     stored_comparison_document as stored_comparison_document,
     stored_run_document as stored_run_document,
 )

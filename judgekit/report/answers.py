@@ -1,16 +1,19 @@
 """Builds the document of one case of a run, and the list of answers that did not pass.
 
-The figures of a run are in `run`.
+What is known of a case, an answer and a judgment is put into words here for pages, too. The figures
+of a run are in `run`.
 """
 
 from __future__ import annotations
 
 import heapq
 import json
+from math import fsum
 from typing import TYPE_CHECKING
 
 from judgekit.judge import HEURISTIC
 from judgekit.prompts import judged_text, steps_text, to_text
+from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     PASS_TONES,
@@ -39,12 +42,13 @@ if TYPE_CHECKING:
         CaseResult,
         EmbeddingUsage,
         JsonObject,
-        JudgeFailure,
-        Judgment,
         Score,
         Verdict,
     )
     from judgekit.store import SupersededObservation
+
+CHECK_WORDS = {True: "holds", False: "fails", None: "error"}
+"""What an assertion does."""
 
 _PASS_WORDS = {True: "passes", False: "fails", None: "open"}
 _QUOTE_WORDS = {"exact": "", "normalized": " (but for white space)", None: " (not in the output)"}
@@ -70,14 +74,11 @@ def case_document(
     data: Callable[[], object],
 ) -> Document:
     """A case with its answers, and for each the observations that later ones replaced."""
-    facts = [case.name, case.stratum, *(f"#{tag}" for tag in case.tags)]
-    origin = {"agent": case.agent, "skill": case.skill, "prompt": case.prompt_version}
-    facts += [f"{what} {name}" for what, name in origin.items() if name]
     texts = (("input", case.input), ("context", case.context), ("reference", case.reference))
     histories = earlier or [()] * len(answers)
     return Document(
         kind="Case",
-        title=", ".join((f"Case {case.id}", *(fact for fact in facts if fact))),
+        title=", ".join((f"Case {case.id}", *case_facts(case))),
         conclusion=_conclusion(answers),
         blocks=not_empty([
             Notes((case.description,) if case.description else ()),
@@ -87,6 +88,14 @@ def case_document(
         ]),
         data=data,
     )  # fmt: skip
+
+
+def case_facts(case: Case) -> list[str]:
+    """What a case is called and where it belongs."""
+    facts = [case.name, case.stratum, *(f"#{tag}" for tag in case.tags)]
+    origin = {"agent": case.agent, "skill": case.skill, "prompt": case.prompt_version}
+    facts += [f"{what} {name}" for what, name in origin.items() if name]
+    return [fact for fact in facts if fact]
 
 
 def _conclusion(answers: Sequence[Outcome]) -> Conclusion:
@@ -107,9 +116,15 @@ def _answer_section(answer: Outcome, earlier: Sequence[SupersededObservation]) -
     blocks: list[Block] = [
         *_output_blocks(answer),
         Entries(tuple(e for one in result.checks for e in _check_entries(one)), "assertions"),
-        Notes(tuple(map(_score_text, result.scores)), "scores"),
+        Notes(
+            tuple(
+                ", ".join((one.name, format_decimal(one.value), *score_facts(one)))
+                for one in result.scores
+            ),
+            "scores",
+        ),
         Entries(
-            (*map(_judgment_entry, result.judgments), *map(_failure_entry, result.failures)),
+            (*map(_judgment_entry, result.judgments), *map(_judgment_entry, result.failures)),
             "judgments",
             # In full, the rationale is what a reader looks for.
             line_length=FOLDED_CHARACTERS,
@@ -119,7 +134,8 @@ def _answer_section(answer: Outcome, earlier: Sequence[SupersededObservation]) -
     if answer.verdict is not None and answer.verdict.error is None:
         blocks.append(_verdict_entries(answer.verdict))
     blocks.append(Notes(tuple(map(_earlier_text, earlier)), "earlier"))
-    return Section(f"{word}: {answer_headline(answer)}", not_empty(blocks), _about(answer), tone)
+    intro = " · ".join(answer_facts(answer))
+    return Section(f"{word}: {answer_headline(answer)}", not_empty(blocks), intro, tone)
 
 
 def _output_blocks(answer: Outcome) -> list[Block]:
@@ -137,7 +153,8 @@ def _output_blocks(answer: Outcome) -> list[Block]:
     return blocks or [Notes(("The output is empty.",))]
 
 
-def _about(answer: Outcome) -> str:
+def answer_facts(answer: Outcome) -> list[str]:
+    """When an answer was given, and what it and its judgments took."""
     result, output = answer.result, answer.result.output
     facts = [] if result.ran_at is None else [f"{result.ran_at:%Y-%m-%d %H:%M} UTC"]
     if output.duration_ms is not None:
@@ -145,76 +162,82 @@ def _about(answer: Outcome) -> str:
     if output.usage is not None:
         facts.append(f"{output.usage.input_tokens:,} tokens in, {output.usage.output_tokens:,} out")
         facts.append(numbers.format_usd(output.usage.cost_usd))
+    if (paid := fsum(one.cost_usd or 0.0 for one in result.judgments)) > 0:
+        facts.append(f"{numbers.format_usd(paid)} for its judgments")
     if output.run_id:
         facts.append(f"agent run {output.run_id}")
     if not result.is_done:
         facts.append("not fully judged")
-    return " · ".join(facts)
+    return facts
 
 
 def _check_entries(check: AssertionResult, depth: int = 0) -> list[Entry]:
-    word = "error" if check.passed is None else "holds" if check.passed else "fails"
     text = f"{check.type}: {message.one_line(check.error or check.message)}"
-    text += _price(check.asked)
+    text += f", {price}" if (price := _price(check.asked)) else ""
     if check.passed is not True and check.actual is not None:
         actual = json.dumps(check.actual, ensure_ascii=False)
         text += f", found {message.printable(actual, 100)}"
     tone = PASS_TONES[check.passed]
     parts = [entry for part in check.parts for entry in _check_entries(part, depth + 1)]
     # Leading spaces are stripped from foreign text, so that dots show the depth.
-    return [Entry("· " * depth + text, badge=word, tone=tone), *parts]
+    return [Entry("· " * depth + text, badge=CHECK_WORDS[check.passed], tone=tone), *parts]
 
 
-def _score_text(score: Score) -> str:
-    parts = [score.name, format_decimal(score.value)]
+def score_facts(score: Score) -> list[str]:
+    """What a score rests on: the measured value, its method, and what is wrong with it."""
+    facts = []
     if score.raw is not None and (score.unit is not None or score.raw != score.value):
-        parts.append(f"{score.raw:g} {score.unit or ''}".rstrip())
+        facts.append(f"{score.raw:g} {score.unit or ''}".rstrip())
     reason = message.one_line(score.error or score.message)
     # Scorers without more to report give the number again as their message.
     if score.raw is None or reason != f"{score.raw:.3f}":
-        parts.append(reason)
-    parts.append(score.method or "")
-    return ", ".join(part for part in parts if part) + _price(score.asked)
+        facts.append(reason)
+    facts += [score.method or "", _price(score.asked)]
+    return [fact for fact in facts if fact]
 
 
 def _price(usage: EmbeddingUsage | None) -> str:
     if usage is None:
         return ""
-    return f", {numbers.format_usd(usage.cost_usd)}" if usage.n_calls else ", from the cache"
+    return numbers.format_usd(usage.cost_usd) if usage.n_calls else "from the cache"
 
 
-def _judgment_entry(judgment: Judgment) -> Entry:
+def _judgment_entry(one: Judgment | JudgeFailure) -> Entry:
+    facts = (judge_name(one), *judgment_facts(one))
+    if isinstance(one, JudgeFailure):
+        headline = ", ".join((one.criterion, message.FAILURE_WORDS[one.kind], *facts))
+        reply = [] if one.reply is None else ["its reply:", *one.reply.splitlines()]
+        lines = (*one.message.splitlines(), *reply)
+        return Entry(headline, lines, "no judgment", "inconclusive")
+    score = f"{numbers.format_score(one)} → {one.value:.2f}"
+    quotes = [f"“{piece.quote}”{_QUOTE_WORDS[piece.match]}" for piece in one.evidence]
+    headline = ", ".join((one.criterion, score, *facts))
+    return Entry(headline, (*one.rationale.splitlines(), *quotes))
+
+
+def judge_name(one: Judgment | JudgeFailure | Preference | PreferenceFailure) -> str:
+    """The judge of an answer, and which of its repeats it is."""
+    return message.with_repeat(message.without_folders(one.judge), one.repeat)
+
+
+def judgment_facts(one: Judgment | JudgeFailure | Preference | PreferenceFailure) -> list[str]:
+    """How sure a judge was, what its answer cost, and what is odd about it."""
+    cost = ["from the cache" if one.cached else numbers.format_usd(one.cost_usd)]
+    cost = cost if one.n_calls else []
+    if isinstance(one, JudgeFailure | PreferenceFailure):
+        return cost
     # Nearly all judgments are a model's: only the others name their source.
-    facts: list[str] = [judgment.source] if judgment.source != "llm" else []
-    # Annotators often answer days after the output was made.
-    if judgment.source == "human" and judgment.judged_at is not None:
-        facts.append(f"{judgment.judged_at:%Y-%m-%d %H:%M} UTC")
-    figures = {"confidence": judgment.confidence, "expected": judgment.expected_raw}
-    facts += [f"{name} {figure:.2f}" for name, figure in figures.items() if figure is not None]
-    facts += [_judge_cost(judgment)] if judgment.n_calls else []
-    # Each quote below says for itself whether it is in the output.
-    flags = [flag for flag in judgment.flags if flag != "evidence_not_found"]
-    facts += [message.FLAG_WORDS.get(flag, flag) for flag in flags]
-    score = f"{numbers.format_score(judgment)} → {judgment.value:.2f}"
-    headline = ", ".join((judgment.criterion, score, _judge_name(judgment), *facts))
-    quotes = [f"“{piece.quote}”{_QUOTE_WORDS[piece.match]}" for piece in judgment.evidence]
-    return Entry(headline, (*judgment.rationale.splitlines(), *quotes))
-
-
-def _failure_entry(failure: JudgeFailure) -> Entry:
-    parts = [failure.criterion, message.FAILURE_WORDS[failure.kind], _judge_name(failure)]
-    parts += [_judge_cost(failure)] if failure.n_calls else []
-    reply = [] if failure.reply is None else ["its reply:", *failure.reply.splitlines()]
-    lines = (*failure.message.splitlines(), *reply)
-    return Entry(", ".join(parts), lines, "no judgment", "inconclusive")
-
-
-def _judge_name(judgment: Judgment | JudgeFailure) -> str:
-    return message.with_repeat(message.without_folders(judgment.judge), judgment.repeat)
-
-
-def _judge_cost(judgment: Judgment | JudgeFailure) -> str:
-    return "from the cache" if judgment.cached else numbers.format_usd(judgment.cost_usd)
+    facts: list[str] = [] if one.source == "llm" else [one.source]
+    if isinstance(one, Judgment) and one.source == "human" and one.judged_at is not None:
+        # Annotators often answer days after the output was made.
+        facts.append(f"{one.judged_at:%Y-%m-%d %H:%M} UTC")
+    if one.confidence is not None:
+        facts.append(f"confidence {one.confidence:.2f}")
+    if isinstance(one, Judgment) and one.expected_raw is not None:
+        facts.append(f"expected score {one.expected_raw:.2f}")
+    # Each quote says for itself whether it is in the output.
+    flags = [flag for flag in one.flags if flag != "evidence_not_found"]
+    return [*facts, *cost, *(message.FLAG_WORDS.get(flag, flag) for flag in flags)]
 
 
 def _verdict_entries(verdict: Verdict) -> Entries:

@@ -1,11 +1,13 @@
 """The cases of a result as its page shows them: a grid with a row for each, and each case in full.
 
-`run_cases` makes the rows of a run. The script in `script/` shows them; this is its input:
+`run_cases`, `pair_cases` and `item_cases` make the rows of the results, all of the same parts. The
+script in `script/` shows them; this is its input:
 
 - The index has what the grid needs of all cases, by columns: ids, snippets, tags, strata, a bit
   mask of the filters that a row belongs to, and the state, value and mask of each cell.
 - The cases in full stand in compressed lists of `CHUNK_ROWS`, opened when somebody looks at one,
-  so that a page of 10,000 cases appears at once.
+  so that a page of 10,000 cases appears at once. A case has its texts, its answers, and the
+  opinions of judges and annotators by criterion; answers of runs have the opinions themselves.
 
 Every text that the page shows is made here; the script has no words of its own for results.
 """
@@ -17,12 +19,17 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from judgekit.prompts import to_text
+from judgekit.records import Judgment, Preference
 from judgekit.report import message
+from judgekit.report.answers import case_facts, judge_name, judgment_facts
 from judgekit.report.document import CaseTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from judgekit.models.cache import ReplyCache
+    from judgekit.records import Case, Evidence, JudgeFailure, PreferenceFailure
     from judgekit.report.document import Block, PageJson, Tone
 
 PAGE_FORMAT = "judgekit-page/1"
@@ -31,7 +38,15 @@ PAGE_FORMAT = "judgekit-page/1"
 CHUNK_ROWS = 100
 SNIPPET_LENGTH = 160
 
-_COMPRESSION = 6
+# Higher levels take twice the time for a few percent.
+_COMPRESSION = 4
+_NOT_CACHED = (
+    "The cache does not hold this prompt and reply: it was recorded elsewhere, or deleted."
+)
+NO_REPLIES = {
+    "replies": "The judge's prompts and raw replies are not included: add --with-replies."
+}
+"""What a page without them says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +73,6 @@ class GridCell:
     """The filters that the answer belongs to; its row belongs to them too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseRow:
-    """One case: its row of the grid, and all that the page shows of it when it is opened."""
-
-    case_id: str
-    snippet: str
-    cells: Sequence[GridCell | None]
-    full: PageJson
-    tags: Sequence[str] = ()
-    stratum: str | None = None
-    filters: Iterable[str] = ()
-    """The filters that the row belongs to, whatever its cells do."""
-
-
 @dataclass(slots=True)
 class CaseTableBuilder:
     """Collects rows into a `CaseTable`; what they hold in full is compressed as they come."""
@@ -91,26 +92,75 @@ class CaseTableBuilder:
     omitted: Mapping[str, str] = field(default_factory=dict)
     """What the page does not have and how to get it, by the name that the script knows it by."""
 
-    _rows: list[CaseRow] = field(default_factory=list)
+    _rows: dict[str, list[Any]] = field(init=False)
+    _cells: list[dict[str, list[Any]]] = field(init=False)
+    _urgencies: list[tuple[int, float]] = field(default_factory=list)
     _open: list[PageJson] = field(default_factory=list)
     _chunks: list[bytes] = field(default_factory=list)
 
-    def add(self, row: CaseRow) -> None:
-        self._open.append(row.full)
+    def __post_init__(self) -> None:
+        self._rows = {key: [] for key in ("ids", "snippets", "tags", "strata", "masks")}
+        self._cells = [
+            {key: [] for key in ("state", "value", "text", "mask")} for _ in self.columns
+        ]
+
+    def add(
+        self,
+        case: Case | None,
+        cells: Sequence[GridCell | None],
+        full: Mapping[str, Any],
+        *,
+        name: str = "",
+        tags: Sequence[str] = (),
+        stratum: str | None = None,
+        filters: Iterable[str] = (),
+    ) -> None:
+        """Add a row.
+
+        Args:
+            case: What was asked; None where it is not known.
+            cells: The cell of each column; None where it has no answer.
+            full: What is shown beside the case when the row is opened.
+            name: What the row is called, where that is not the id of the case.
+            tags: Those of the row where the case is not known.
+            stratum: That of the row where the case is not known.
+            filters: Those that the row belongs to, whatever its cells do.
+        """
+        texts: PageJson = {"facts": [], "texts": []}
+        snippet = next((one["output"] for one in full["answers"]), "")
+        if case is not None:
+            texts, name = shown_case(case), name or case.id
+            tags, stratum = case.tags, case.stratum
+            snippet = case.name or (snippet if case.input is None else to_text(case.input))
+        shown_name = message.printable(name)
+        row = {
+            "ids": shown_name,
+            "snippets": text_snippet(snippet),
+            "tags": [*map(message.printable, tags)],
+            "strata": None if stratum is None else message.printable(stratum),
+            "masks": self._mask((*filters, *(key for one in cells if one for key in one.filters))),
+        }
+        for key, value in row.items():
+            self._rows[key].append(value)
+        for column, cell in zip(self._cells, cells, strict=True):
+            self._add_cell(column, cell)
+        known = [cell for cell in cells if cell is not None]
+        values = [cell.value for cell in known if cell.value is not None]
+        ranks = [self.states[cell.state].rank for cell in known]
+        self._urgencies.append((min(ranks, default=0), min(values, default=1.0)))
         # A run may be far larger than its index: only the compressed form of a row is held.
-        self._rows.append(
-            CaseRow(
-                case_id=row.case_id,
-                snippet=row.snippet,
-                cells=tuple(row.cells),
-                full={},
-                tags=tuple(row.tags),
-                stratum=row.stratum,
-                filters=tuple(row.filters),
-            )
-        )
+        self._open.append({"id": shown_name, **texts, **full})
         if len(self._open) == CHUNK_ROWS:
             self._close_chunk()
+
+    def _add_cell(self, column: dict[str, list[Any]], cell: GridCell | None) -> None:
+        # Plain numbers, since objects of so many cells would keep the garbage collector busy.
+        known = GridCell("") if cell is None else cell
+        value = None if known.value is None else round(known.value, 4)
+        column["state"].append(None if cell is None else [*self.states].index(cell.state))
+        column["value"].append(value)
+        column["text"].append(known.text)
+        column["mask"].append(self._mask(known.filters))
 
     def table(
         self,
@@ -135,17 +185,16 @@ class CaseTableBuilder:
         self._chunks.append(packed)
         self._open = []
 
+    def _mask(self, filters: Iterable[str]) -> int:
+        places = [*self.filters]
+        return sum(1 << places.index(key) for key in set(filters))
+
     def _index(self) -> PageJson:
-        rows = self._rows
-        bits = {key: 1 << place for place, key in enumerate(self.filters)}
-        cells = [self._column(n, bits) for n in range(len(self.columns))]
-        masks = [sum(bits[key] for key in set(row.filters)) for row in rows]
-        for cell in cells:
-            masks = [mask | own for mask, own in zip(masks, cell["mask"], strict=True)]
+        masks = self._rows["masks"]
         return {
             "format": PAGE_FORMAT,
             "kind": self.kind,
-            "n": len(rows),
+            "n": len(masks),
             "chunk": CHUNK_ROWS,
             "columns": [message.printable(name) for name in self.columns],
             "states": [
@@ -157,47 +206,27 @@ class CaseTableBuilder:
                     "key": key,
                     "label": label,
                     "title": self.titles.get(key, ""),
-                    "bit": bits[key],
-                    "n": sum(mask & bits[key] > 0 for mask in masks),
+                    "bit": 1 << place,
+                    "n": sum(mask >> place & 1 for mask in masks),
                 }
-                for key, label in self.filters.items()
+                for place, (key, label) in enumerate(self.filters.items())
             ],
             "questions": dict(self.questions),
             "omitted": dict(self.omitted),
-            "ids": [message.printable(row.case_id) for row in rows],
-            "snippets": [row.snippet for row in rows],
-            "tags": [list(map(message.printable, row.tags)) for row in rows],
-            "strata": [
-                None if row.stratum is None else message.printable(row.stratum) for row in rows
-            ],
-            "masks": masks,
-            "cells": cells,
-            "order": sorted(range(len(rows)), key=lambda n: self._urgency(rows[n])),
-        }
-
-    def _column(self, n: int, bits: Mapping[str, int]) -> dict[str, list[Any]]:
-        """The cells of a variant in all rows."""
-        places = {key: place for place, key in enumerate(self.states)}
-        cells = [row.cells[n] for row in self._rows]
-        texts = ["" if cell is None else cell.text for cell in cells]
-        return {
-            "state": [None if cell is None else places[cell.state] for cell in cells],
-            "value": [
-                None if cell is None or cell.value is None else round(cell.value, 4)
-                for cell in cells
-            ],
+            **self._rows,
             # Most tables show values: a list of as many empty texts would be dead weight.
-            "text": texts if any(texts) else [],
-            "mask": [
-                0 if cell is None else sum(bits[key] for key in set(cell.filters)) for cell in cells
+            "cells": [
+                {**column, "text": column["text"] if any(column["text"]) else []}
+                for column in self._cells
             ],
+            "order": sorted(range(len(masks)), key=self._urgencies.__getitem__),
         }
 
-    def _urgency(self, row: CaseRow) -> tuple[int, float]:
-        cells = [cell for cell in row.cells if cell is not None]
-        ranks = [self.states[cell.state].rank for cell in cells]
-        values = [cell.value for cell in cells if cell.value is not None]
-        return min(ranks, default=0), min(values, default=1.0)
+
+def filter_counts(table: CaseTable) -> dict[str, int]:
+    """How many rows each filter takes."""
+    index: Any = table.index
+    return {one["key"]: one["n"] for one in index["filters"]}
 
 
 def text_snippet(text: str) -> str:
@@ -205,6 +234,206 @@ def text_snippet(text: str) -> str:
     return message.printable(text[: 4 * SNIPPET_LENGTH], SNIPPET_LENGTH)
 
 
+def shown_case(case: Case) -> PageJson:
+    """What a page shows of a case apart from its answers."""
+    texts = {
+        "description": case.description or None,
+        "input": case.input,
+        "context": case.context,
+        "reference": case.reference,
+    }
+    return {
+        "facts": case_facts(case),
+        "texts": [
+            {"title": title, **shown_text(to_text(text))}
+            for title, text in texts.items()
+            if text is not None
+        ],
+    }
+
+
+def shown_text(text: str) -> PageJson:
+    """A foreign text as it is, and whether it is JSON, whose indentation needs a fixed width."""
+    is_json = text.lstrip()[:1] in {"{", "["}
+    if is_json:
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            is_json = False
+    return {"text": text, "mono": is_json}
+
+
+def shown_output(
+    column: int,
+    name: str,
+    text: str,
+    *,
+    error: str | None = None,
+    marks: Iterable[PageJson] = (),
+    facts: Sequence[str] = (),
+) -> PageJson:
+    """An output; answers of runs have more."""
+    shown = shown_text(text)
+    return {
+        "column": column,
+        "name": name,
+        "facts": facts,
+        "output": text,
+        "mono": shown["mono"],
+        "error": error,
+        "marks": [*marks],
+    }
+
+
 def utf16_offset(text: str, offset: int) -> int:
     """Where a character stands in UTF-16 units, by which a browser counts."""
+    # Most outputs are plain ASCII, which Python knows without reading them.
+    if text.isascii():
+        return min(offset, len(text))
     return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
+
+
+class JudgeReplies:
+    """What judges were sent and what they wrote, found by the keys that their answers name."""
+
+    def __init__(self, cache: ReplyCache) -> None:
+        self._cache = cache
+
+    def exchange(self, key: str) -> PageJson:
+        """The messages and the reply only: a request names its endpoint, too."""
+        sent = (self._cache.request_parts(key) or {}).get("messages")
+        messages = sent if isinstance(sent, list) else []
+        reply = self._cache.get(key)
+        if reply is None and (rejected := self._cache.rejected(key)):
+            reply = rejected[-1].reply
+        return {
+            "messages": [
+                {"role": str(one.get("role", "")), "text": str(one.get("content", ""))}
+                for one in messages
+                if isinstance(one, dict)
+            ],
+            "reply": None if reply is None else reply.text,
+            "note": _NOT_CACHED if reply is None and not messages else "",
+        }
+
+
+class Opinions:
+    """What judges say of a case, or of one answer to it.
+
+    Quotes are numbered as they come. An exchange with a judge stands once, although several
+    criteria may be answered in it.
+    """
+
+    def __init__(self, replies: JudgeReplies | None = None) -> None:
+        self._replies = replies
+        self._quotes: list[tuple[object, Evidence]] = []
+        self._exchange_of: dict[str, int] = {}
+        self.exchanges: list[PageJson] = []
+
+    def of(
+        self,
+        one: Judgment | JudgeFailure | Preference | PreferenceFailure,
+        score: str,
+        *,
+        who: str = "",
+        quotes: Iterable[PageJson] = (),
+        facts: Iterable[str] = (),
+        tone: Tone = "neutral",
+        value: str = "",
+    ) -> PageJson:
+        """The answer of a judge, with its score; `who` where its name alone is not enough."""
+        name = judge_name(one)
+        reason, reply = (
+            (one.rationale, None)
+            if isinstance(one, Judgment | Preference)
+            else (one.message, one.reply)
+        )
+        return opinion(
+            who or name,
+            score,
+            value=value,
+            tone=tone,
+            facts=[*([name] if who else []), *judgment_facts(one), *facts],
+            rationale=reason,
+            quotes=quotes,
+            reply=reply,
+            exchange=self._exchange(one.reply_key),
+        )
+
+    def _exchange(self, key: str | None) -> int | None:
+        if self._replies is None or key is None:
+            return None
+        if key not in self._exchange_of:
+            self._exchange_of[key] = len(self.exchanges)
+            self.exchanges.append(self._replies.exchange(key))
+        return self._exchange_of[key]
+
+    def quotes(
+        self, pieces: Iterable[Evidence], source: object = None, of: str = ""
+    ) -> Iterator[PageJson]:
+        """Pieces of evidence from a text; `source` is any name of it, `of` the one shown."""
+        for piece in pieces:
+            self._quotes.append((source, piece))
+            number = len(self._quotes)
+            yield {"no": number, "text": piece.quote, "match": piece.match, "of": of}
+
+    def marks(self, text: str, source: object = None, offset: int = 0) -> Iterator[PageJson]:
+        """Where the quotes so far stand in a text, in UTF-16 units; those not found have no mark.
+
+        Args:
+            text: A part of what the judge was shown.
+            source: The name of the text, as it was given to `quotes`.
+            offset: Where the part begins in all that was shown.
+        """
+        for number, (own, piece) in enumerate(self._quotes, start=1):
+            if own != source or piece.match is None or piece.start is None or piece.end is None:
+                continue
+            start, end = max(0, piece.start - offset), min(len(text), piece.end - offset)
+            if start < end:
+                yield {
+                    "start": utf16_offset(text, start),
+                    "end": utf16_offset(text, end),
+                    "no": number,
+                    "exact": piece.match == "exact",
+                }
+
+
+def opinion(
+    who: str,
+    score: str,
+    *,
+    value: str = "",
+    tone: Tone = "neutral",
+    facts: Iterable[str] = (),
+    rationale: str | None = None,
+    quotes: Iterable[PageJson] = (),
+    reply: str | None = None,
+    exchange: int | None = None,
+) -> PageJson:
+    """What one judge or annotator says: a row below a criterion.
+
+    `exchange` is the place of the prompt and the reply among those of the case or the answer.
+    """
+    return {
+        "who": who,
+        "score": score,
+        "value": value,
+        "tone": tone,
+        "facts": [*facts],
+        "rationale": rationale or "",
+        "quotes": [*quotes],
+        "reply": reply,
+        "exchange": exchange,
+    }
+
+
+def opinion_group(
+    title: str,
+    rows: Iterable[PageJson],
+    result: str = "",
+    *,
+    tone: Tone = "neutral",
+    facts: Iterable[str] = (),
+) -> PageJson:
+    """What all of them say of one criterion, and what follows from it."""
+    return {"title": title, "result": result, "tone": tone, "facts": [*facts], "rows": [*rows]}

@@ -36,7 +36,7 @@ from judgekit.report.pair_cases import short_judge_names
 from judgekit.report.segments import name_column, segment_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from judgekit.evaluation import (
         ComparisonDecision,
@@ -512,32 +512,32 @@ def _strengths(summary: RankingSummary) -> Table:
     level = round((1 - summary.decision.alpha) * 100, 1)
     pairs = {(pair.a, pair.b): pair for pair in summary.pairs}
     rows, ends = [], set()
-    for number, side in enumerate(summary.sides):
+    for number, (side, shade) in enumerate(zip(summary.sides, _shades(summary.sides), strict=True)):
         below = summary.sides[number + 1 : number + 2]
         pair = pairs.get((side.name, below[0].name)) if below else None
         p = format_p_value(None if pair is None else pair.p_adjusted)
-        rows.append((f"{side.place}", side.name, *_strength_cells(side), p))
+        cells = (f"{side.place}", side.name, *_strength_cells(side), p)
+        rows.append(
+            tuple(
+                replace(cell, shade=shade) if isinstance(cell, Cell) else Cell(cell, shade=shade)
+                for cell in cells
+            )
+        )
         if below and below[0].group != side.group:
             ends.add(number)
     heads = (f"strength, {level:g} %", "Elo", "wins", "rank", "p to next")
     columns = (Column("#"), Column("variant", "text", max_width=40), *map(Column, heads))
     notes = ("rank: the range of places that the comparisons allow",)
-    return Table(
-        columns,
-        tuple(rows),
-        notes=notes,
-        rules_after=frozenset(ends),
-        shades=_shades(summary.sides),
-    )
+    return Table(columns, tuple(rows), notes=notes, rules_after=frozenset(ends))
 
 
-def _shades(sides: Sequence[RankedSide]) -> tuple[int, ...]:
-    """Sides whose places may be the same share a shade with those between them."""
-    found: list[int] = []
+def _shades(sides: Sequence[RankedSide]) -> Iterator[int]:
+    """Sides whose places may be the same share a shade with those between them: 1 or 0 in turn."""
+    shade = 1
     for n, side in enumerate(sides):
         worst = max((one.worst for one in sides[:n] if one.group == side.group), default=0)
-        found.append(found[-1] + (worst < side.best) if found else 0)
-    return tuple(found)
+        shade = 1 - shade if n and worst < side.best else shade
+        yield shade
 
 
 def _strength_cells(side: RankedSide) -> list[str | Cell]:

@@ -78,7 +78,8 @@ class Cell:
     # What a page draws a line at, beside the interval: no difference, a gate, one half.
     reference: float | None = None
 
-    # From 0 to 5: how much of its row a count is, as the background of a matrix.
+    # From 0 to 5, as the background on a page: how much of its row a count is, or 1 for the rows
+    # that belong together, if the next ones have none.
     shade: int = 0
 
     # The page of what the cell names, by `page_path`; a link where there is such a page.
@@ -117,9 +118,6 @@ class Table:
     title: str = ""
     notes: tuple[str, ...] = ()
     rules_after: frozenset[int] = frozenset()
-
-    shades: tuple[int, ...] = ()
-    """Rows of one number belong together, and share a shade on a page; empty for none."""
 
     is_drawing: bool = False
     """Whether it draws figures that stand elsewhere: only pages show it."""

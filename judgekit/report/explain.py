@@ -21,13 +21,14 @@ from judgekit.report.document import (
     difference_cell,
     mean_cell,
     not_empty,
+    table_of,
 )
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from judgekit.evaluation import ExplainedVariance, SideDifference, SizeCurve
+    from judgekit.evaluation import ExplainedVariance, SideDifference, SizeBin, SizeCurve
     from judgekit.report.document import Block
     from judgekit.stats.attribution import ShapleyR2
 
@@ -49,7 +50,7 @@ def explain_document(
     sides: Sequence[SideDifference],
 ) -> Document:
     """What goes with the scores of some runs."""
-    blocks: list[Block] = [_shares(variance)]
+    blocks: list[Block | None] = [_shares(variance)]
     blocks += [
         Notes(tuple(f"{_word(n)}: {why}" for n, why in variance.left_out.items()), "left out")
     ]
@@ -116,31 +117,20 @@ def _curve_words(curve: SizeCurve) -> str:
     return f"{score} falls at about {curve.cliff_at:,.0f} {what}; it {stays}"
 
 
-def _shares(variance: ExplainedVariance) -> Table:
-    columns = (
-        Column("goes with", "text"),
-        Column("share of variance"),
-        Column("95 %"),
-        Column("by chance"),
-        Column("alone"),
-        Column("beside all others"),
-    )
+def _shares(variance: ExplainedVariance) -> Table | None:
     found = variance.shares
     if found is None:
-        return Table(columns, ())
-    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (
-            _word(name),
-            _share(found, k, variance.n_answers),
-            f"{found.low[k]:.1%} to {found.high[k]:.1%}",
-            f"{found.noise_floor[k]:.1%}",
-            f"{found.first[k]:.1%}",
-            f"{found.last[k]:.1%}",
-        )
-        for k, name in enumerate(variance.names)
-    )
+        return None
+    columns: dict[str, Callable[[int], str | Cell]] = {
+        "goes with": lambda k: _word(variance.names[k]),
+        "share of variance": lambda k: _share(found, k, variance.n_answers),
+        "95 %": lambda k: f"{found.low[k]:.1%} to {found.high[k]:.1%}",
+        "by chance": lambda k: f"{found.noise_floor[k]:.1%}",
+        "alone": lambda k: f"{found.first[k]:.1%}",
+        "beside all others": lambda k: f"{found.last[k]:.1%}",
+    }
     notes = () if found.note is None else (found.note,)
-    return Table(columns, rows, notes=notes)
+    return table_of(range(len(variance.names)), columns, notes=notes)
 
 
 def _share(found: ShapleyR2, k: int, n: int) -> Cell:
@@ -164,22 +154,18 @@ def _variance_json(variance: ExplainedVariance) -> dict[str, object] | None:
 
 def _curve(curve: SizeCurve) -> Section:
     what = _word(curve.by)
-    rows = tuple(
-        (
-            f"{one.low:,.0f}" if one.low == one.high else f"{one.low:,.0f} to {one.high:,.0f}",
-            mean_cell(one.value),
-            str(one.n_answers),
-            "yes" if one.value.low >= curve.threshold else "no",
-        )
-        for one in curve.bins
-    )
-    columns = (
-        Column(what, "text"), Column("score"), Column("answers"), Column(f"≥ {curve.threshold:g}"),
-    )  # fmt: skip
     notes = []
     if curve.n_unknown:
         notes.append(f"{numbers.format_count(curve.n_unknown, 'answer')} without {what} left out")
-    table = Table(columns, rows, notes=tuple(notes))
+    columns: dict[str, Callable[[SizeBin], str | Cell]] = {
+        what: lambda one: (
+            f"{one.low:,.0f}" if one.low == one.high else f"{one.low:,.0f} to {one.high:,.0f}"
+        ),
+        "score": lambda one: mean_cell(one.value),
+        "answers": lambda one: str(one.n_answers),
+        f"≥ {curve.threshold:g}": lambda one: "yes" if one.value.low >= curve.threshold else "no",
+    }
+    table = table_of(curve.bins, columns, notes=tuple(notes))
     title = f"over {what}" if curve.variant is None else f"{curve.variant} over {what}"
     return Section(title, (table, _plot(curve)))
 

@@ -9,6 +9,8 @@ nothing, and foreign text is only ever text in it.
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from base64 import b64encode
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +23,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from judgekit.report.document import TONE_SIGNS, Table, case_table_of
-from judgekit.report.meanings import meaning_of
 from judgekit.report.message import message_lines, printable
 from judgekit.report.svg import cell_bars, draw_bar, draw_plot, known_points, plot_figures
 
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _ASSETS = Path(__file__).with_name("assets")
-
+_MEANINGS = Path(__file__).with_name("meanings.toml")
+_LEVEL = re.compile(r", [\d.]+ %$")
 
 # What is shown of a case table without the script, and in print.
 _STATIC_ROWS = 100
@@ -173,6 +175,17 @@ def _finalize(value: object) -> object:
     # Leading spaces are our indent, which a browser would drop.
     indent = len(value) - len(value.lstrip(" "))
     return "\N{NO-BREAK SPACE}" * indent + printable(value)
+
+
+def meaning_of(name: str, kind: str) -> str:
+    """The tooltip of a column or a label of a result of some kind; empty where it needs none."""
+    term = _LEVEL.sub("", name).casefold()
+    return _meanings().get(f"{kind.casefold()}: {term}") or _meanings().get(term, "")
+
+
+@cache
+def _meanings() -> dict[str, str]:
+    return tomllib.loads(_MEANINGS.read_text(encoding="utf-8"))
 
 
 def embedded_json(value: object) -> Markup:

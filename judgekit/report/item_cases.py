@@ -6,22 +6,29 @@ A row is an output; a column is a criterion, or the decision before and now.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.calibration import OutputKey, level_of, mean_rating
-from judgekit.prompts import judged_text, to_text
+from judgekit.prompts import judged_text
 from judgekit.report import message, numbers
-from judgekit.report.case_table import CaseRow, CaseTableBuilder, CellState, GridCell, text_snippet
-from judgekit.report.pair_cases import opinion, shown_output
-from judgekit.report.run_cases import RUN_STATES, evidence_marks, shown_case
+from judgekit.report.case_table import (
+    CaseTableBuilder,
+    CellState,
+    GridCell,
+    Opinions,
+    opinion,
+    opinion_group,
+    shown_output,
+)
+from judgekit.report.run_cases import PASS_STATES, RUN_STATES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from judgekit.calibration import AlignedItems, CalibrationReport, Groups, JudgedItem
-    from judgekit.records import Case, Evidence, Judgment, Output
-    from judgekit.rejudgment import JudgedSide, PairedVerdict
+    from judgekit.records import Case, Judgment, Output
+    from judgekit.rejudgment import PairedVerdict
     from judgekit.report.document import Block, CaseTable, PageJson
     from judgekit.store import StoredRuns
     from judgekit.tuning import ChangedScore
@@ -58,11 +65,14 @@ class KnownAnswer:
 
     judgments: Sequence[Judgment] = ()
 
-    def snippet(self) -> str:
-        """The beginning of the input, or of the output where the input is not known."""
-        if self.case is not None and self.case.input is not None:
-            return text_snippet(self.case.name or to_text(self.case.input))
-        return text_snippet(judged_text(self.outputs[0])) if self.outputs else ""
+    def shown_outputs(self, place: OutputKey, opinions: Opinions | None = None) -> list[PageJson]:
+        """The outputs, with the evidence of the judgments."""
+        shown = []
+        for column, one in enumerate(self.outputs):
+            text, name = judged_text(one), one.variant or place.variant or "output"
+            marks = () if opinions is None else opinions.marks(text)
+            shown.append(shown_output(column, name, text, error=one.error, marks=marks))
+        return shown
 
 
 KnownAnswers = Iterable[tuple[OutputKey, KnownAnswer]]
@@ -70,12 +80,10 @@ KnownAnswers = Iterable[tuple[OutputKey, KnownAnswer]]
 
 
 def stored_answers(store: StoredRuns, run_id: str) -> Iterator[tuple[OutputKey, KnownAnswer]]:
-    """The answers of a run, with the judgments of its automated judges."""
+    """The answers of a run, with their judgments."""
     for result in store.results(run_id):
         place = OutputKey(result.case.id, result.variant, result.repeat)
-        # Judgments of humans are labels, and would be taken for the judge's.
-        own = [one for one in result.judgments if one.source != "human"]
-        yield place, KnownAnswer(result.case, (result.output,), own)
+        yield place, KnownAnswer(result.case, (result.output,), result.judgments)
 
 
 _DISAGREEING = frozenset({"higher", "lower", "other"})
@@ -104,7 +112,7 @@ def calibration_cases(
     known = {place: answer for place, answer in answers if place in items}
     for place in sorted(items, key=lambda one: one.rank):
         own = [(part, items[place].get(part.name)) for part in parts]
-        builder.add(_item_row(place, own, reasons, known.get(place, KnownAnswer())))
+        _add_item(builder, place, own, reasons, known.get(place, KnownAnswer()))
     return builder.table(summary, "Items: judge vs human label", comes_early=False)
 
 
@@ -112,16 +120,17 @@ def _title(part: AlignedItems) -> str:
     return part.name or "whole output"
 
 
-def _item_row(
+def _add_item(
+    builder: CaseTableBuilder,
     place: OutputKey,
     items: Sequence[tuple[AlignedItems, JudgedItem | None]],
     reasons: Mapping[tuple[OutputKey, str], str],
     known: KnownAnswer,
-) -> CaseRow:
-    quotes = _NumberedQuotes()
+) -> None:
+    opinions = Opinions()
     cells: list[GridCell | None] = []
     filters: set[str] = set()
-    opinions: list[PageJson] = []
+    shown: list[PageJson] = []
     groups: Groups = {}
     for part, item in items:
         if item is None:
@@ -135,52 +144,18 @@ def _item_row(
         filters |= {"people"} if _is_spread(part, [*item.ratings.values()]) else set()
         why = reasons.get((place, item.criterion))
         filters |= set() if why is None else {"next"}
-        rows = [*_judge_rows(part, item, known, quotes), *_annotator_rows(part, item)]
-        title, result = _title(part), "" if why is None else f"label this next: {why}"
-        opinions.append({"title": title, "result": result, "rows": rows})
-    tags, stratum = groups.get("tag", ()), next(iter(groups.get("stratum", ())), None)
-    row = _row(place, known, cells, opinions, filters=filters, quotes=quotes.taken)
-    return replace(row, tags=tags, stratum=stratum)
-
-
-def _row(
-    place: OutputKey,
-    known: KnownAnswer,
-    cells: Sequence[GridCell | None],
-    opinions: list[PageJson],
-    *,
-    filters: Collection[str],
-    quotes: Sequence[tuple[int, Evidence]] = (),
-) -> CaseRow:
-    case, outputs = known.case, []
-    for column, one in enumerate(known.outputs):
-        text, name = judged_text(one), one.variant or place.variant or "output"
-        marks = evidence_marks(text, quotes)
-        outputs.append(shown_output(column, name, text, error=one.error, marks=marks))
-    about: PageJson = {"facts": [], "texts": []} if case is None else shown_case(case)
-    title = message.printable(str(place))
-    return CaseRow(
-        case_id=str(place),
-        snippet=known.snippet(),
-        cells=cells,
-        full={"id": title, **about, "answers": outputs, "opinions": opinions},
-        tags=() if case is None else case.tags,
-        stratum=None if case is None else case.stratum,
+        rows = [*_judge_rows(part, item, known, opinions), *_annotator_rows(part, item)]
+        result = "" if why is None else f"label this next: {why}"
+        shown.append(opinion_group(_title(part), rows, result))
+    builder.add(
+        known.case,
+        cells,
+        {"answers": known.shown_outputs(place, opinions), "opinions": shown},
+        name=str(place),
+        tags=groups.get("tag", ()),
+        stratum=next(iter(groups.get("stratum", ())), None),
         filters=filters,
     )
-
-
-class _NumberedQuotes:
-    """The quotes of all judgments of an output, by the numbers that its marks have."""
-
-    def __init__(self) -> None:
-        self.taken: list[tuple[int, Evidence]] = []
-
-    def take(self, judgment: Judgment) -> Iterator[PageJson]:
-        for piece in judgment.evidence:
-            number = len(self.taken) + 1
-            self.taken.append((number, piece))
-            yield {"no": number, "text": piece.quote, "match": piece.match, "of": ""}
 
 
 def _item_state(part: AlignedItems, item: JudgedItem) -> str:
@@ -232,14 +207,14 @@ def _score(part: AlignedItems, raw: float) -> str:
 
 
 def _judge_rows(
-    part: AlignedItems, item: JudgedItem, known: KnownAnswer, quotes: _NumberedQuotes
+    part: AlignedItems, item: JudgedItem, known: KnownAnswer, opinions: Opinions
 ) -> Iterator[PageJson]:
-    own = [one for one in known.judgments if one.criterion == item.criterion]
+    every = [one for one in known.judgments if one.criterion == item.criterion]
+    # Judgments of humans are labels.
+    own = [one for one in every if one.source != "human"]
     for one in own:
-        facts = [message.with_repeat(one.judge, one.repeat)]
-        facts += [] if one.confidence is None else [f"confidence {one.confidence:.2f}"]
-        score, shown = _score(part, one.raw), quotes.take(one)
-        yield opinion("judge", score, rationale=one.rationale, facts=facts, quotes=shown)
+        quotes = opinions.quotes(one.evidence)
+        yield opinions.of(one, _score(part, one.raw), who="judge", quotes=quotes)
     if not own:
         facts = [] if item.confidence is None else [f"confidence {item.confidence:.2f}"]
         score = "no usable answer" if item.judge is None else _score(part, item.judge)
@@ -272,10 +247,17 @@ def score_changes(changed: Sequence[ChangedScore], answers: KnownAnswers) -> Cas
     known = {place: answer for place, answer in answers if place in items}
     for place, own in items.items():
         cells = [_change_cell(own[name]) if name in own else None for name in names]
-        opinions = [_score_change(one) for one in own.values()]
-        states = {cell.state for cell in cells if cell is not None}
         answer = known.get(place, KnownAnswer())
-        builder.add(_row(place, answer, cells, opinions, filters=states & filters.keys()))
+        builder.add(
+            answer.case,
+            cells,
+            {
+                "answers": answer.shown_outputs(place),
+                "opinions": [_score_change(one) for one in own.values()],
+            },
+            name=str(place),
+            filters={cell.state for cell in cells if cell is not None} & filters.keys(),
+        )
     return builder.table(title="Changed scores on held-out cases", comes_early=False)
 
 
@@ -288,7 +270,7 @@ def _change_cell(one: ChangedScore) -> GridCell:
 def _score_change(one: ChangedScore) -> PageJson:
     scores = {"before": one.present, "now": one.chosen, "human label": one.human}
     rows = [opinion(who, f"{score:.3g}") for who, score in scores.items()]
-    return {"title": one.criterion, "result": "", "rows": rows}
+    return opinion_group(one.criterion, rows)
 
 
 def changed_verdicts(
@@ -301,14 +283,14 @@ def changed_verdicts(
     answer_of = {place: answer for place, answer in answers if place in wanted}
     for place, one in zip(places, flips, strict=True):
         known = answer_of.get(place, KnownAnswer())
-        cells = [_verdict_cell(side) for side in (one.old, one.new)]
-        filters = ["up" if one.new.passed else "down"]
-        builder.add(_row(place, known, cells, [*_criterion_changes(one)], filters=filters))
+        builder.add(
+            known.case,
+            [GridCell(PASS_STATES[side.passed], side.value) for side in (one.old, one.new)],
+            {"answers": known.shown_outputs(place), "opinions": [*_criterion_changes(one)]},
+            name=str(place),
+            filters=["up" if one.new.passed else "down"],
+        )
     return builder.table(summary, "Changed decisions", comes_early=False)
-
-
-def _verdict_cell(side: JudgedSide) -> GridCell:
-    return GridCell({True: "pass", False: "fail", None: "open"}[side.passed], side.value)
 
 
 def _criterion_changes(one: PairedVerdict) -> Iterator[PageJson]:
@@ -322,6 +304,7 @@ def _criterion_changes(one: PairedVerdict) -> Iterator[PageJson]:
                 continue
             score = "no judgment" if answer.raw is None else f"{answer.raw:g}"
             facts = [f"first of {answer.n:,}"] if answer.n > 1 else []
-            facts.append(f"value {numbers.format_decimal(answer.value)}")
-            rows.append(opinion(who, score, rationale=answer.rationale, facts=facts))
-        yield {"title": name, "result": "", "rows": rows}
+            value = numbers.format_decimal(answer.value)
+            reason = answer.rationale
+            rows.append(opinion(who, score, value=value, rationale=reason, facts=facts))
+        yield opinion_group(name, rows)

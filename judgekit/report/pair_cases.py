@@ -1,51 +1,48 @@
 """Shows the pairs of blind comparisons and rankings: a line in a terminal, a case on a page.
 
-Answers of two runs are in `side_by_side`, single judged outputs in `item_cases`; all of them show a
-case in the same form (`outputs`, then `opinions` by criterion).
+Answers of two runs are in `store_documents`, single judged outputs in `item_cases`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
-from itertools import count
+from collections import Counter, defaultdict
 from math import fsum
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from judgekit.calibration import preferred_output
 from judgekit.evaluation import OutputPair, counted_pairs
 from judgekit.judge import prepare_pair
-from judgekit.prompts import WITHHELD_NAME, to_text
+from judgekit.prompts import WITHHELD_NAME
 from judgekit.records import WINNER_POINTS, Preference
 from judgekit.report import message
 from judgekit.report.case_table import (
-    CaseRow,
+    NO_REPLIES,
     CaseTableBuilder,
     CellState,
     GridCell,
-    text_snippet,
+    Opinions,
+    opinion_group,
+    shown_output,
     utf16_offset,
 )
-from judgekit.report.run_cases import evidence_marks, shown_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from judgekit.judge import BlindPair
     from judgekit.records import (
-        Case,
         Comparison,
         ComparisonAnalysis,
         ComparisonInfo,
-        Evidence,
         PairAnswer,
         PreferenceFailure,
         PresentationOrder,
         Winner,
     )
-    from judgekit.report.document import CaseTable, PageJson, Tone
+    from judgekit.report.case_table import JudgeReplies
+    from judgekit.report.document import CaseTable, PageJson
     from judgekit.store import StoredComparisons
 
-    _Quote = tuple[int, Evidence]
+    _Meeting = tuple[Comparison, OutputPair | None]
 
 PAIR_STATES = {
     "error": CellState("no output", "!", "error", 0),
@@ -107,71 +104,32 @@ def short_judge_names(judges: Iterable[str]) -> dict[str, str]:
     }
 
 
-def opinion(
-    who: str,
-    score: str,
-    *,
-    rationale: str | None = None,
-    tone: Tone = "neutral",
-    facts: Iterable[str] = (),
-    quotes: Iterable[PageJson] = (),
-) -> PageJson:
-    """What one judge or annotator says: a row below a criterion."""
-    return {
-        "who": who,
-        "score": score,
-        "tone": tone,
-        "facts": list(facts),
-        "rationale": rationale or "",
-        "quotes": list(quotes),
-    }
-
-
-def shown_output(
-    column: int, name: str, text: str, *, error: str | None = None, marks: Sequence[PageJson] = ()
-) -> PageJson:
-    """An output of which nothing but its text is shown; answers of runs have more."""
-    facts: list[str] = []
-    return {
-        "column": column,
-        "name": name,
-        "facts": facts,
-        "output": text,
-        "error": error,
-        "marks": list(marks),
-    }
-
-
-def comparison_cases(store: StoredComparisons, info: ComparisonInfo) -> CaseTable:
+def comparison_cases(
+    store: StoredComparisons, info: ComparisonInfo, replies: JudgeReplies | None = None
+) -> CaseTable:
     """The pairs of a stored comparison: the choice in each order, and what follows."""
     columns = ("A first", "B first", "result")
-    builder = CaseTableBuilder("comparison", columns, PAIR_STATES, PAIR_FILTERS)
+    omitted = NO_REPLIES if replies is None else {}
+    builder = CaseTableBuilder("comparison", columns, PAIR_STATES, PAIR_FILTERS, omitted=omitted)
     analyses = store.analyses(info.id)
     for pair, found in counted_pairs(store, info):
         outputs = OutputPair(pair.case, pair.a, pair.b, pair.repeat)
-        shown = PairView(found, outputs, names=info.names)
+        opinions = Opinions(replies)
+        view = PairView(found, outputs, opinions, names=info.names)
         builder.add(
-            CaseRow(
-                case_id=message.with_repeat(pair.case.id, pair.repeat),
-                snippet=_snippet(pair.case),
-                cells=[*(_order_cell(found, order) for order in _ORDERS), _result_cell(found)],
-                full={
-                    "id": message.printable(pair.case.id),
-                    **shown_case(pair.case),
-                    "answers": shown.outputs((f"A: {info.a.label}", f"B: {info.b.label}")),
-                    "opinions": shown.opinions(),
-                    "points": _analysis_points(analyses.get(pair.place)),
-                },
-                tags=pair.case.tags,
-                stratum=pair.case.stratum,
-                filters=_pair_filters(found),
-            )
+            pair.case,
+            [*(_order_cell(found, order) for order in _ORDERS), _result_cell(found)],
+            {
+                # Quotes are numbered before their places are marked.
+                "opinions": [*view.groups()],
+                "answers": view.outputs(f"A: {info.a.label}", f"B: {info.b.label}"),
+                "exchanges": opinions.exchanges,
+                "points": _analysis_points(analyses.get(pair.place)),
+            },
+            name=message.with_repeat(pair.case.id, pair.repeat),
+            filters=_pair_filters(found),
         )
     return builder.table()
-
-
-def _snippet(case: Case) -> str:
-    return text_snippet(case.name or to_text(case.input))
 
 
 def _pair_filters(found: Comparison) -> list[str]:
@@ -200,7 +158,7 @@ def _order_cell(found: Comparison, order: PresentationOrder) -> GridCell:
         return GridCell("tie", text="identical")
     own = [one for one in found.preferences if one.order == order]
     chosen = [one for one in own if one.criterion is None] or own
-    votes = Counter(_preferred(one) for one in chosen)
+    votes = Counter(preferred_output(one.choice, one.order) for one in chosen)
     if not votes:
         return GridCell("open")
     if len(votes) == 1:
@@ -213,12 +171,6 @@ def _order_cell(found: Comparison, order: PresentationOrder) -> GridCell:
 _SIDE_WORDS: Mapping[Winner, str] = {"a": "A", "b": "B", "tie": "tie"}
 
 
-def _preferred(one: Preference) -> Winner:
-    if one.choice == "tie":
-        return "tie"
-    return "a" if (one.choice == "first") == (one.order == "ab") else "b"
-
-
 class PairView:
     """Two outputs as the judge saw them, with its choices in each order.
 
@@ -229,41 +181,33 @@ class PairView:
         self,
         found: Comparison,
         pair: OutputPair | None,
+        opinions: Opinions,
         *,
         names: Iterable[str] = (),
         labels: tuple[str, str] = ("A", "B"),
-        numbers_of: Iterator[int] | None = None,
     ) -> None:
-        self._pair, self._found, self._labels = pair, found, labels
-        self._blind: BlindPair | None = None
+        self._found, self._pair, self._opinions, self._labels = found, pair, opinions, labels
+        self._texts = ("", "")
         if pair is not None:
             # Evidence refers to the texts without the names that would give a side away.
             scrubs = found.scrubbed is not None
-            self._blind = prepare_pair(pair.a, pair.b, names, scrubs=scrubs)
-        self._numbers = count(1) if numbers_of is None else numbers_of
-        self._quotes: tuple[list[_Quote], list[_Quote]] = ([], [])
-        self._opinions = [*self._by_criterion()]
+            self._texts = prepare_pair(pair.a, pair.b, names, scrubs=scrubs).texts
 
-    def opinions(self) -> list[PageJson]:
-        """The choices by criterion, those about the whole first."""
-        return self._opinions
-
-    def outputs(self, names: tuple[str, str]) -> list[PageJson]:
-        """Both outputs, with evidence marked, and where names were taken out."""
-        if self._pair is None or self._blind is None:
+    def outputs(self, *names: str) -> list[PageJson]:
+        """Both outputs, with the evidence of `groups`, and where names were taken out."""
+        if self._pair is None:
             return []
-        return [
-            shown_output(
-                side,
-                name,
-                text,
-                error=output.error,
-                marks=[*evidence_marks(text, self._quotes[side]), *self._scrubbed(side, text)],
-            )
-            for side, (name, output, text) in enumerate(
-                zip(names, (self._pair.a, self._pair.b), self._blind.texts, strict=True)
-            )
-        ]
+        shown = []
+        for side, output in enumerate((self._pair.a, self._pair.b)):
+            text = self._texts[side]
+            quotes = self._opinions.marks(text, self._source(side))
+            marks = (*quotes, *self._scrubbed(side, text))
+            shown.append(shown_output(side, names[side], text, error=output.error, marks=marks))
+        return shown
+
+    def _source(self, side: int) -> object:
+        # Which names are hidden differs from pair to pair, and quotes fit the text they are from.
+        return self._labels[side], self._texts[side]
 
     def _scrubbed(self, side: int, text: str) -> Iterator[PageJson]:
         moved = 0
@@ -282,7 +226,8 @@ class PairView:
                 "note": f"hidden from the judge: {message.printable(one.text)}",
             }
 
-    def _by_criterion(self) -> Iterator[PageJson]:
+    def groups(self) -> Iterator[PageJson]:
+        """The choices by criterion, those about the whole first."""
         found = self._found
         results = {None: (found.winner, found.consistent)} | {
             one.name: (one.winner, one.consistent) for one in found.criteria
@@ -291,13 +236,9 @@ class PairView:
         answers.sort(key=lambda one: one.order)
         for name, (winner, consistent) in results.items():
             rows = [self._row(one) for one in answers if one.criterion == name]
-            if not rows and name is not None:
-                continue
-            yield {
-                "title": name or "overall",
-                "result": self._result(winner, consistent=consistent),
-                "rows": rows,
-            }
+            if rows or name is None:
+                result = self._result(winner, consistent=consistent)
+                yield opinion_group(name or "overall", rows, result)
 
     def _result(self, winner: Winner | None, *, consistent: bool | None) -> str:
         if self._found.error is not None:
@@ -312,34 +253,22 @@ class PairView:
         return {"a": f"{a} is preferred", "b": f"{b} is preferred", "tie": "tie"}[side]
 
     def _row(self, one: Preference | PreferenceFailure) -> PageJson:
-        first = self._labels[_ORDERS.index(one.order)]
-        who, facts = f"{first} shown first", [message.with_repeat(one.judge, one.repeat)]
+        first = _ORDERS.index(one.order)
+        who = f"{self._labels[first]} shown first"
         if not isinstance(one, Preference):
             words = f"no choice: {message.FAILURE_WORDS[one.kind]}"
-            return opinion(who, words, rationale=one.message, tone="inconclusive", facts=facts)
-        facts += [] if one.confidence is None else [f"confidence {one.confidence:.2f}"]
+            return self._opinions.of(one, words, who=who, tone="inconclusive")
+        facts = []
         if one.raw_first is not None and one.raw_second is not None:
             facts.append(f"scores {one.raw_first:g} (first) and {one.raw_second:g} (second)")
-        facts += [
-            message.FLAG_WORDS.get(flag, flag) for flag in one.flags if flag != "evidence_not_found"
+        quotes = [
+            quote
+            for side, pieces in ((first, one.evidence_first), (1 - first, one.evidence_second))
+            for quote in self._opinions.quotes(pieces, self._source(side), self._labels[side])
         ]
         slot = "" if one.choice == "tie" else f" (shown {one.choice})"
-        return opinion(
-            who,
-            f"{self._words(_preferred(one))}{slot}",
-            rationale=one.rationale,
-            facts=facts,
-            quotes=self._quoted(one),
-        )
-
-    def _quoted(self, one: Preference) -> Iterator[PageJson]:
-        sides = (0, 1) if one.order == "ab" else (1, 0)
-        for side, pieces in zip(sides, (one.evidence_first, one.evidence_second), strict=True):
-            for piece in pieces:
-                number = next(self._numbers)
-                self._quotes[side].append((number, piece))
-                source = self._labels[side]
-                yield {"no": number, "text": piece.quote, "match": piece.match, "of": source}
+        words = f"{self._words(preferred_output(one.choice, one.order))}{slot}"
+        return self._opinions.of(one, words, who=who, quotes=quotes, facts=facts)
 
 
 def _analysis_points(analysis: ComparisonAnalysis | None) -> list[PageJson]:
@@ -375,91 +304,66 @@ RANK_FILTERS = {"flip": "Inconsistent", "open": "Undecided", "error": "Error"}
 _HALF = 0.5
 
 
-@dataclass(slots=True)
-class _Meetings:
-    """The comparisons of one case, with the outputs where they are known."""
-
-    case: Case | None = None
-    found: list[tuple[OutputPair | None, Comparison]] = field(default_factory=list)
-
-
 class RankingCases:
     """Collects the comparisons of a ranking by their cases."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = tuple(names)
-        self._cases: dict[str, _Meetings] = {}
+        self._cases: defaultdict[str, list[_Meeting]] = defaultdict(list)
 
     def take(self, found: Comparison, pair: OutputPair | None = None) -> None:
         """Add a comparison; one that was read from a file has no outputs."""
-        meetings = self._cases.setdefault(found.case_id or "?", _Meetings())
-        meetings.found.append((pair, found))
-        if pair is not None:
-            meetings.case = pair.case
+        self._cases[found.case_id or "?"].append((found, pair))
 
     def table(self, variants: Sequence[str]) -> CaseTable:
         """A row for each case, a column for each variant in the order given."""
         builder = CaseTableBuilder("ranking", variants, RANK_STATES, RANK_FILTERS)
         for case_id, meetings in self._cases.items():
-            filters = {name for _, found in meetings.found for name in _pair_filters(found)}
-            case = meetings.case
-            about: PageJson = {"facts": [], "texts": []} if case is None else shown_case(case)
+            found = [one for one, _ in meetings]
+            filters = {name for one in found for name in _pair_filters(one)}
             builder.add(
-                CaseRow(
-                    case_id=case_id,
-                    snippet="" if case is None else _snippet(case),
-                    cells=[_rank_cell(name, meetings) for name in variants],
-                    full={
-                        "id": message.printable(case_id),
-                        **about,
-                        **self._views(meetings, variants),
-                    },
-                    tags=() if case is None else case.tags,
-                    stratum=None if case is None else case.stratum,
-                    filters=filters & RANK_FILTERS.keys(),
-                )
+                next((pair.case for _, pair in meetings if pair is not None), None),
+                [_rank_cell(name, found) for name in variants],
+                self._views(meetings, variants),
+                name=case_id,
+                filters=filters & RANK_FILTERS.keys(),
             )
         return builder.table()
 
-    def _views(self, meetings: _Meetings, variants: Sequence[str]) -> PageJson:
+    def _views(self, meetings: Sequence[_Meeting], variants: Sequence[str]) -> PageJson:
         """The outputs once each, and the choices of every pair."""
-        outputs: dict[str, PageJson] = {}
-        opinions: list[PageJson] = []
-        numbers_of = count(1)
-        for pair, found in meetings.found:
+        opinions = Opinions()
+        groups: list[PageJson] = []
+        views = []
+        for found, pair in meetings:
             labels = (found.variant_a or "", found.variant_b or "")
-            view = PairView(found, pair, names=self._names, labels=labels, numbers_of=numbers_of)
+            view = PairView(found, pair, opinions, names=self._names, labels=labels)
             names = " and ".join(labels)
-            opinions += [{**one, "title": f"{names}: {one['title']}"} for one in view.opinions()]
-            for label, shown in zip(labels, view.outputs(labels), strict=False):
-                shown["column"] = variants.index(label)
-                _merge_output(outputs.setdefault(label, shown), shown)
-        ordered = [outputs[name] for name in variants if name in outputs]
-        return {"answers": ordered, "opinions": opinions}
+            groups += [{**one, "title": f"{names}: {one['title']}"} for one in view.groups()]
+            views.append((labels, view))
+        outputs: dict[str, PageJson] = {}
+        for labels, view in views:
+            for label, shown in zip(labels, view.outputs(*labels), strict=False):
+                outputs.setdefault(label, shown | {"column": variants.index(label)})
+        return {
+            "opinions": groups,
+            "answers": [outputs[name] for name in variants if name in outputs],
+        }
 
 
-def _merge_output(first: PageJson, shown: PageJson) -> None:
-    # Which names are hidden differs from pair to pair, and marks fit the text they were made for.
-    if first is shown or first["output"] != shown["output"]:
-        return
-    marks = cast("list[PageJson]", first["marks"])
-    marks += [mark for mark in cast("list[PageJson]", shown["marks"]) if mark["no"]]
-
-
-def _rank_cell(name: str, meetings: _Meetings) -> GridCell | None:
+def _rank_cell(name: str, found: Sequence[Comparison]) -> GridCell | None:
     """The share of wins of a variant on a case."""
-    own = [one for _, one in meetings.found if name in {one.variant_a, one.variant_b}]
+    own = [one for one in found if name in {one.variant_a, one.variant_b}]
     if not own:
         return None
-    decided = [one for one in own if one.winner is not None]
-    if not decided:
-        return GridCell("open")
-    points = [WINNER_POINTS[one.winner or "tie"] for one in decided]
     # Points are those of side a, and a variant can be on either side.
     points = [
-        point if one.variant_a == name else 1 - point
-        for one, point in zip(decided, points, strict=True)
+        WINNER_POINTS[one.winner] if one.variant_a == name else 1 - WINNER_POINTS[one.winner]
+        for one in own
+        if one.winner is not None
     ]
+    if not points:
+        return GridCell("open")
     share = fsum(points) / len(points)
     state = "won" if share > _HALF else "lost" if share < _HALF else "even"
     return GridCell(state, share)

@@ -42,7 +42,7 @@ from judgekit.report.exports import verdict_json
 from judgekit.report.findings import changes_text
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
 from judgekit.report.numbers import format_p_value, nan_to_null
-from judgekit.report.run_plots import run_plots
+from judgekit.report.run_setup import run_plots
 from judgekit.report.segments import format_pass_count, stratum_note, variant_segments
 
 if TYPE_CHECKING:

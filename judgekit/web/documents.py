@@ -187,7 +187,7 @@ class ResultDocuments:
         return self.held.open(
             page_path("comparisons", info.id),
             [comparison_json(info), approvals, n_analyses],
-            lambda: stored_comparison_document(self._store, info, has_page=True),
+            lambda: stored_comparison_document(self._store, info, self._replies, has_page=True),
         )
 
     def difference(self, a: str = "", b: str = "") -> Document:
@@ -201,7 +201,9 @@ class ResultDocuments:
             raise InputError("both sides are the same", hint="choose two runs, or two variants")
         states = [[run.status, self._store.run_state(run.id), variant] for run, variant in sides]
         return self.held.open(
-            page_path("diff", a=a, b=b), states, lambda: side_by_side_document(self._store, *sides)
+            page_path("diff", a=a, b=b),
+            states,
+            lambda: side_by_side_document(self._store, sides[0], sides[1], self._replies),
         )
 
     def trend(self, suite: str) -> Document:

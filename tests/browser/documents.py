@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import judgekit as jk
+from judgekit.calibration import OutputKey
 from judgekit.evaluation import (
     AnswerRow,
     Outcome,
+    OutputPair,
     Run,
     SuiteFindings,
     compare_side_scores,
@@ -22,12 +25,30 @@ from judgekit.evaluation import (
     variants_side_by_side,
     version_history,
 )
-from judgekit.records import Evidence, Output, TraceEvent, Usage
+from judgekit.models.cache import MemoryCache
+from judgekit.models.request import ModelReply
+from judgekit.records import (
+    AnalysisPoint,
+    AnalysisSuggestion,
+    ComparedPair,
+    ComparedSide,
+    ComparisonAnalysis,
+    ComparisonInfo,
+    Evidence,
+    Output,
+    Preference,
+    TraceEvent,
+    Usage,
+)
 from judgekit.report import (
+    JudgeReplies,
+    KnownAnswer,
+    RankingCases,
     RunCases,
     audit_document,
     calibration_document,
     case_document,
+    comparison_cases,
     comparison_document,
     explain_document,
     finding_document,
@@ -38,6 +59,7 @@ from judgekit.report import (
     rejudgment_document,
     run_document,
     score_comparison_document,
+    side_by_side_document,
     suite_plan_document,
     trend_document,
     tuning_document,
@@ -45,10 +67,10 @@ from judgekit.report import (
 from judgekit.store import RunStore
 from tests.evaluation.comparison.test_scores import scored
 from tests.evaluation.labelled import RUBRIC, Crowd
-from tests.evaluation.pairs import several, summed
+from tests.evaluation.pairs import compared, said as said_of_pair, several, summed
 from tests.evaluation.ranking.fields import season
 from tests.evaluation.test_findings import rates
-from tests.factories import make_case
+from tests.factories import make_case, make_request, make_rubric
 from tests.rejudgment.twice import contrasted
 from tests.report.test_audit_page import whole
 from tests.report.test_plan_terminal import plan
@@ -60,16 +82,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.records import Observation
-    from judgekit.report import Document
+    from judgekit.report import CaseTable, Document
 
 EVIDENCE = "a refund within 30 days"
+PIECE = Evidence(quote=EVIDENCE, match="exact", start=12, end=12 + len(EVIDENCE))
+_REQUEST = make_request("Which one is better?")
 
 
 def result_documents(folder: Path) -> dict[str, Document]:
     """A document of each kind; the stores that they come from are below `folder`."""
     return {
         **_stored(folder),
-        "compare": comparison_document(summed(several(a=38, b=30, tie=12, first=6, open=1))),
+        "compare": comparison_document(
+            summed(several(a=38, b=30, tie=12, first=6, open=1)), _compared(folder)
+        ),
         "compare-scores": score_comparison_document(
             compare_side_scores(
                 scored(*[0.2, 0.3, 0.5, 0.9] * 6, tags=("x",)),
@@ -81,9 +107,10 @@ def result_documents(folder: Path) -> dict[str, Document]:
             rank_matches(
                 season(np.random.default_rng(1), {"v1": 1.5, "v2": 0.2, "v3": -1.5}, 60, first=0.8),
                 (),
-            )
+            ),
+            _ranked(),
         ),
-        "calibrate": calibration_document(_calibration()),
+        "calibrate": _calibrated(),
         "audit": audit_document(whole()),
         "tune": tuning_document(TUNING),
         "rejudge": rejudgment_document(
@@ -116,7 +143,12 @@ def _stored(folder: Path) -> dict[str, Document]:
         gate = run.gate(summary)
         assert gate is not None
         findings = [*SuiteFindings(followed, "support").findings.values()]
+        begun(store, *_answers(), name="run-2", n_cases=12, rubric=make_rubric("accuracy"))
+        store.end("run-2", status="complete", at=START + timedelta(minutes=2))
+        other = store.run("run-2")
         return {
+            "sides": side_by_side_document(store, (run.info, "v1"), (run.info, "v2")),
+            "sides-unlike": side_by_side_document(store, (run.info, "v1"), (other, "v2")),
             "run": run_document(summary, gate, answers=(cases.table(),)),
             "show": case_document(outcomes[0].result.case, outcomes[:2], data=dict),
             "gate": gate_document(summary, gate),
@@ -154,9 +186,8 @@ def _answers() -> Iterator[Observation]:
                 trace=[TraceEvent(type="tool_call", name="orders", content={"id": place})],
             )
             value = (place * 3 + (variant == "v2") * 2) % 5 / 4
-            piece = Evidence(quote=EVIDENCE, match="exact", start=12, end=12 + len(EVIDENCE))
             judged = tuple(
-                said(name, value, evidence=(piece,), confidence=0.8, rationale="It says so.")
+                said(name, value, evidence=(PIECE,), confidence=0.8, rationale="It says so.")
                 for name in ("accuracy", "clarity")
             )
             yield answer(
@@ -168,10 +199,91 @@ def _answers() -> Iterator[Observation]:
             )
 
 
-def _calibration() -> Any:
+def _compared(folder: Path) -> CaseTable:
+    """The pairs of a stored comparison, with everything that one can have."""
+    analysis = ComparisonAnalysis(
+        case_id="c0",
+        winner="b",
+        judge="fake",
+        strengths=(AnalysisPoint(text="Clear.", quote=EVIDENCE, found=True),),
+        suggestions=(AnalysisSuggestion(area="tone", before="a", after="b", reasoning="Short"),),
+    )
+    with closing(RunStore(folder / "compared.db")) as store:
+        info = ComparisonInfo(
+            id="cmp-1",
+            a=ComparedSide(label="old"),
+            b=ComparedSide(label="new"),
+            rubric=make_rubric(),
+            judge="fake",
+            started_at=START,
+        )
+        store.begin_comparison(info)
+        store.add_pairs(info.id, [_pair(n, outcome) for n, outcome in enumerate(("a", "open"))])
+        store.add_analysis(info.id, 0, analysis)
+        # Prompts and replies are foreign texts, too.
+        return comparison_cases(store, info, JudgeReplies(_cache()))
+
+
+def _cache() -> MemoryCache:
+    cache = MemoryCache()
+    cache.put(_REQUEST, ModelReply(text="The first one."))
+    return cache
+
+
+def _pair(place: int, outcome: str) -> ComparedPair:
+    case, answers = f"c{place}", said_of_pair(outcome, f"c{place}")
+    quoted = {"evidence_first": (PIECE,), "reply_key": _REQUEST.key, "confidence": 0.8}
+    return ComparedPair(
+        place=place,
+        case=make_case(id=case, reference="Refunds are possible.", tags=("refund",)),
+        a=_output("I am GPT-4.1. 😀", "old"),
+        b=_output("See the order.", "new"),
+        preferences=[
+            one.model_copy(update=quoted) for one in answers if isinstance(one, Preference)
+        ],
+        failures=[one for one in answers if not isinstance(one, Preference)],
+        is_done=True,
+    )
+
+
+def _output(end: str, variant: str) -> Output:
+    return Output(text=f"You can get {EVIDENCE}.\n{end}", variant=variant)
+
+
+def _ranked() -> CaseTable:
+    cases = RankingCases(("GPT-4.1",))
+    for k, names in enumerate((("v1", "v2"), ("v2", "v3"), ("v1", "v3"))):
+        pair = _pair(0, "a")
+        found = compared("a", "c0").comparison.model_copy(
+            update={
+                "variant_a": names[0],
+                "variant_b": names[1],
+                "preferences": pair.preferences,
+                "error": "timed out" if k == 2 else None,
+            }
+        )
+        first, second = (_output(name, name) for name in names)
+        cases.take(found, OutputPair(pair.case, first, second))
+    return cases.table(["v1", "v2", "v3"])
+
+
+def _calibrated() -> Document:
     crowd = Crowd(45, variants=("v1", "v2"))
     rows = [row | {"rationale": "It leaves out the date."} for row in crowd.labels(70)]
-    return jk.calibrate(crowd.verdicts(confidence=0.8), rows, rubric=RUBRIC)
+    verdicts = crowd.verdicts(confidence=0.8)
+    report = jk.calibrate(verdicts, rows, rubric=RUBRIC)
+    answers = [
+        (
+            OutputKey(str(one.case_id), one.variant),
+            KnownAnswer(
+                make_case(id=str(one.case_id)),
+                (_output("See the order.", str(one.variant)),),
+                [each.model_copy(update={"evidence": (PIECE,)}) for each in one.judgments],
+            ),
+        )
+        for one in verdicts
+    ]
+    return calibration_document(report, answers)
 
 
 def _explained() -> Document:

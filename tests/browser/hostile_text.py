@@ -83,6 +83,9 @@ USE = """
 """
 
 
+# What sets two answers beside each other, and shows the words that differ.
+_BESIDE = ".drawer .tabs > button, .drawer .pair-tools button[aria-keyshortcuts=d]"
+
 # Polled by the page itself: Playwright's own waiting evaluates text, which a policy refuses.
 _WAIT = """
 (patience) => new Promise((done) => {
@@ -181,12 +184,17 @@ def times_run(page: Page, path: Path) -> int:
     """How often a payload of a page ran after it was opened and used."""
     page.goto(file_url(path))
     page.evaluate(USE)
-    # The first cases are opened, and whatever can be pressed or searched is.
+    # The first cases are opened, also with their answers beside each other and as a word diff, and
+    # whatever can be pressed or searched is.
     rows = page.locator("[data-row]")
     for number in range(min(2, rows.count())):
         rows.nth(number).evaluate("(row) => row.click()")
-        page.wait_for_selector("dialog[open], .drawer")
+        page.wait_for_selector(".drawer .body[aria-busy=false]")
         page.evaluate(USE)
+        for button in page.locator(_BESIDE).all():
+            button.evaluate("(one) => one.click()")
+            page.wait_for_selector(".drawer .beside, .drawer .word-diff")
+            page.evaluate(USE)
         page.keyboard.press("Escape")
     for search in page.locator("input[type=search]").all():
         search.fill("<img")

@@ -52,8 +52,11 @@ def test_every_place_of_a_page_was_tried(tmp_path: Path) -> None:
         "Entry.headline", "Entry.lines", "Plot.caption", "Axis.title", "Axis.names",
         "Series.name", "Series.labels", "Section.intro", "Estimate.method", "index.ids",
         "index.snippets", "index.tags", "index.strata", "index.columns", "case.id",
-        "case.answers.output", "case.answers.judgments.rationale",
-        "case.answers.judgments.quotes.text", "case.answers.trace.name", "case.texts.text",
+        "case.answers.output", "case.answers.opinions.rows.rationale",
+        "case.answers.opinions.rows.quotes.text", "case.answers.trace.name", "case.texts.text",
+        "case.opinions.rows.rationale", "case.opinions.rows.quotes.of", "case.opinions.result",
+        "case.answers.marks.note", "case.points.points.after", "case.exchanges.messages.text",
+        "case.exchanges.reply",
     } <= tried  # fmt: skip
 
 

@@ -38,10 +38,11 @@ def test_every_page_says_the_same_without_its_script(
         shown = page.locator("main").inner_text()
         said = without.locator("main").inner_text()
         # The case table alone is drawn anew: its static form has the ids and values.
-        if name != "run":
+        ids = page.locator("tr[data-row] th").all_inner_texts()
+        if not ids:
             assert said == shown, name
         else:
-            assert "case-11" in said
+            assert all(one in said for one in ids), name
     plain.close()
 
 

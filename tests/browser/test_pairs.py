@@ -10,10 +10,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from judgekit.report import Conclusion, Document, TextChange
 from judgekit.report.html import render_html
-from tests.browser.conftest import file_url
+from tests.browser.conftest import file_url, judgekit, viewing
 from tests.cli.bench import asked
 from tests.factories import reply
 from tests.judge.comparing import prefers
@@ -269,6 +270,31 @@ def test_an_analysis_says_why_an_output_lost(page: Page, pairs: Path) -> None:
     assert "tone: It was asked kindly." in text
 
 
+def test_the_viewer_has_the_prompt_and_the_reply_of_each_order(page: Page, pairs: Path) -> None:
+    stored = json.loads(judgekit("show", "--comparisons", "--json", folder=pairs).stdout)
+    name = next(one["id"] for one in stored if one.get("judge"))
+    with viewing(pairs, "--with-replies") as address:
+        page.goto(address.replace("/?", f"/comparisons/{name}?"))
+        page.locator("tr[data-row]", has_text="c1").first.click()
+        rows = page.locator(".pair-body .opinion")
+        expect(rows.first).to_be_visible()
+        page.keyboard.press("p")
+        for row in (rows.first, rows.nth(1)):
+            exchange = row.locator(".exchange")
+            expect(exchange).to_contain_text("Question c1?")
+            expect(exchange.get_by_label("reply")).to_contain_text("It names the period and pays.")
+        expect(page.locator(".pair-body")).not_to_contain_text("add --with-replies")
+
+
+def test_a_number_of_a_quote_leads_to_its_place(page: Page, pairs: Path) -> None:
+    body = opened(page, pairs, "sides.html", "c2")
+    second = body.locator(".opinion").nth(1)
+    second.get_by_role("button", name="quote 1").click()
+    # Both answers have a first quote: only the one of this answer is meant.
+    expect(body.locator("mark.at")).to_have_count(1)
+    expect(body.locator(".side").nth(1).locator("mark.at")).to_have_text(QUOTE)
+
+
 def test_runs_of_unlike_judges_get_no_verdict(page: Page, pairs: Path) -> None:
     body = opened(page, pairs, "unlike.html", "c2")
     text = page.locator(".conclusion").inner_text()
@@ -283,7 +309,7 @@ def test_runs_of_unlike_judges_get_no_verdict(page: Page, pairs: Path) -> None:
 
 def test_places_that_may_be_the_same_share_a_shade(page: Page, pairs: Path) -> None:
     body = opened(page, pairs, "ranking.html", "c2")
-    assert page.locator("tr.shade0").count() == 2
+    assert page.locator("tr:has(.shade-1)").count() == 2
     assert body.locator("h4").all_inner_texts()[:2] == ["new", "old"]
     assert body.locator("h4").nth(2).inner_text() == "new and old: overall"
 
@@ -302,7 +328,8 @@ def test_a_judge_stands_beside_the_annotators(page: Page, pairs: Path) -> None:
     )
     assert scores == {"judge": "5", "annotator ada": "2", "annotator ben": "1"}
     assert texts_of(body, "mark") == [QUOTE]
-    assert "never written 2 not in the output" in body.inner_text()
+    expect(body.locator(".quotes li").nth(1)).to_contain_text("never written")
+    expect(body.locator(".quotes li").nth(1)).to_contain_text("not found in the output")
 
 
 def test_a_changed_decision_has_the_reasons_of_both_judges(page: Page, pairs: Path) -> None:

@@ -85,6 +85,27 @@ def test_what_grade_wrote_is_read(laid: Bench) -> None:
     assert ran.json["origin"] == {"file": "verdicts.jsonl"}
 
 
+def test_the_page_of_a_file_of_verdicts_has_the_quotes_of_the_judge(laid: Bench) -> None:
+    laid.run(
+        "grade", "outputs.jsonl", "--rubric", "rubric.yaml", "--judge", "recorded:replies.jsonl",
+        "-o", "verdicts.jsonl",
+    )  # fmt: skip
+    path = laid.folder / "verdicts.jsonl"
+    verdicts = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for verdict in verdicts:
+        quote = {"quote": verdict["case_id"], "match": "exact", "start": 0, "end": 2}
+        verdict["judgments"][0] |= {"evidence": [quote], "judge": "m one", "source": "llm"}
+    laid.write("verdicts.jsonl", *verdicts)
+    ran = laid.run(
+        "calibrate", "labels.jsonl", "--results", "verdicts.jsonl", "--rubric", "rubric.yaml",
+        "-o", "page.html",
+    )  # fmt: skip
+    assert ran.code == 0
+    for name, case in cases_of_page(laid.folder / "page.html").full.items():
+        (quote,) = case["opinions"][0]["rows"][0]["quotes"]
+        assert quote["text"] == name.split()[0]
+
+
 def test_the_latest_run_is_taken_where_nothing_is_named(laid: Bench) -> None:
     laid.write("cases.jsonl", *({"id": c, "input": "?", "tags": ["t"]} for c in SCORES))
     suite = {

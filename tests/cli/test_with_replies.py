@@ -1,4 +1,4 @@
-"""`--with-replies`: prompts and raw replies in pages of runs, and no key with them."""
+"""`--with-replies`: prompts and raw replies in pages of runs and comparisons, without any key."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ import pytest
 from judgekit.cli.options import TalkOptions
 from judgekit.cli.outputs import LARGE_PAGE, OutputFiles, show_document
 from judgekit.report import CaseTable, Conclusion, Document
-from tests.cli.bench import scores
+from tests.cli.bench import output, scores
+from tests.judge.comparing import prefers
+from tests.report.case_pages import cases_of_page
 from tests.report.run_pages import case_table, judged, make_result
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -106,6 +109,64 @@ def test_only_a_whole_run_is_shown_with_replies(bench: Bench, arguments: tuple[s
     ran = bench.run("show", *arguments, *PAGE, "--with-replies")
     assert ran.code == 2
     assert "--with-replies is for the page of a whole run" in ran.err
+
+
+COMPARE = ("compare", "new.jsonl", "old.jsonl", "--rubric", "rubric.yaml")
+
+
+@pytest.fixture
+def compared(bench: Bench) -> Bench:
+    """A bench with two pairs, compared by a judge on loopback."""
+    for name in ("new", "old"):
+        bench.write(f"{name}.jsonl", *(output(case, text=f"{name} {case}") for case in "ab"))
+    with OpenAILikeServer(ok(prefers("first"))) as server:
+        bench.ask(server, *COMPARE, *PAGE, "--with-replies")
+    return bench
+
+
+def exchanges_of(bench: Bench) -> list[tuple[str, str]]:
+    """The order of each choice of a page, and the raw reply that it comes from."""
+    return [
+        (row["who"], case["exchanges"][row["exchange"]]["reply"])
+        for case in cases_of_page(bench.folder / "page.html").full.values()
+        for group in case["opinions"]
+        for row in group["rows"]
+    ]
+
+
+def test_the_page_of_a_comparison_has_the_exchange_of_each_order(compared: Bench) -> None:
+    found = exchanges_of(compared)
+    # Two pairs, in both orders, by each of three criteria.
+    assert [who for who, _ in found] == ["A shown first", "B shown first"] * 6
+    assert all('"preference"' in reply for _, reply in found)
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_a_stored_comparison_is_shown_with_its_replies(compared: Bench, command: str) -> None:
+    (stored,) = compared.run("show", "--comparisons", "--json").json
+    name = stored["id"]
+    assert compared.run(command, name, *PAGE, "--with-replies").code == 0
+    assert len(exchanges_of(compared)) == 12
+    assert compared.run(command, name, *PAGE).code == 0
+    page = compared.folder / "page.html"
+    assert "not included: add --with-replies" in page.read_text(encoding="utf-8")
+
+
+def test_runs_side_by_side_have_their_replies(bench: Bench) -> None:
+    with OpenAILikeServer(scores(a=2)) as server:
+        bench.grade(server)
+        bench.grade(server, "-n", 1)
+    names = [one["id"] for one in bench.run("show", "--json").json["runs"]]
+    assert bench.run("report", *names, *PAGE, "--with-replies").code == 0
+    assert '"messages":[{' in cases_in_full(bench.folder / "page.html")
+
+
+def test_a_file_of_results_has_no_replies(bench: Bench) -> None:
+    with OpenAILikeServer(scores()) as server:
+        bench.grade(server, "-o", "verdicts.jsonl")
+    ran = bench.run("report", "verdicts.jsonl", *PAGE, "--with-replies")
+    assert ran.code == 2
+    assert "--with-replies is for stored runs and comparisons" in ran.err
 
 
 @pytest.mark.parametrize(("n_bytes", "is_large"), [(LARGE_PAGE, True), (1000, False)])

@@ -130,7 +130,9 @@ def test_a_judgment_that_is_missing_is_an_error_and_undecided_not_a_fail() -> No
     table = case_table([make_result(0, failures=(make_failure(judge=JUDGE),))])
     assert filters_of(table) == [["undecided", "error"]]
     answer = only_answer(table)
-    assert (answer["value"], answer["failures"][0]["kind"]) == (None, "no verdict could be read")
+    (row,) = answer["opinions"][0]["rows"]
+    assert (answer["value"], row["tone"]) == (None, "error")
+    assert row["score"] == "no judgment: no verdict could be read"
 
 
 @pytest.mark.parametrize("text", ["a😀b", "e\u0301tude\r\nb", "\r\n\r\n💥 b", "בדיקה b"])
@@ -158,13 +160,14 @@ def test_a_quote_that_is_not_in_the_output_has_no_mark() -> None:
     missing = Evidence(quote="a full refund")
     answer = only_answer(case_table([make_result(0, judged(evidence=(missing,)))]))
     assert (answer["marks"], answer["steps"]) == ([], None)
-    assert answer["judgments"][0]["quotes"] == [{"no": 1, "text": "a full refund", "match": None}]
+    (row,) = answer["opinions"][0]["rows"]
+    assert row["quotes"] == [{"no": 1, "text": "a full refund", "match": None, "of": ""}]
 
 
 def test_criteria_have_their_weight_and_the_value_from_which_they_pass() -> None:
     rubric = make_rubric(make_criterion(weight=2, required=True, pass_value=0.5))
     answer = only_answer(case_table([make_result(0, judged(0.5))], make_run(rubric=rubric)))
-    (criterion,) = answer["criteria"]
+    (criterion,) = answer["opinions"]
     assert criterion["facts"] == ["required", "weight 2", "passes from 0.5", "scale 1 to 5"]
     assert criterion["tone"] == "pass"
 
@@ -227,7 +230,7 @@ def test_replies_are_found_by_their_keys_once_for_all_criteria_of_a_call() -> No
         JudgeReplies(cache),
     )
     answer = only_answer(table)
-    assert answer["exchange_of"] == [0, 0, 1]
+    assert exchange_places(answer) == [0, 0, 1]
     assert answer["exchanges"] == [
         {
             "messages": [{"role": "user", "text": "How good is it?"}],
@@ -246,8 +249,13 @@ def test_a_reply_that_the_cache_lacks_is_reported_in_its_place() -> None:
         replies=JudgeReplies(MemoryCache()),
     )
     answer = only_answer(table)
-    assert answer["exchange_of"] == [0, None]
+    assert exchange_places(answer) == [0, None]
     assert "cache does not hold" in answer["exchanges"][0]["note"]
+
+
+def exchange_places(answer: Any) -> list[int | None]:
+    """Where the prompt and reply of each judgment stand."""
+    return [row["exchange"] for group in answer["opinions"] for row in group["rows"]]
 
 
 def test_without_a_script_a_page_has_the_first_hundred_rows(tmp_path: Path) -> None:
@@ -290,14 +298,14 @@ def test_an_answer_has_its_time_tokens_cost_and_agent_run() -> None:
     answer = only_answer(case_table([result]))
     assert answer["facts"] == [
         f"{NOW:%Y-%m-%d %H:%M} UTC",
-        "took 1.5 s",
+        "1.5 s",
         "1,900 tokens in, 80 out",
-        "$0.50 for the answer",
+        "$0.50",
         "$0.25 for its judgments",
         "agent run agent-7",
         "not fully judged",
     ]
-    assert answer["judgments"][0]["facts"] == [
+    assert answer["opinions"][0]["rows"][0]["facts"] == [
         "confidence 0.50",
         "expected score 0.90",
         "$0.25",

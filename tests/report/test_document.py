@@ -27,7 +27,7 @@ from judgekit.report import (
     print_document,
     write_document,
 )
-from judgekit.report.case_table import CaseRow, CaseTableBuilder, GridCell
+from judgekit.report.case_table import CaseTableBuilder, GridCell, text_snippet
 from judgekit.report.document import (
     Axis,
     Block,
@@ -205,14 +205,14 @@ def test_a_page_allows_its_own_script_and_style_and_nothing_else() -> None:
 
 def test_the_data_of_a_page_are_json_that_cannot_end_its_element() -> None:
     builder = CaseTableBuilder("run", ("v1",), RUN_STATES, {"failed": "Failed"})
-    full: PageJson = {"output": HOSTILE}
-    cells = (GridCell("fail", 0.5),)
-    builder.add(CaseRow(case_id=HOSTILE, snippet=HOSTILE, cells=cells, full=full, tags=(HOSTILE,)))
+    full: PageJson = {"answers": [{"output": HOSTILE}]}
+    builder.add(None, (GridCell("fail", 0.5),), full, name=HOSTILE, tags=(HOSTILE,))
     seen = Seen(render_html(document("a", builder.table())))
     index, chunk, script = seen.scripts
-    assert json.loads(index)["snippets"] == [HOSTILE]
+    assert json.loads(index)["snippets"] == [text_snippet(HOSTILE)]
     assert "<" not in index
-    assert json.loads(gzip.decompress(b64decode(chunk))) == [full]
+    (row,) = json.loads(gzip.decompress(b64decode(chunk)))
+    assert row["answers"] == [{"output": HOSTILE}]
     assert script == asset_text("page.js")
 
 

@@ -84,7 +84,7 @@ def test_the_output_has_the_evidence_of_the_judge_in_place() -> None:
     found = shown(report(label("c0", 5), label("c1", 2)), (OutputKey("c0", "v1"), known))
     row = found.full["c0 of v1"]
     assert row["answers"][0]["marks"] == [{"start": 9, "end": 16, "no": 1, "exact": True}]
-    assert row["opinions"][0]["rows"][0]["facts"] == ["m", "confidence 0.70"]
+    assert row["opinions"][0]["rows"][0]["facts"] == ["m", "confidence 0.70", "price unknown"]
     assert row["texts"][0]["title"] == "input"
     assert found.full["c1 of v1"]["answers"] == [], "an output that is not known is left out"
 

@@ -6,8 +6,7 @@ import pytest
 
 from judgekit.report import Conclusion, Document, Lines
 from judgekit.report.document import Column, Table, text_columns
-from judgekit.report.html import render_html
-from judgekit.report.meanings import meaning_of
+from judgekit.report.html import meaning_of, render_html
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from judgekit.report import Document, print_document, run_document
 from judgekit.report.document import Plot, Section
 from judgekit.report.html import render_html
 from judgekit.report.markdown import render_markdown
-from judgekit.report.run_plots import run_plots
+from judgekit.report.run_setup import run_plots
 from judgekit.scoring import calibration_in_use
 from tests.browser.documents import result_documents
 from tests.calibrations import ASKED, make_calibration

@@ -98,7 +98,7 @@ def test_a_judgment_shows_score_judge_confidence_cost_reason_and_quotes() -> Non
         cost_usd=0.5, repeat=1, flags=("evidence_not_found", "smoke_model", "odd"),
     )  # fmt: skip
     text = shown(judgments=(one,))
-    facts = "confidence 0.80, expected 3.90, $0.50, a smoke model, whose verdicts carry no"
+    facts = "confidence 0.80, expected score 3.90, $0.50, a smoke model, whose verdicts carry no"
     assert f"  accuracy, 4 → 0.75, {JUDGE} #2, {facts}" in text
     assert (
         ", odd\n    It is.\n    “within”\n    “30 days” (but for white space)\n"

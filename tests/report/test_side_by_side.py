@@ -203,6 +203,6 @@ def test_only_tagged_cases_are_shown_where_only_they_are_compared(store: RunStor
     both = ((store.run("old"), "v1"), (store.run("new"), "v1"))
     info = new_score_comparison(*both, tags=("refund",), now=START)
     found = compare_stored_scores(store, info)
-    table, counts = score_comparison_cases(store, found, ("v1", "v1"), info.tags)
-    assert list(cases_of_table(table).full) == ["c0"]
-    assert counts["better"] == 1
+    shown = cases_of_table(score_comparison_cases(store, found, ("v1", "v1"), info.tags))
+    assert list(shown.full) == ["c0"]
+    assert shown.counts["better"] == 1

@@ -5,7 +5,8 @@ import { loadCase } from "./data.js";
 import { linkTo, useMedia } from "./state.js";
 import { Dialog, useKeys } from "./keys.js";
 import { Passage, visible } from "./evidence.js";
-import { Badge, Decisions, Facts, Output } from "./answer.js";
+import { Decisions, Output } from "./answer.js";
+import { Badge, Facts } from "./opinion.js";
 import { Timeline } from "./timeline.js";
 import { WordDiff } from "./diff.js";
 import { PairBody, isPairKind } from "./pairs.js";
@@ -60,12 +61,13 @@ function AnswerChoice({ label, row, index, value, onChoose }) {
 
 function Beside({ index, row, questions, a, b, onChoose }) {
   const [first, second] = [row.answers[a], row.answers[b]];
-  const names = [...new Set([...first.criteria, ...second.criteria].map((one) => one.name))];
+  const names = [...new Set([...first.opinions, ...second.opinions].map((group) => group.title))];
+  const group = (answer, name) => answer.opinions.find((one) => one.title === name);
   const cell = (answer, name) => {
-    const found = answer.criteria.find((one) => one.name === name);
-    return found ? html`<${Badge} tone=${found.tone}>${found.value}<//>` : "–";
+    const found = group(answer, name);
+    return found?.result ? html`<${Badge} tone=${found.tone}>${found.result}<//>` : "–";
   };
-  const reasons = (answer, name) => answer.judgments.filter((one) => one.criterion === name).map((one) => html`<p dir="auto">${visible(one.rationale)}</p>`);
+  const reasons = (answer, name) => group(answer, name)?.rows.map((row) => html`<p dir="auto">${visible(row.rationale)}</p>`);
   const state = (answer) => index.states[answer.state];
   return html`<div class="beside">
     <div class="choices">

@@ -1,5 +1,5 @@
 // Keyboard shortcuts of one key: they can be switched off, and are off where somebody types.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 
 const STORED = "judgekit-single-keys";
@@ -30,7 +30,8 @@ export function useSingleKeys() {
 export function useKeys(keys, isOn) {
   const latest = useRef(null);
   latest.current = isOn ? keys : {};
-  useEffect(() => {
+  // Before the page is drawn: a key that is pressed as soon as a case is seen must not be lost.
+  useLayoutEffect(() => {
     const press = (event) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.target.closest?.("input:not([type=checkbox]), select, textarea, [contenteditable]")) return;

@@ -1,26 +1,24 @@
 // A case of the pages that set things beside each other: two outputs and the words that differ,
 // judges beside annotators, a judge before and now. `index.kind` says which page it is.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { WordDiff } from "./diff.js";
-import { Passage } from "./evidence.js";
+import { Passage, visible } from "./evidence.js";
+import { useKeys } from "./keys.js";
+import { Facts, Opinion } from "./opinion.js";
 
 const KINDS = new Set(["sides", "comparison", "ranking", "items", "changes"]);
 
 /** Whether the cases of a page are shown by `PairBody`. */
 export const isPairKind = (kind) => KINDS.has(kind);
 
-function Facts({ facts }) {
-  return facts?.length > 0 && html`<p class="note">${facts.join(" · ")}</p>`;
-}
-
-function Output({ output }) {
+function Output({ output, place, view }) {
   return html`
-    <section class="side">
-      <h4><bdi>${output.name}</bdi></h4>
+    <section class="side" data-answer=${place}>
+      <h4><bdi>${visible(output.name)}</bdi></h4>
       <${Facts} facts=${output.facts} />
-      ${output.error && html`<p class="error">${output.error}</p>`}
-      ${output.output && html`<${Passage} text=${output.output} marks=${output.marks} label=${output.name} />`}
+      ${output.error && html`<p class="error">${visible(output.error)}</p>`}
+      ${output.output && html`<${Passage} text=${output.output} mono=${output.mono} marks=${output.marks} at=${view.quote} onPick=${view.pick} label=${output.name} />`}
       ${!output.output && !output.error && html`<p class="note">The output is empty.</p>`}
     </section>`;
 }
@@ -37,33 +35,22 @@ function firstPair(outputs) {
   return [0, other < 0 ? Math.min(1, outputs.length - 1) : other];
 }
 
-function isTyping(target) {
-  return target.closest?.("input, textarea, select, [contenteditable]");
-}
-
-function Outputs({ outputs, areKeysOn }) {
+function Outputs({ outputs, viewOf, areKeysOn }) {
   const [[left, right], pick] = useState(firstPair(outputs));
   const [asDiff, setDiff] = useState(false);
   const place = useRef(null);
   const swap = () => pick(([a, b]) => [b, a]);
 
-  useEffect(() => {
-    if (!areKeysOn) return undefined;
-    // `n` and `N` go through the changes, `s` swaps the sides, `d` shows the words that differ.
-    const onKey = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (event.key === "s") swap();
-      else if (event.key === "d") setDiff((shown) => !shown);
-      else if (event.key === "n" || event.key === "N") nextChange(place.current, event.key === "n" ? 1 : -1);
-      else return;
-      event.preventDefault();
-    };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
-  }, [areKeysOn]);
+  // `n` and `N` go through the changes, `s` swaps the sides, `d` shows the words that differ.
+  useKeys({
+    s: swap,
+    d: () => setDiff((shown) => !shown),
+    n: () => nextChange(place.current, 1),
+    N: () => nextChange(place.current, -1),
+  }, areKeysOn);
 
   if (outputs.length === 0) return html`<p class="note">The output is not known here.</p>`;
-  if (outputs.length === 1) return html`<${Output} output=${outputs[0]} />`;
+  if (outputs.length === 1) return html`<${Output} output=${outputs[0]} place=${0} view=${viewOf(0)} />`;
   const [a, b] = [outputs[left], outputs[right]];
   return html`
     <div class="pair" ref=${place}>
@@ -76,7 +63,7 @@ function Outputs({ outputs, areKeysOn }) {
       </div>
       ${asDiff
         ? html`<h4>From <bdi>${a.name}</bdi> to <bdi>${b.name}</bdi></h4><${WordDiff} a=${a.output} b=${b.output} />`
-        : html`<div class="pair-columns"><${Output} output=${a} key=${left} /><${Output} output=${b} key=${`right-${right}`} /></div>`}
+        : html`<div class="pair-columns"><${Output} output=${a} place=${left} view=${viewOf(left)} key=${left} /><${Output} output=${b} place=${right} view=${viewOf(right)} key=${`right-${right}`} /></div>`}
     </div>`;
 }
 
@@ -93,24 +80,6 @@ function nextChange(place, step) {
   next.scrollIntoView({ block: "nearest" });
 }
 
-function Quote({ quote }) {
-  const where = quote.of ? `output ${quote.of}` : "the output";
-  const found = { exact: "", normalized: "", fuzzy: "similar passage" }[quote.match] ?? `not in ${where}`;
-  return html`<li><q dir="auto">${quote.text}</q> <sup>${quote.no}</sup> <span class="note">${
-    [quote.of && quote.match ? where : "", quote.match ? found : `not in ${where}`].filter(Boolean).join(", ")
-  }</span></li>`;
-}
-
-function Opinion({ row }) {
-  return html`
-    <div class="opinion">
-      <p><bdi>${row.who}</bdi>: <strong class=${row.tone}>${row.score}</strong></p>
-      <${Facts} facts=${row.facts} />
-      ${row.rationale ? html`<p class="rationale" dir="auto">${row.rationale}</p>` : html`<p class="note">no reason</p>`}
-      ${row.quotes.length > 0 && html`<ul class="pair-quotes">${row.quotes.map((quote) => html`<${Quote} quote=${quote} />`)}</ul>`}
-    </div>`;
-}
-
 function Point({ point }) {
   return html`<li><span dir="auto">${point.text}</span>
     ${point.quote && html` <q dir="auto">${point.quote}</q>`}
@@ -118,44 +87,60 @@ function Point({ point }) {
 }
 
 /** What judges and assertions say of the answers of two runs, each below its own title. */
-function judgedByTitle(answers) {
+function byTitle(answers) {
   const groups = new Map();
-  const add = (title, row) => groups.set(title, [...(groups.get(title) ?? []), row]);
-  for (const answer of answers) {
-    for (const one of answer.judgments ?? []) {
-      const facts = [one.judge, ...one.facts];
-      add(one.criterion, { ...one, who: answer.name, facts });
+  const add = (title, one) => groups.set(title, [...(groups.get(title) ?? []), one]);
+  for (const [place, answer] of answers.entries()) {
+    for (const group of answer.opinions) {
+      for (const row of group.rows) {
+        const tone = row.tone === "error" ? row.tone : group.tone;
+        const shown = { ...row, who: answer.name, tone, facts: [row.who, ...row.facts] };
+        add(group.title, { row: shown, exchanges: answer.exchanges, place });
+      }
     }
-    for (const one of answer.failures ?? []) {
-      const said = { score: one.kind, tone: "inconclusive", rationale: one.message };
-      add(one.criterion, { ...said, who: answer.name, facts: [one.judge], quotes: [] });
-    }
-    for (const one of answer.checks ?? []) {
+    for (const one of answer.checks) {
       const facts = one.actual === null ? [] : [one.actual];
-      add(one.type, { who: answer.name, score: one.word, tone: one.tone, facts, rationale: one.message, quotes: [] });
+      add(one.type, { row: { who: answer.name, score: one.word, tone: one.tone, facts, rationale: one.message, quotes: [] }, place });
     }
   }
-  return [...groups].map(([title, rows]) => ({ title, rows }));
+  return [...groups].map(([title, rows]) => ({ title, result: "", rows }));
 }
 
 /** A case of a page that sets things beside each other. */
-export function PairBody({ row, areKeysOn = true }) {
-  const groups = row.opinions ?? judgedByTitle(row.answers);
+export function PairBody({ index, row, body, areKeysOn = true }) {
+  const [at, setAt] = useState({});
+  const [isPromptOpen, openPrompt] = useState(false);
+  useKeys({ p: () => openPrompt((isOpen) => !isOpen) }, areKeysOn);
+  const groups = row.opinions
+    ? row.opinions.map((group) => ({ ...group, rows: group.rows.map((one) => ({ row: one, exchanges: row.exchanges })) }))
+    : byTitle(row.answers);
+  // Quotes are numbered for the whole case; those of two runs for each answer.
+  const own = (place) => (row.opinions ? undefined : place);
+  const viewOf = (place) => ({
+    quote: at.place === own(place) ? at.no : null,
+    pick: (no) => {
+      setAt({ place: own(place), no });
+      const output = row.opinions ? "" : `[data-answer="${place}"] `;
+      body.current.querySelector(`${output}mark[data-quotes~="${no}"]`)?.scrollIntoView({ block: "nearest" });
+    },
+    isPromptOpen,
+    omitted: index.omitted.replies,
+  });
   return html`
     <div class="pair-body">
       ${row.texts.map((text) => html`
         <details open=${text.title === "input"}><summary>${text.title}</summary><${Passage} text=${text.text} mono=${text.mono} label=${text.title} /></details>`)}
       <h3>${row.answers.length > 1 ? "Outputs" : "Output"}</h3>
-      <${Outputs} outputs=${row.answers} areKeysOn=${areKeysOn} key=${row.id} />
+      <${Outputs} outputs=${row.answers} viewOf=${viewOf} areKeysOn=${areKeysOn} key=${row.id} />
       ${groups.length > 0 && html`<h3>Judgments</h3>`}
       ${groups.map((group) => html`
         <section class="group">
-          <h4><bdi>${group.title}</bdi></h4>
-          ${group.result && html`<p class="result">${group.result}</p>`}
-          <div class="pair-columns">${group.rows.map((one) => html`<${Opinion} row=${one} />`)}</div>
+          <h4><bdi>${visible(group.title)}</bdi></h4>
+          ${group.result && html`<p class="result">${visible(group.result)}</p>`}
+          <div class="pair-columns">${group.rows.map((one) => html`<${Opinion} row=${one.row} exchanges=${one.exchanges} view=${viewOf(one.place)} />`)}</div>
         </section>`)}
       ${(row.points ?? []).map((group) => html`
-        <h3>${group.title}</h3>
+        <h3>${visible(group.title)}</h3>
         <ul>${group.points.map((point) => html`<${Point} point=${point} />`)}</ul>`)}
     </div>`;
 }
