@@ -21,10 +21,10 @@ ROOT = Path(__file__).parents[1]
 PRAGMA = re.compile(r"#\s*(?:noqa|type:|pragma|pyright|mypy|fmt)")
 
 
-# Raised for pages, viewer, labelling and editor: 7,000 lines.
+# Pages, viewer, labelling and editor are 8,000 of the lines.
 LIMITS = {
-    "Python files": 390,
-    "lines": 101_500,
+    "Python files": 360,
+    "lines": 100_600,
     "longest file, lines": 600,
     "longest function, code lines": 50,
     "functions of complexity over 8": 0,

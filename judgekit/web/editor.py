@@ -119,7 +119,7 @@ class FileContent:
 class EditFolder:
     """A folder whose files may be edited; nothing outside of it can be named."""
 
-    folder: Path  # without links, so that what is in it can be told by its path
+    folder: Path  # without links, so that a path shows what is in it
     check_file: CheckFile
     _saving: Lock = field(default_factory=Lock)
 

@@ -88,7 +88,11 @@ class LabellingPages:
             table = Table((Column("calibration", "text"),), ((link,),))
             judged = Notes((words,)) if left else table
             document = replace(document, blocks=(*document.blocks, judged))
-        return page_reply(document, write_token=self._context.write_token)
+        return page_reply(
+            document,
+            has_editor=self._context.edit_folder is not None,
+            write_token=self._context.write_token,
+        )
 
     def _packet(self, request: Request) -> LabelPacket:
         return self._store.packet(request.path_params["packet"])
