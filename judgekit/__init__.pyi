@@ -66,14 +66,12 @@ from .records.calibration import (
 )
 from .records.case import Case as Case, Dataset as Dataset
 from .records.comparison import (
-    Comparison as Comparison,
-    Preference as Preference,
-    PreferenceFailure as PreferenceFailure,
-)
-from .records.comparison_run import (
     Approval as Approval,
     ComparedPair as ComparedPair,
+    Comparison as Comparison,
     ComparisonInfo as ComparisonInfo,
+    Preference as Preference,
+    PreferenceFailure as PreferenceFailure,
 )
 from .records.judgment import (
     CriterionVerdict as CriterionVerdict,

@@ -70,7 +70,7 @@ def test_importing_judgekit_imports_nothing_heavy() -> None:
 
 def test_grading_and_its_gate_import_no_arrays() -> None:
     """Imported only to compare, they would be a sixth of the time of grading from the cache."""
-    loaded = loaded_by("import judgekit.cli.grade, judgekit.cli.run, judgekit.evaluation.gate")
+    loaded = loaded_by("import judgekit.cli.run, judgekit.evaluation.gate")
     assert loaded.isdisjoint({"numpy", "scipy", "litellm"})
 
 

@@ -10,22 +10,18 @@ import importlib
 import inspect
 import pkgutil
 import typing
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, JsonValue, TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from judgekit.errors import InputError, JudgekitError
 from judgekit.formats import PROMPTFOO_ELSEWHERE, PROMPTFOO_SYNONYMS, Synonym
 from judgekit.records import AssertionResult, Score
 from judgekit.registry import Registry, RegistryEntry, declared_entries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pydantic import JsonValue
 
 _A = TypeVar("_A", bound=typing.Callable[..., AssertionResult])
 _S = TypeVar("_S", bound=typing.Callable[..., Score])

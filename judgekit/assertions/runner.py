@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from math import fsum, isfinite
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from judgekit.assertions.registry import (
     Declaration,
@@ -27,11 +27,8 @@ from judgekit.assertions.spec import (
     spec_fault,
 )
 from judgekit.errors import InputError, JudgekitError
-from judgekit.records import AssertionResult, Score, ScoreBreakdown, meets_threshold
+from judgekit.records import AssertionResult, Case, Output, Score, ScoreBreakdown, meets_threshold
 from judgekit.registry import Registry
-
-if TYPE_CHECKING:
-    from judgekit.records import Case, Output
 
 # How many parsed specs are cached.
 _CACHED_SPECS = 4096

@@ -8,20 +8,15 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator, JsonValue, ValidationError
 
 from judgekit.assertions.registry import NotApplicableError, UndecidedError
 from judgekit.errors import InputError
 from judgekit.records import Output, Record, TraceEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pydantic import JsonValue
 
 # How many characters of a text a message shows.
 _DISPLAYED = 60

@@ -9,11 +9,9 @@ import re
 import signal
 import sys
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import BinaryIO, cast
 
 
 def search_pattern(pattern: str, text: str, ignore_case: bool) -> str | None:  # noqa: FBT001

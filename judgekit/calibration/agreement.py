@@ -15,6 +15,7 @@ import numpy as np
 
 from judgekit.calibration.items import (
     NO_ORDER,
+    AlignedItems,
     clustered_estimate,
     clustered_rate,
     clusters_of,
@@ -29,16 +30,14 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import cohen_kappa, scott_pi
 from judgekit.stats.bias import Granularity, granularity, scale_use
 from judgekit.stats.estimate import Estimate, undefined_estimate
-from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
+from judgekit.stats.method_comparison import CorrelationMethod, bland_altman, correlation, lin_ccc
 from judgekit.stats.raters import gwet_ac, icc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from judgekit.calibration.items import AlignedItems
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.intervals import Rate
-    from judgekit.stats.method_comparison import CorrelationMethod
 
 _NO_LEVELS = "the scale has no levels: see ccc and icc"
 _TWICE = 2

@@ -264,9 +264,7 @@ def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreemen
     rows.sort(key=lambda row: (-row[0], -row[1], row[2].place.case_id))
     return tuple(
         Disagreement(
-            case_id=item.place.case_id,
-            variant=item.place.variant,
-            repeat=item.place.repeat,
+            **item.place._asdict(),
             criterion=item.criterion,
             judge=item.judge or 0.0,
             human=human,
@@ -300,6 +298,11 @@ def suggest_labels(parts: Sequence[AlignedItems], most: int) -> tuple[LabelSugge
 
 def _suggestions(part: AlignedItems) -> Iterable[tuple[LabelSuggestion, float]]:
     """The candidates of a criterion with their values on [0, 1]."""
+
+    def suggestion(item: JudgedItem, score: float, why: str) -> LabelSuggestion:
+        place = item.place._asdict()
+        return LabelSuggestion(**place, criterion=item.criterion, score=score, why=why)
+
     for item in part.unlabelled:
         value = part.value(item.judge or 0.0)
         # Without confidence or threshold nothing distinguishes the items.
@@ -313,21 +316,10 @@ def _suggestions(part: AlignedItems) -> Iterable[tuple[LabelSuggestion, float]]:
             score = 1 - min(1.0, gap)
             if gap < _NEAR:
                 why = f"its score {value:.2f} is close to the pass threshold {part.threshold:g}"
-        yield _suggestion(item, score, why), value
+        yield suggestion(item, score, why), value
     span = part.scale.max - part.scale.min
     for item in part.items:
         spread = max(item.ratings.values()) - min(item.ratings.values())
         if len(item.ratings) == 2 and spread > span / 4:  # noqa: PLR2004 - one against the other
             why = "two annotators disagree; a third label would decide"
-            yield _suggestion(item, 0.5 + spread / span / 2, why), part.value(mean_rating(item))
-
-
-def _suggestion(item: JudgedItem, score: float, why: str) -> LabelSuggestion:
-    return LabelSuggestion(
-        case_id=item.place.case_id,
-        variant=item.place.variant,
-        repeat=item.place.repeat,
-        criterion=item.criterion,
-        score=score,
-        why=why,
-    )
+            yield suggestion(item, 0.5 + spread / span / 2, why), part.value(mean_rating(item))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.calibration.correction import CorrectedFigure, correct_figure
 from judgekit.calibration.inputs import (
+    CalibrationOptions,
     OutputKey,
     PairJudgment,
     PairwiseData,
@@ -22,24 +23,22 @@ from judgekit.calibration.items import AlignedItems, JudgedItem, mean_rating
 from judgekit.calibration.join import WHOLE_OUTPUT, CalibrationData, join_labels
 from judgekit.calibration.pairs import join_pairs
 from judgekit.errors import NotEnoughDataError
-from judgekit.evaluation import ComparisonDecision
-from judgekit.records import Scale
+from judgekit.evaluation import (
+    BetterSide,
+    ComparisonDecision,
+    ComparisonSummary,
+    OutputPair,
+    ScoreComparison,
+    SideScores,
+)
+from judgekit.records import ComparedPair, Comparison, Rubric, Scale, Winner
 from judgekit.stats.estimate import Estimate, carried, cluster_means, undefined_estimate
 from judgekit.stats.quantiles import SLACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judgekit.calibration.inputs import CalibrationOptions
     from judgekit.datasets import LocatedLabel
-    from judgekit.evaluation import (
-        BetterSide,
-        ComparisonSummary,
-        OutputPair,
-        ScoreComparison,
-        SideScores,
-    )
-    from judgekit.records import ComparedPair, Comparison, Rubric, Winner
 
 # Below, the interval of a corrected mean is too short (`stats.ppi`), and there is none at all.
 _FEWEST = 20

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judgekit.calibration.inputs import pair_key
+from judgekit.calibration.inputs import OutputKey, pair_key
 from judgekit.calibration.join import WHOLE_CRITERION, WHOLE_OUTPUT, LabelMatcher, label_problems
 from judgekit.calibration.pairs import winner_problems
-from judgekit.judge import select_criteria
+from judgekit.judge import JudgeQuestion, select_criteria
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
 
-    from judgekit.calibration.inputs import OutputKey
     from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import OutputPair
-    from judgekit.judge import JudgeQuestion
     from judgekit.records import Rubric
 
 

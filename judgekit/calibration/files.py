@@ -5,10 +5,12 @@ Runs and recorded replies are read in `sources`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from judgekit.calibration.inputs import (
     OrderedChoice,
@@ -37,6 +39,7 @@ from judgekit.formats import (
     validation_faults,
 )
 from judgekit.records import (
+    Case,
     Comparison,
     Count,
     Finite,
@@ -46,17 +49,10 @@ from judgekit.records import (
     Name,
     PresentationOrder,
     Record,
+    Rubric,
     Verdict,
     Winner,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from pydantic import JsonValue
-
-    from judgekit.records import Case, Rubric
 
 _R = TypeVar("_R", bound=Record)
 _ALIASES = {"id": "case_id", "case": "case_id", "score": "raw", "reason": "rationale"}
@@ -236,19 +232,8 @@ def _scores(
         if record.failure_kind == "target_error":
             grades.n_errors += 1
             continue
-        grades.samples.append(
-            ScoreSample(
-                place=place,
-                criterion=record.criterion,
-                raw=raw,
-                value=record.value,
-                confidence=record.confidence,
-                rationale=record.rationale,
-                judge=record.judge,
-                repeat=record.repeat,
-                failure=record.failure_kind or (None if raw is not None else "unreadable"),
-            )
-        )
+        failure = record.failure_kind or (None if raw is not None else "unreadable")
+        grades.samples.append(ScoreSample.of(record, place, raw=raw, failure=failure))
     raise_problems(problems, "rows")
     return grades
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import fsum
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from judgekit.errors import SettingsError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Case,
         JsonObject,
         PresentationOrder,
+        Record,
         Rubric,
         Winner,
     )
@@ -137,6 +138,16 @@ class ScoreSample:
     judge: str = ""
     repeat: int = 0
     failure: str | None = None
+
+    @classmethod
+    def of(
+        cls, answer: Record, place: OutputKey, *, raw: float | None, failure: str | None = None
+    ) -> ScoreSample:
+        """The sample of a judgment, a failure or a row, which name the other fields alike."""
+        names = ("criterion", "value", "confidence", "rationale", "judge", "repeat")
+        # A failure has neither a value nor a rationale.
+        shared: dict[str, Any] = {name: getattr(answer, name, None) for name in names}
+        return cls(place=place, raw=raw, failure=failure, **shared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

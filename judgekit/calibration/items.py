@@ -6,39 +6,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import fsum, isclose, isnan, nan
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
+from typing import Any, ParamSpec, cast
 
 import numpy as np
 
-from judgekit.calibration.inputs import label_reasons
+from judgekit.calibration.inputs import (
+    CombinedScore,
+    Consensus,
+    Groups,
+    MatchedLabel,
+    OutputKey,
+    ScoreSample,
+    label_reasons,
+)
 from judgekit.errors import InputError, NotEnoughDataError
-from judgekit.records import Criterion, Judgment, Label, Scale, meets_threshold
+from judgekit.records import Criterion, Judgment, Label, Rubric, Scale, meets_threshold
 from judgekit.scoring import conclude
 from judgekit.stats.agreement_coefficients import coefficient_interval
-from judgekit.stats.alpha import krippendorff_alpha
+from judgekit.stats.alpha import AlphaLevel, krippendorff_alpha
 from judgekit.stats.estimate import Estimate, undefined_estimate
-from judgekit.stats.intervals import mean, pooled_proportion, proportion
+from judgekit.stats.intervals import Rate, mean, pooled_proportion, proportion
 from judgekit.stats.votes import median, mode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
-
-    from judgekit.calibration.inputs import (
-        CombinedScore,
-        Consensus,
-        Groups,
-        MatchedLabel,
-        OutputKey,
-        ScoreSample,
-    )
-    from judgekit.records import Rubric
-    from judgekit.stats.alpha import AlphaLevel
-    from judgekit.stats.intervals import Rate
 
 _P = ParamSpec("_P")
 _LEVEL_DIGITS = 9

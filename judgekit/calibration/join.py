@@ -6,14 +6,20 @@ Comparisons are joined in `pairs`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
-from typing import TYPE_CHECKING
 
 from judgekit.calibration.inputs import (
     CLUSTER_BY_CASE,
     CLUSTER_BY_ITEM,
+    CalibrationOptions,
+    Groups,
     MatchedLabel,
+    OutputKey,
+    PairJudgment,
+    PointwiseData,
+    ScoreSample,
     label_reasons,
 )
 from judgekit.calibration.items import (
@@ -28,18 +34,6 @@ from judgekit.datasets import YES_NO, LocatedLabel, raise_problems, score_on_sca
 from judgekit.errors import DatasetError, InputError
 from judgekit.formats import is_near_name, suggest_name
 from judgekit.records import Criterion, Scale
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-
-    from judgekit.calibration.inputs import (
-        CalibrationOptions,
-        Groups,
-        OutputKey,
-        PairJudgment,
-        PointwiseData,
-        ScoreSample,
-    )
 
 _SCORE = "score"
 _NO_VARIANTS = "the outputs name no variant: leave it out of the labels, or name it with --variant"

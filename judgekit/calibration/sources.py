@@ -28,6 +28,8 @@ from judgekit.calibration.join import WHOLE_CRITERION
 from judgekit.datasets import load_dataset, load_rubric
 from judgekit.errors import InputError
 from judgekit.evaluation import (
+    Graded,
+    Run,
     conclude_result,
     judging_of_judge,
     judging_of_run,
@@ -37,31 +39,28 @@ from judgekit.judge import Judge, SyncRunner, with_repeat_confidence
 from judgekit.models import RECORDED_PREFIX, RecordedModel
 from judgekit.records import (
     WINNER_POINTS,
+    CalibratedPanel,
     Case,
     Comparison,
+    Dataset,
     JudgeFailure,
     Judgment,
     Output,
     Preference,
+    PreferenceFailure,
+    PreferenceSlot,
+    PresentationOrder,
     Rubric,
     TraceEvent,
     Verdict,
+    Winner,
 )
 from judgekit.scoring import conclude
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from judgekit.evaluation import Graded, Run
     from judgekit.models.request import Subject
-    from judgekit.records import (
-        CalibratedPanel,
-        Dataset,
-        PreferenceFailure,
-        PreferenceSlot,
-        PresentationOrder,
-        Winner,
-    )
 
 JudgmentRecord = Verdict | Judgment | JudgeFailure | Comparison
 """A record of a judge's answer."""
@@ -180,24 +179,8 @@ def _add_verdict(grades: PointwiseData, verdict: Verdict, place: OutputKey) -> N
 
 def _sample(one: Judgment | JudgeFailure, place: OutputKey) -> ScoreSample:
     if isinstance(one, JudgeFailure):
-        return ScoreSample(
-            place=place,
-            criterion=one.criterion,
-            raw=None,
-            judge=one.judge,
-            repeat=one.repeat,
-            failure=one.kind,
-        )
-    return ScoreSample(
-        place=place,
-        criterion=one.criterion,
-        raw=one.raw,
-        value=one.value,
-        confidence=one.confidence,
-        rationale=one.rationale,
-        judge=one.judge,
-        repeat=one.repeat,
-    )
+        return ScoreSample.of(one, place, raw=None, failure=one.kind)
+    return ScoreSample.of(one, place, raw=one.raw)
 
 
 def _from_comparisons(comparisons: Iterable[Comparison], cases: Mapping[str, Case]) -> PairwiseData:

@@ -10,8 +10,9 @@ from itertools import combinations
 from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.calibration.agreement import order_coefficient, scale_kappa
+from judgekit.calibration.agreement import ScaleAgreement, order_coefficient, scale_kappa
 from judgekit.calibration.items import (
+    AlignedItems,
     annotators_of,
     clustered_mean,
     clusters_of,
@@ -25,17 +26,14 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.raters import fleiss_kappa
-from judgekit.stats.replacement import alt_test, ceiling_gap
+from judgekit.stats.replacement import AltTest, CeilingMetric, alt_test, ceiling_gap
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from judgekit.calibration.agreement import ScaleAgreement
     from judgekit.calibration.inputs import Alignment, CalibrationOptions
-    from judgekit.calibration.items import AlignedItems
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.alpha import AlphaLevel
-    from judgekit.stats.replacement import AltTest, CeilingMetric
 
 StandInAnswer = Literal["yes", "no", "open"]
 _PAIR = 2

@@ -259,13 +259,8 @@ def _compare_blind(
         # A comparison that stops early makes fewer calls.
         pairs = islice(pairing.pairs(), options.max_cases)
         return show_pair_plan(panel, pairs, rubric, pairing.names, options)
-    terms = ComparisonTerms(
-        alpha=options.alpha,
-        until_decided=options.until_decided,
-        max_cases=options.max_cases,
-        prior=options.prior or DEFAULT_PRIOR,
-        suite=None if sides.suite is None else sides.suite.name,
-    )
+    suite = None if sides.suite is None else sides.suite.name
+    terms = options.fill(ComparisonTerms, prior=options.prior or DEFAULT_PRIOR, suite=suite)
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
     info = info if comparison is None else require_same_comparison(comparison, info)
     is_resumed, budget = comparison is not None, sides.budget

@@ -8,11 +8,10 @@ import os
 import sys
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import TextIO
 
     from rich.console import Console
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -24,9 +24,6 @@ from judgekit.exports import (
     write_rubric,
 )
 from judgekit.report import message, numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Not formats of cases, and so not among CASE_FORMATS.
 _SUITE, _RUBRIC = "suite", "rubric"

@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 
 from judgekit.cli import console
-from judgekit.cli.grade import grade
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, dry_run_option, flag, option
 from judgekit.cli.outputs import export_outputs, output_option
+from judgekit.cli.run import grade
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.cli.suite_setup import GradeOptions
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,11 +18,9 @@ from judgekit.evaluation import (
     size_curves,
     variants_side_by_side,
 )
+from judgekit.records import RunInfo
 from judgekit.report import explain_document
 from judgekit.store import RunStore
-
-if TYPE_CHECKING:
-    from judgekit.records import RunInfo
 
 _THRESHOLD = 0.7
 

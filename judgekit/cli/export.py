@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import click
 
@@ -38,10 +38,6 @@ from judgekit.report import (
     write_results,
 )
 from judgekit.store import RunStore
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
     {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import click
 
@@ -23,14 +22,10 @@ from judgekit.cli.options import (
 from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError
 from judgekit.evaluation import Run, check_baseline, check_gate, gate_of_run
-from judgekit.records import GateDecision
+from judgekit.records import GateDecision, RunInfo
 from judgekit.report import gate_document, printable
 from judgekit.scoring import GateRule, Tier
 from judgekit.store import RunStore
-
-if TYPE_CHECKING:
-    from judgekit.datasets import Gate
-    from judgekit.records import RunInfo
 
 _ACCEPT = "accept"
 
@@ -94,7 +89,13 @@ def gate_command(options: _GateOptions, *, run: str | None, accepted: str | None
 
 
 def _decide(store: RunStore, info: RunInfo, options: _GateOptions) -> int:
-    gate = _gate(info, options)
+    names = ("baseline", "max_drop", "tier", "alpha", "min_required", "min_coverage")
+    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if options.gate_rule is not None:
+        changes["rule"] = options.gate_rule
+    if options.tier is not None:  # in place of the suite's threshold
+        changes["threshold"] = None
+    gate = gate_of_run(info).model_copy(update=changes)
     check_baseline(gate, store)
     summary = Run(info, store).summary()
     result = check_gate(summary, store, gate)
@@ -105,16 +106,6 @@ def _decide(store: RunStore, info: RunInfo, options: _GateOptions) -> int:
         )
     show_document(gate_document(summary, result), options)
     return {"passed": 0, "failed": Exit.QUALITY, "inconclusive": Exit.INCONCLUSIVE}[result.held]
-
-
-def _gate(info: RunInfo, options: _GateOptions) -> Gate:
-    names = ("baseline", "max_drop", "tier", "alpha", "min_required", "min_coverage")
-    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if options.gate_rule is not None:
-        changes["rule"] = options.gate_rule
-    if options.tier is not None:  # in place of the suite's threshold
-        changes["threshold"] = None
-    return gate_of_run(info).model_copy(update=changes)
 
 
 def _accept(store: RunStore, name: str, options: _GateOptions) -> None:

@@ -7,17 +7,13 @@ rare, follows from its name, so that it is the same for every command.
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
-from judgekit.cli.options import takes
+from judgekit.cli.options import CommandOptions, takes
 from judgekit.datasets import command_options
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from judgekit.cli.options import CommandOptions
 
 COMMAND_GROUPS = {
     "What to grade": (

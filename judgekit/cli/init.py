@@ -6,7 +6,6 @@ import json
 import shlex
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,17 +13,14 @@ from judgekit.cli.demo import import_recording
 from judgekit.cli.help import command
 from judgekit.cli.options import GradingOptions, OutputOptions, flag
 from judgekit.cli.outputs import show_line
-from judgekit.cli.setup import grade_setup
+from judgekit.cli.setup import GradeSetup, grade_setup
 from judgekit.datasets import JudgeSettings, load_suite
 from judgekit.errors import SettingsError
 from judgekit.judge import Judge
 from judgekit.models import RecordingModel
+from judgekit.records import JsonObject
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
-
-if TYPE_CHECKING:
-    from judgekit.cli.setup import GradeSetup
-    from judgekit.records import JsonObject
 
 # One case of each kind of task, few enough to read all of them.
 _CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")

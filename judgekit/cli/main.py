@@ -7,9 +7,11 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from errno import EDQUOT, ENOSPC
-from typing import TYPE_CHECKING, NoReturn
+from types import FrameType
+from typing import NoReturn
 
 import click
 
@@ -18,10 +20,6 @@ from judgekit.cli.console import ReaderGoneError, warnings_as_notes
 from judgekit.cli.exit_codes import Exit, exit_code
 from judgekit.cli.startup import raise_interrupts
 from judgekit.report import message_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
 
 JOBS: dict[str, dict[str, str]] = {
     "Start": {
@@ -66,6 +64,9 @@ JOBS: dict[str, dict[str, str]] = {
 }
 """The commands by job, with their summaries; `run` is `run_command` in the module `run`."""
 
+_MODULES = {"grade": "run", "history": "trend"}
+"""Commands in the module of another one, of which they are a kind."""
+
 COMMANDS = {name: summary for commands in JOBS.values() for name, summary in commands.items()}
 """The summary of each command, for lookups; the help lists them by job."""
 
@@ -84,7 +85,7 @@ class LazyGroup(click.Group):
         """The command of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"judgekit.cli.{cmd_name}")
+        module = importlib.import_module(f"judgekit.cli.{_MODULES.get(cmd_name, cmd_name)}")
         raise_interrupts()
         command = getattr(module, f"{cmd_name}_command")
         return command if isinstance(command, click.Command) else None

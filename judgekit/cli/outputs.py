@@ -12,11 +12,12 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.options import NEW_FILE, option
+from judgekit.cli.options import NEW_FILE, OutputOptions, option
 from judgekit.errors import SettingsError
 from judgekit.report import (
     EXPORT_SUFFIXES,
     REPORT_SUFFIXES,
+    Document,
     check_export_suffix,
     document_data,
     format_file_size,
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.calibration import LabelledShare
-    from judgekit.cli.options import OutputOptions
     from judgekit.evaluation import ComparisonPlan, GradePlan
     from judgekit.models import Connection
-    from judgekit.report import Document
 
 
 LARGE_PAGE = 50_000_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -26,17 +26,19 @@ from judgekit.cli.options import (
     rubric_option,
 )
 from judgekit.cli.outputs import (
+    OutputFiles,
     note_list_prices,
     output_option,
     show_document,
     show_plan,
     sort_outputs,
 )
-from judgekit.cli.setup import SUITE_FILE, grade_setup
-from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, run_setup
-from judgekit.datasets import command_options, load_suite
+from judgekit.cli.setup import SUITE_FILE, GradeSetup, grade_setup
+from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, RunSetup, run_setup
+from judgekit.datasets import Suite, command_options, load_suite
 from judgekit.evaluation import (
     CriterionChecks,
+    SuitePlan,
     calibration_of_suite,
     default_rubric_records,
     judging_of_judge,
@@ -44,17 +46,8 @@ from judgekit.evaluation import (
     resolve_calibration,
 )
 from judgekit.formats import document_kind, foreign_shape, iter_rows, read_whole_document, row_kind
+from judgekit.records import Case, Output, Rubric
 from judgekit.report import default_rubric_lines, suite_plan_document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from judgekit.cli.outputs import OutputFiles
-    from judgekit.cli.setup import GradeSetup
-    from judgekit.cli.suite_setup import RunSetup
-    from judgekit.datasets import Suite
-    from judgekit.evaluation import SuitePlan
-    from judgekit.records import Case, Output, Rubric
 
 # The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
 _SUITE_ONLY = ("filter_case", "filter_name", "max_cost", *TARGET_OPTIONS)

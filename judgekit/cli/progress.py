@@ -8,25 +8,22 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.evaluation import one_per_reply
-from judgekit.records import JudgeFailure
+from judgekit.records import JudgeFailure, Judgment
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
     from types import FrameType
-    from typing import IO
 
     from rich.console import Console
 
     from judgekit.cli.options import TalkOptions
-    from judgekit.records import Judgment
 
     Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 

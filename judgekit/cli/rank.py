@@ -168,13 +168,7 @@ def _open(
 
 
 def _contest(opened: OpenSides, options: _RankOptions) -> Contest:
-    return Contest(
-        opened.sides,
-        tags=options.filter_tag,
-        limit=options.limit,
-        sample=options.sample,
-        seed=options.seed,
-    )
+    return options.fill(Contest, sides=opened.sides, tags=options.filter_tag)
 
 
 def _run(

@@ -44,7 +44,6 @@ from judgekit.store import RunStore
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.evaluation import Outcome
     from judgekit.report import Document
 
 _MOST_NAMED = 8
@@ -152,7 +151,14 @@ def _file_document(path: Path, rubric: str | None, *, has_page: bool) -> Documen
             hint="give what run -o, grade -o, compare -o, rank -o or export wrote as .jsonl or "
             ".json; outputs are graded first: judgekit grade FILE -o report.html",
         )
-    return _run_document(run, answers, has_page=has_page)
+    tally, cases = RunTally(run), RunCases(run)
+    # A file may have its rows by variant, and a row of the page is a case.
+    for one in sorted(answers, key=lambda answer: answer.result.place):
+        tally.take(one)
+        cases.take(one)
+    left_out = Lines((("settings", "as far as the file has them: it holds no suite and no gate"),))
+    tables = (cases.table(), left_out) if has_page else (left_out,)
+    return run_document(tally.summary(), answers=tables, is_stored=False)
 
 
 _Row = TypeVar("_Row", Verdict, CaseResult)
@@ -186,14 +192,3 @@ def _recorded_run(
         variants=tuple(Variant(id=name) for name in dict.fromkeys(one.variant for one in results)),
         panel=RunPanel(judges=tuple(dict.fromkeys(filter(None, judges)))),
     )
-
-
-def _run_document(run: RunInfo, answers: Sequence[Outcome], *, has_page: bool) -> Document:
-    tally, cases = RunTally(run), RunCases(run)
-    # A file may have its rows by variant, and a row of the page is a case.
-    for one in sorted(answers, key=lambda answer: answer.result.place):
-        tally.take(one)
-        cases.take(one)
-    left_out = Lines((("settings", "as far as the file has them: it holds no suite and no gate"),))
-    tables = (cases.table(), left_out) if has_page else (left_out,)
-    return run_document(tally.summary(), answers=tables, is_stored=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from judgekit.cli.exit_codes import Exit
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     JudgeSettings,
+    Suite,
     discover_datasets,
     discover_suites,
     draw_sample,
@@ -30,26 +31,22 @@ from judgekit.errors import DatasetError, InputError, SettingsError, StoreError,
 from judgekit.evaluation import Session, refresh_mode
 from judgekit.formats import suggest_name
 from judgekit.judge import (
+    Judge,
     configured_judge,
     resolve_suite_model,
     resolve_suite_template,
     suite_template_folders,
 )
-from judgekit.models import Budget, RecordedModel
+from judgekit.models import Budget, RecordedModel, Refresh
 from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache
-from judgekit.records import Dataset, inactive_rubric_error
+from judgekit.records import CalibrationInUse, Case, Dataset, Output, Rubric, inactive_rubric_error
 from judgekit.report import message
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from contextlib import ExitStack
 
     from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
-    from judgekit.datasets import Suite
-    from judgekit.judge import Judge
-    from judgekit.models import Refresh
-    from judgekit.records import CalibrationInUse, Case, Output, Rubric
 
 SUITE_FILE = "judgekit.yaml"
 MISSING_INPUT_REMEDY = "name the file with the cases (--cases), or add an `input` column"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
@@ -25,6 +26,7 @@ from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
+    Outcome,
     OutcomeFilter,
     Run,
     conclude_result,
@@ -36,7 +38,7 @@ from judgekit.evaluation import (
     stored_pairs,
     with_rule,
 )
-from judgekit.records import ReconciliationRule, ScoreComparisonInfo
+from judgekit.records import ComparisonInfo, ReconciliationRule, RunInfo, ScoreComparisonInfo
 from judgekit.report import (
     Conclusion,
     Document,
@@ -61,12 +63,6 @@ from judgekit.report import (
     stored_run_document,
 )
 from judgekit.store import CaseFilter, RunStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from judgekit.evaluation import Outcome
-    from judgekit.records import ComparisonInfo, RunInfo
 
 # About a screen.
 _MOST_SHOWN = 20
@@ -196,13 +192,10 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         elif not wanted.is_all:
             _show_answers(store, info, wanted, options)
         else:
-            _show_run(store, Run(info, store), options)
-
-
-def _show_run(store: RunStore, run: Run, options: _ShowOptions) -> None:
-    with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
-        document = stored_run_document(store, run, replies, has_page=options.files.has_page)
-    show_document(document, options, options.files)
+            has_page = options.files.has_page
+            with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
+                document = stored_run_document(store, Run(info, store), replies, has_page=has_page)
+            show_document(document, options, options.files)
 
 
 def _show_answers(
@@ -275,22 +268,13 @@ def _show_comparisons(
         )
         show_document(document, options, options.files)
         return
-    found = store.any_comparison(name)
-    if isinstance(found, ScoreComparisonInfo):
-        _show_score_comparison(store, found, case, options)
-        return
-    info = with_rule(found, options.rule)
-    if case is not None:
-        _show_comparison_case(store, info, case, options)
-        return
-    document = stored_comparison_document(store, info, has_page=options.files.has_page)
-    show_document(document, options.model_copy(update={"verbose": True}), options.files)
-
-
-def _show_score_comparison(
-    store: RunStore, info: ScoreComparisonInfo, case: str | None, options: _ShowOptions
-) -> None:
-    if case is not None or options.rule is not None:
+    info = store.any_comparison(name)
+    if not isinstance(info, ScoreComparisonInfo):
+        info = with_rule(info, options.rule)
+        if case is not None:
+            _show_comparison_case(store, info, case, options)
+            return
+    elif case is not None or options.rule is not None:
         what = "--rule is" if case is None else "a CASE is"
         raise SettingsError(
             f"{info.id} compares stored scores: {what} for blind comparisons",

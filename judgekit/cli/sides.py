@@ -6,17 +6,18 @@ Missing outputs are produced here too, before anything is compared.
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
-from judgekit.cli.options import ContestOptions, resume_command
+from judgekit.cli.options import ComparingOptions, ContestOptions, StudyOptions, resume_command
 from judgekit.cli.outputs import show_plan
 from judgekit.cli.progress import run_until_stopped
 from judgekit.cli.run import prepared_run, run_with_progress
@@ -44,6 +45,8 @@ from judgekit.datasets import (
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
     VARIANT_SEPARATOR,
+    Choice,
+    OutputPair,
     Pairing,
     Session,
     Side,
@@ -59,17 +62,9 @@ from judgekit.evaluation import (
 from judgekit.judge import HEURISTIC, Panel, suite_template_folders
 from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
-from judgekit.records import ComparedSide, Rubric
+from judgekit.records import Case, ComparedSide, Dataset, Rubric, RunInfo
 from judgekit.report import printable
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX, RunStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import ExitStack
-
-    from judgekit.cli.options import ComparingOptions, StudyOptions
-    from judgekit.evaluation import Choice, OutputPair
-    from judgekit.records import Case, Dataset, RunInfo
 
 _SideKind = Literal["files", "generated", "runs"]
 """Where the outputs come from: files; they are produced first; stored runs."""
@@ -411,15 +406,8 @@ def pairing_of(
     is_wanted: Callable[[OutputPair], bool] = lambda _: True,
 ) -> Pairing:
     """The pairs of two sides that the options choose, in the order of the files or shuffled."""
-    return Pairing(
-        *sides,
-        tags=options.filter_tag,
-        limit=options.limit,
-        sample=options.sample,
-        seed=options.seed,
-        is_shuffled=is_shuffled,
-        is_wanted=is_wanted,
-    )
+    order = {"is_shuffled": is_shuffled, "is_wanted": is_wanted}
+    return options.fill(Pairing, a=sides[0], b=sides[1], tags=options.filter_tag, **order)
 
 
 def show_pair_plan(

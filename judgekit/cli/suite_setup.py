@@ -10,7 +10,6 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judgekit.cli import console
@@ -34,6 +33,7 @@ from judgekit.cli.outputs import output_option
 from judgekit.cli.replies import ReplyOptions
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
+    GradeInputs,
     cache_folder,
     chosen_refresh,
     configured_suite,
@@ -73,14 +73,10 @@ from judgekit.evaluation import (
     needs_judge,
     open_suite,
 )
-from judgekit.records import CaseSource, memory_objects
+from judgekit.records import Case, CaseResult, CaseSource, Output, Rubric, RunInfo, memory_objects
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
 from judgekit.store import RunStore
-
-if TYPE_CHECKING:
-    from judgekit.cli.setup import GradeInputs
-    from judgekit.records import Case, CaseResult, Output, Rubric, RunInfo
 
 TARGET_OPTIONS = {
     "target_outputs": "--outputs",

@@ -1,10 +1,9 @@
-"""`judgekit trend`: how the quality of a suite moves from run to run."""
+"""`judgekit trend` and `history`: the quality of a suite from run to run, and its versions."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,12 +11,15 @@ from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import configured_suite
-from judgekit.evaluation import TrendMeasure, criterion_trends, trend_of_suite
-from judgekit.report import trend_document
-from judgekit.store import RunStore
-
-if TYPE_CHECKING:
-    from judgekit.store import StoredRuns
+from judgekit.evaluation import (
+    TrendMeasure,
+    criterion_trends,
+    imported_runs,
+    trend_of_suite,
+    version_history,
+)
+from judgekit.report import history_document, trend_document
+from judgekit.store import RunStore, StoredRuns
 
 
 class _TrendOptions(StoreOptions, OutputOptions):
@@ -57,14 +59,7 @@ def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
     files = sort_outputs(options.output, what="a trend")
     with closing(RunStore(options.store, create=False)) as store:
         name = suite_name(suite, store)
-        trends = trend_of_suite(
-            store,
-            name,
-            variant=options.variant,
-            criterion=options.criterion,
-            measure=options.measure,
-            last=options.last,
-        )
+        trends = options.fill(trend_of_suite, store=store, suite=name)
         criteria = []
         if files.has_page and options.criterion is None:
             criteria = criterion_trends(store, name, variant=options.variant, last=options.last)
@@ -78,3 +73,28 @@ def suite_name(suite: str | None, store: StoredRuns) -> str:
         return suite
     found = configured_suite(path)
     return store.run().suite if found is None else found.name
+
+
+class _HistoryOptions(StoreOptions, OutputOptions):
+    output: tuple[Path, ...] = output_option("Write the history to FILE: .json, .md or .html.")
+
+
+@command("history", _HistoryOptions)
+@click.argument("suite", required=False)
+def history_command(options: _HistoryOptions, *, suite: str | None) -> None:
+    """List the versions of the variants of SUITE, each with the figures of its latest run.
+
+    A version is a prompt with all it includes, a program, or recorded outputs, as they were when
+    they ran. Only complete runs of all cases count. SUITE is the name of a suite with stored runs,
+    or its file (default: the suite of this folder, else that of the last run). Benchmark runs that
+    came with a quality memory are listed below, as the memory has them.
+
+    Examples:
+        judgekit history
+        judgekit history support-replies -o history.html
+    """
+    files = sort_outputs(options.output, what="a history")
+    with closing(RunStore(options.store, create=False)) as store:
+        name = suite_name(suite, store)
+        document = history_document(name, version_history(store, name), imported_runs(store, name))
+        show_document(document, options, files)

@@ -1,4 +1,3 @@
-from .benchmarks import refuse_retired as refuse_retired, whole_memory_note as whole_memory_note
 from .growing_log import (
     GrowingLog as GrowingLog,
     LogLine as LogLine,
@@ -52,7 +51,9 @@ from .sources import (
     discover_suites as discover_suites,
     draw_sample as draw_sample,
     open_cases as open_cases,
+    refuse_retired as refuse_retired,
     suite_from_path as suite_from_path,
+    whole_memory_note as whole_memory_note,
     with_benchmark as with_benchmark,
 )
 from .suite import (

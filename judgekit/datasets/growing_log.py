@@ -41,9 +41,6 @@ class LogLine(NamedTuple):
     """A complete line, without its end."""
 
     raw: bytes
-    number: int
-    """Its place among the lines that were read, from 1."""
-
     offset: int
     """Its first byte in its file."""
 
@@ -72,11 +69,7 @@ class GrowingLog:
         self.notes: list[str] = []
 
     def read(self) -> Iterator[LogLine]:
-        """The lines that were completed since the last look; nothing while there is no file.
-
-        Raises:
-            DatasetError: When the file cannot be read.
-        """
+        """The lines that were completed since the last look; nothing while there is no file."""
         try:
             while self._file is not None or self._open():
                 yield from self._lines()
@@ -162,7 +155,7 @@ class GrowingLog:
             position = self.position = _grown(file, position.model_copy(update={"offset": offset}))
             file.seek(offset)
             self.n_lines += 1
-            yield LogLine(raw.rstrip(b"\r\n"), self.n_lines, start)
+            yield LogLine(raw.rstrip(b"\r\n"), start)
 
     def _next(self, file: IO[bytes], *, is_finished: bool) -> bytes:
         """The next complete line that is not too long; empty where there is none."""

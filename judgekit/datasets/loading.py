@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, ValidationError
 
-from judgekit.datasets.benchmarks import benchmark_dataset
 from judgekit.datasets.suite import Suite, names_a_file
 from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError, known_names
 from judgekit.formats import (
     CASE_ALIASES,
+    Benchmark,
     FieldFault,
     Fields,
     FileRow,
@@ -28,6 +28,7 @@ from judgekit.formats import (
     foreign_shape,
     iter_rows,
     json_kind,
+    objects_of,
     quality_rubrics,
     raise_damaged,
     read_case,
@@ -38,11 +39,13 @@ from judgekit.formats import (
     suggest_name,
     validation_faults,
 )
-from judgekit.records import Calibration, Case, Dataset, Rubric
+from judgekit.records import Calibration, Case, Dataset, Rubric, memory_objects
 from judgekit.resources import shipped_file, shipped_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from judgekit.records import JsonObject
 
 
 def load_dataset(
@@ -494,3 +497,45 @@ def find_calibrations(path: Path | str) -> list[tuple[Path, Calibration]]:
             hint="write one: judgekit calibrate LABELS --write-map",
         )
     return [(file, load_calibration(file)) for file in files]
+
+
+def benchmarks_in(objects: Sequence[JsonObject]) -> dict[str, Benchmark]:
+    """The benchmarks of a quality memory by their ids."""
+    return {
+        key: Benchmark.model_validate(fields) for key, fields in objects_of(objects, "benchmark")
+    }
+
+
+def find_benchmark(known: Mapping[str, Benchmark], name: str, path: Path) -> str:
+    """The id of the benchmark with an id or a name."""
+    if name in known:
+        return name
+    named = [key for key, benchmark in known.items() if benchmark.name == name]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise SettingsError(
+            f"{len(named)} benchmarks of {path.name} are called {name!r}",
+            hint=f"name one by its id: {', '.join(named)}",
+        )
+    if not known:
+        raise SettingsError(
+            f"{path} holds no benchmarks, so {name!r} is none of them",
+            hint="a benchmark is an object of a quality memory: "
+            '{"type": "benchmark", "id": …, "fields": {"name": …, "testCaseIds": […]}}',
+        )
+    raise UnknownNameError("benchmark", name, [*known, *(one.name for one in known.values())])
+
+
+def benchmark_dataset(dataset: Dataset, name: str, path: Path) -> Dataset:
+    """The cases of a benchmark, called by its name; by its id where two have that name."""
+    known = benchmarks_in(memory_objects(dataset))
+    key = find_benchmark(known, name, path)
+    wanted, own = frozenset(known[key].test_case_ids), known[key].name
+    cases = tuple(case for case in dataset.cases if case.id in wanted)
+    if not cases:
+        raise DatasetError(
+            f"the benchmark {key!r} has no cases", path=path, hint="list them in its `testCaseIds`"
+        )
+    is_shared = sum(one.name == own for one in known.values()) > 1
+    return dataset.model_copy(update={"name": key if is_shared else own, "cases": cases})

@@ -13,11 +13,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark, merge_benchmark
-from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite
+from judgekit.datasets.loading import (
+    benchmarks_in,
+    dataset_name,
+    find_benchmark,
+    iter_cases,
+    load_dataset,
+    load_suite,
+)
 from judgekit.datasets.outputs import iter_described_cases
-from judgekit.datasets.suite import RunSettings, Suite
-from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.datasets.suite import Gate, RunSettings, Suite
+from judgekit.errors import DatasetError, RetiredSuiteError, SettingsError, UnknownNameError
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
     LINE_SUFFIXES,
@@ -42,11 +48,11 @@ from judgekit.formats import (
 from judgekit.records import CaseSource, memory_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pydantic import JsonValue
 
-    from judgekit.formats import FileKind, Format, ParsedDocument, SkillTests
+    from judgekit.formats import Benchmark, FileKind, Format, ParsedDocument, SkillTests
     from judgekit.records import Case, JsonObject
 
 _T = TypeVar("_T")
@@ -109,10 +115,6 @@ class CaseSelection:
             places = self._sampled
             chosen = (case for place, case in enumerate(chosen) if place in places)
         return islice(chosen, self.limit)
-
-    def count(self) -> int:
-        """The number of chosen cases; reads the whole source, which validates it."""
-        return self.tally().n_chosen
 
     def tally(self) -> SelectionCount:
         """How many cases are chosen or left out, and why; reads the whole source."""
@@ -423,3 +425,53 @@ def _recognised(path: Path) -> tuple[Format | None, FileKind | None]:
         return None, None
     value = None if document is None else document.value
     return foreign_shape(value), document_kind(value)
+
+
+def merge_benchmark(suite: Suite, key: str, benchmark: Benchmark) -> Suite:
+    """The suite with what it does not set itself: owner, status, description, threshold."""
+    changes: dict[str, object] = {
+        "benchmark": key,
+        "owner": suite.owner or benchmark.owner_id or None,
+        "description": suite.description or benchmark.description,
+    }
+    if "status" not in suite.model_fields_set:
+        changes["status"] = benchmark.status
+    gate, least = suite.gate, benchmark.passing_threshold
+    if least is not None and (gate is None or (gate.tier is None and gate.threshold is None)):
+        if not 0 <= least <= 1:
+            raise SettingsError(
+                f"the `passingThreshold` of the benchmark {key!r} is {least:g}, and overall scores "
+                "lie between 0 and 1",
+                hint="write it as a fraction (0.75), or set `gate: {threshold: …}` in a suite with "
+                "this `dataset` and `benchmark`",
+            )
+        # In a memory a benchmark passes when its overall score reaches the threshold, however few
+        # the cases; a suite with a gate of its own keeps its rule.
+        changes["gate"] = (
+            Gate(threshold=least, rule="point")
+            if gate is None
+            else gate.model_copy(update={"threshold": least})
+        )
+    return suite.model_copy(update=changes)
+
+
+def whole_memory_note(suite: Suite, objects: Sequence[JsonObject]) -> Iterator[str]:
+    """In words that a memory with several benchmarks is run as a whole; nothing for any other."""
+    known = benchmarks_in(objects)
+    if suite.benchmark is None and len(known) > 1:
+        yield (
+            f"all cases of {suite.dataset} are run; to run one of its {len(known)} benchmarks: "
+            f"--benchmark {'|'.join(known)}"
+        )
+
+
+def refuse_retired(suite: Suite, *, allowed: bool = False) -> None:
+    """Refuse to run a retired suite, unless that is asked for."""
+    if suite.status == "retired" and not allowed:
+        what = "suite" if suite.benchmark is None else "benchmark"
+        owner = "" if suite.owner is None else f" (owner: {suite.owner})"
+        raise RetiredSuiteError(
+            f"the {what} {suite.name!r} is retired{owner}, so it is not run",
+            hint="run it nevertheless with --retired (in Python `retired=True`), or set its "
+            "`status` to active",
+        )

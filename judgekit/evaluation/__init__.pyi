@@ -18,6 +18,7 @@ from .case_plans import (
 from .comparability import (
     Comparability as Comparability,
     PassRateTrend as PassRateTrend,
+    SideScores as SideScores,
     compare_measures as compare_measures,
     paired_sides as paired_sides,
 )
@@ -29,7 +30,13 @@ from .comparison_result import (
     PanelFigures as PanelFigures,
     WinFigures as WinFigures,
 )
-from .completion import complete_run as complete_run
+from .completion import (
+    Alarm as Alarm,
+    complete_run as complete_run,
+    notify as notify,
+    send_alarm as send_alarm,
+    watch_alarm as watch_alarm,
+)
 from .cost_plan import (
     CallLoad as CallLoad,
     ComparisonPlan as ComparisonPlan,
@@ -65,20 +72,18 @@ from .findings import (
     finding_id as finding_id,
 )
 from .gate import (
+    ASSUMED_DISTANCE as ASSUMED_DISTANCE,
+    CLOSEST_DISTANCE as CLOSEST_DISTANCE,
     CoverageGateResult as CoverageGateResult,
     DropGateResult as DropGateResult,
     GateResult as GateResult,
+    StratumNeed as StratumNeed,
     TierGateResult as TierGateResult,
     check_baseline as check_baseline,
     check_gate as check_gate,
     gate_of_run as gate_of_run,
     required_value as required_value,
-)
-from .history import (
-    ImportedRun as ImportedRun,
-    VersionFigures as VersionFigures,
-    imported_runs as imported_runs,
-    version_history as version_history,
+    small_strata as small_strata,
 )
 from .human_labels import (
     LabelImport as LabelImport,
@@ -111,12 +116,6 @@ from .judges import (
     refresh_mode as refresh_mode,
     resolve_calibration as resolve_calibration,
     without_human_judges as without_human_judges,
-)
-from .notify import (
-    Alarm as Alarm,
-    notify as notify,
-    send_alarm as send_alarm,
-    watch_alarm as watch_alarm,
 )
 from .outcome import (
     Graded as Graded,
@@ -187,6 +186,7 @@ from .run_figures import (
     RunFigures as RunFigures,
     StoredFigure as StoredFigure,
     StoredRecords as StoredRecords,
+    case_content as case_content,
 )
 from .runner import (
     choice_of_run as choice_of_run,
@@ -206,8 +206,6 @@ from .score_comparison import (
     VARIANT_SEPARATOR as VARIANT_SEPARATOR,
     ScoreComparison as ScoreComparison,
     ScoreDifference as ScoreDifference,
-    SideScores as SideScores,
-    case_content as case_content,
     compare_side_scores as compare_side_scores,
     run_and_variant as run_and_variant,
 )
@@ -240,12 +238,6 @@ from .stored_comparison import (
     unanalysed_pairs as unanalysed_pairs,
     with_rule as with_rule,
 )
-from .strata import (
-    ASSUMED_DISTANCE as ASSUMED_DISTANCE,
-    CLOSEST_DISTANCE as CLOSEST_DISTANCE,
-    StratumNeed as StratumNeed,
-    small_strata as small_strata,
-)
 from .suite_plan import (
     TARGET_DIFFERENCE as TARGET_DIFFERENCE,
     AnswersPlan as AnswersPlan,
@@ -262,9 +254,13 @@ from .summary import (
     summarize_run as summarize_run,
 )
 from .trend import (
+    ImportedRun as ImportedRun,
     QualityTrend as QualityTrend,
     TrendMeasure as TrendMeasure,
     TrendPoint as TrendPoint,
+    VersionFigures as VersionFigures,
     criterion_trends as criterion_trends,
+    imported_runs as imported_runs,
     trend_of_suite as trend_of_suite,
+    version_history as version_history,
 )

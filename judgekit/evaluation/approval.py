@@ -65,7 +65,6 @@ class ApprovalEvidence:
     is_better: bool
     is_worse: bool
     suite: str | None
-    at: datetime
     scores: ScoreComparisonInfo | None = None
 
 
@@ -244,7 +243,6 @@ def _blind_evidence(
             is_better=decision.winner == own,
             is_worse=decision.winner not in {None, own},
             suite=info.suite,
-            at=info.started_at,
         )
     return None
 
@@ -292,7 +290,6 @@ def _score_evidence(
             is_better=found.decision.winner == "b",
             is_worse=found.decision.winner == "a",
             suite=run.suite,
-            at=run.started_at,
             scores=info,
         )
     return None

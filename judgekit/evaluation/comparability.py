@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, get_args
 from judgekit.datasets import BaselineName
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.judges import judging_of_run, on_common_scale, recorded_judges
-from judgekit.evaluation.outcome import last_tries
-from judgekit.evaluation.run_figures import FigureReader
-from judgekit.evaluation.score_comparison import SideScores, case_content
+from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.run_figures import FigureReader, case_content
 from judgekit.fingerprint import canonical_json
 from judgekit.records import FINISHED_STATUSES, config_part, has_own_cases
 from judgekit.scoring import criterion_edits, judge_changes
-from judgekit.stats.trend import direction
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from judgekit.records import Rubric, RunInfo
+    from judgekit.records import CaseResult, Rubric, RunInfo
     from judgekit.stats.trend import Direction
     from judgekit.store import RunStore, StoredRuns
 
@@ -70,14 +68,66 @@ def compare_measures(a: RunInfo, b: RunInfo, *, apart_from_judges: bool = False)
     return Comparability(a=scaled[0], b=scaled[1], notes=tuple(notes))
 
 
+# Known numbers by case.
+CasePoints = dict[str, list[float]]
+
+
+class SideScores:
+    """The numbers of one side, a few bytes for each answer."""
+
+    def __init__(
+        self, results: Iterable[CaseResult], run: RunInfo, tags: Collection[str] = ()
+    ) -> None:
+        # One pass over the stored results: a run may be larger than memory.
+        wanted = frozenset(tags)
+        self.cases: set[str] = set()
+        self.contents: dict[str, str] = {}
+        self.values: CasePoints = {}
+        self.passed: CasePoints = {}
+        self.criteria: dict[str, CasePoints] = {}
+        self.tags: dict[str, set[str]] = {}
+        self.strata: dict[str, set[str]] = {}
+        for result in results:
+            if wanted and not wanted & set(result.case.tags):
+                continue
+            case = result.case
+            if case.id not in self.cases:
+                self.contents[case.id] = case_content(case)
+            self.cases.add(case.id)
+            for tag in case.tags:
+                self.tags.setdefault(tag, set()).add(case.id)
+            if case.stratum is not None:
+                self.strata.setdefault(case.stratum, set()).add(case.id)
+            found = conclude_result(result, run)
+            _add(self.values, case.id, found.value)
+            _add(self.passed, case.id, found.passed)
+            for criterion in () if found.verdict is None else found.verdict.criteria:
+                points = self.criteria.setdefault(criterion.name, {})
+                _add(points, case.id, criterion.value)
+
+    def edited_cases(self, other: SideScores) -> set[str]:
+        both = self.cases & other.cases
+        return {case for case in both if self.contents[case] != other.contents[case]}
+
+    def leave_out(self, cases: Collection[str]) -> None:
+        """Drop cases, for example those that were edited between two runs."""
+        self.cases -= set(cases)
+        for points in (self.values, self.passed, *self.criteria.values()):
+            for case in cases:
+                points.pop(case, None)
+        for members in (*self.tags.values(), *self.strata.values()):
+            members -= set(cases)
+
+
+def _add(points: CasePoints, case: str, value: float | None) -> None:
+    if value is not None:
+        points.setdefault(case, []).append(float(value))
+
+
 def paired_sides(
     store: StoredRuns, a: tuple[RunInfo, str], b: tuple[RunInfo, str], *, tags: Collection[str] = ()
 ) -> tuple[SideScores, SideScores, Comparability]:
-    """The scores of a variant of each run, without the cases that were edited in between.
-
-    Raises:
-        NotComparableError: When the runs were not measured the same way.
-    """
+    """The scores of a variant of each run, without the cases that were edited in between."""
     measure = compare_measures(a[0], b[0])
     if measure.changes:
         raise NotComparableError(
@@ -234,11 +284,7 @@ class EarlierRuns:
         ]
 
     def baseline(self, name: str, variant: str) -> RunInfo | None:
-        """The baseline of that name: `previous`, `best`, `accepted` or the id of a run.
-
-        Raises:
-            NotComparableError: When the run that is named cannot be one, or none is accepted.
-        """
+        """The baseline of that name: `previous`, `best`, `accepted` or the id of a run."""
         if name not in get_args(BaselineName):
             return self._named(name, variant)
         usable = [one for one in self._of(variant) if self.problem_of(one) is None]
@@ -277,6 +323,9 @@ class EarlierRuns:
                 found.append(before)
             if len(found) == _TREND_RUNS:
                 break
+        # It imports numpy, a sixth of the time of grading from the cache.
+        from judgekit.stats.trend import direction  # noqa: PLC0415
+
         rates = tuple(reversed(found))
         return PassRateTrend(variant, rates, direction(rates))
 

@@ -244,11 +244,7 @@ def _name_columns(rows: Sequence[AnswerRow], name: str) -> list[list[float | Non
 
 
 def size_curve(rows: Sequence[AnswerRow], by: str, threshold: float) -> SizeCurve:
-    """The score over a size, its cliff and its safe limit.
-
-    Raises:
-        NotEnoughDataError: When fewer than 12 answers have the size, or all have the same.
-    """
+    """The score over a size, its cliff and its safe limit."""
     known = sorted((row.numbers[by], row.case_id, row.value) for row in rows if by in row.numbers)
     if len(known) < _FEWEST_ANSWERS or known[0][0] == known[-1][0]:
         why = "all have the same" if len(known) >= _FEWEST_ANSWERS else f"{len(known)} have it"
@@ -279,11 +275,7 @@ def size_curve(rows: Sequence[AnswerRow], by: str, threshold: float) -> SizeCurv
 def size_curves(
     rows: Sequence[AnswerRow], by: str | None, threshold: float
 ) -> tuple[SizeCurve, ...]:
-    """The curve over a size; without one, of each variant over the tokens added to its context.
-
-    Raises:
-        NotEnoughDataError: When there are too few answers for a curve that was asked for.
-    """
+    """The curve over a size; without one, of each variant over the tokens added to its context."""
     if by is not None:
         return (size_curve(rows, by, threshold),)
     curves = []

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
+from judgekit.evaluation.comparability import compare_measures, has_other_cases
 from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
 from judgekit.fingerprint import fingerprint
@@ -122,11 +123,7 @@ class SuiteFindings:
         return [one for one in self.findings.values() if one.id in ids]
 
     def find(self, name: str) -> Finding:
-        """The finding of this id, or of an id that begins like it.
-
-        Raises:
-            UnknownNameError: When there is none, or several.
-        """
+        """The finding of this id, or of the only id that begins like it."""
         near = [one for id_, one in self.findings.items() if id_.startswith(name)]
         if name in self.findings or len(near) == 1:
             return self.findings.get(name) or near[0]
@@ -213,9 +210,6 @@ class _Measures:
 
     def changes(self, then: str, now: str) -> str:
         """In words; empty where the runs are comparable."""
-        # Comparing imports numpy, a sixth of the time of grading from the cache.
-        from judgekit.evaluation.comparability import compare_measures  # noqa: PLC0415
-
         if (then, now) not in self._changes:
             found = compare_measures(self._runs[then], self._runs[now])
             self._changes[then, now] = "; ".join(found.changes)
@@ -527,7 +521,8 @@ _MOST_LEVELS = 3
 
 def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _RunDrops]:
     """Critical drops of a pass rate since the comparable run before, and their end."""
-    from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415 - as above
+    # It imports numpy, a sixth of the time of grading from the cache.
+    from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415
 
     found: dict[str, _RunDrops] = {}
     levels: dict[str, list[_Level]] = defaultdict(list)
@@ -559,8 +554,6 @@ def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _Ru
 
 
 def _is_comparable(then: RunInfo, now: RunInfo, reader: FigureReader) -> bool:
-    from judgekit.evaluation.comparability import compare_measures, has_other_cases  # noqa: PLC0415 - as above
-
     return not compare_measures(then, now).changes and not has_other_cases(reader, then, now)
 
 
@@ -568,8 +561,6 @@ def _pass_rates(
     then: RunInfo, now: RunInfo, variant: str, reader: FigureReader
 ) -> tuple[float | None, float | None]:
     """The pass rates of two comparable runs, by one rubric and one calibration."""
-    from judgekit.evaluation.comparability import compare_measures  # noqa: PLC0415 - as above
-
     # Another threshold moves a rate without any change of the outputs.
     measure = compare_measures(then, now)
     before, after = (reader.figures(run).variants[variant] for run in (measure.a, measure.b))
@@ -583,6 +574,6 @@ def _regression(variant: str, before: float, now: float, then: str) -> Occurrenc
         case_id=None,
         type="regression",
         severity="critical",
-        description=f"the pass rate fell from {before:.0%} to {now:.0%}, by {share:.0%} of what it "
-        f"was; the run before is {then}",
+        description=f"the pass rate fell from {before * 100:.0f} % to {now * 100:.0f} %, "
+        f"{share * 100:.0f} % lower; the run before is {then}",
     )

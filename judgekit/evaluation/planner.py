@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Literal, cast
 from judgekit.datasets import draw_sample
 from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
+from judgekit.evaluation.comparability import compare_measures
 from judgekit.evaluation.cost_plan import RequestCounter, TextLength, estimate_judge_reply_tokens
+from judgekit.evaluation.gate import stratum_needs
 from judgekit.evaluation.judges import HUMAN_JUDGE
 from judgekit.evaluation.runner import n_answers_in_work, new_run
 from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, read_chosen_cases
 from judgekit.evaluation.session import price_table
-from judgekit.evaluation.strata import stratum_needs
 from judgekit.evaluation.suite_plan import (
     AnswersPlan,
     EarlierRunStatistics,
@@ -105,9 +106,7 @@ def _has_its_measure(opened: OpenSuite, store: RunStore, learned: EarlierRunStat
     gate = opened.suite.gate
     if learned.run is None or gate is None or gate.tier is None:
         return False
-    # Comparing imports numpy, and the planned run reads all cases: only where a tier is to decide.
-    from judgekit.evaluation.comparability import compare_measures  # noqa: PLC0415
-
+    # The planned run reads all cases: only where a tier is to decide.
     earlier = store.run(learned.run.id)
     return not compare_measures(earlier, new_run(opened, now=earlier.started_at)).changes
 

@@ -122,11 +122,7 @@ def _began(runs: Sequence[RunInfo]) -> tuple[float, str]:
 
 
 def overview(store: RunStore, wanted: CaseFilter) -> Overview:
-    """What is known of the cases that a filter finds, and of the variants of its prompt version.
-
-    Raises:
-        UnknownNameError: When no case has the agent, the skill, the prompt version or the suite.
-    """
+    """What is known of the cases that a filter finds, and of the variants of its prompt version."""
     version = wanted.prompt_version
     having = [] if version is None else _runs_of_version(store, version)
     _check_names(store, wanted, having)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from judgekit.evaluation.summary import GroupFigures, RunSummary
-    from judgekit.records import RunInfo
+    from judgekit.records import Case, RunInfo
     from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore
 
@@ -63,11 +63,7 @@ class CaseContents(Record):
 
 
 class FigureReader:
-    """Reads figures of a suite's runs, and stores those that had to be computed.
-
-    Args:
-        cases: The ids of the only cases that count; None for all.
-    """
+    """Reads figures of a suite's runs, of some cases only, and stores those it had to compute."""
 
     def __init__(
         self, store: RunStore, suite: str, *, cases: Collection[str] | None = None
@@ -97,9 +93,6 @@ class FigureReader:
         return _figures(summarize_run(own, run), self._store, self._content(run))
 
     def _content(self, run: RunInfo) -> str:
-        # Comparing imports numpy, a sixth of the time of grading from the cache.
-        from judgekit.evaluation.score_comparison import case_content  # noqa: PLC0415
-
         def compute() -> CaseContents:
             found = sorted(
                 [case.id, case_content(case)]
@@ -139,6 +132,15 @@ class StoredRecords(Generic[_RecordT]):
             with suppress(StoreError):
                 store_record(self._store, self._kind, run, found)
         return found
+
+
+# What an answer and its judgment depend on; names, tags and metadata may change.
+_CONTENT = {"input", "reference", "context", "assertions", "rubric", "evaluation"}
+
+
+def case_content(case: Case) -> str:
+    """Fingerprint of what an answer and its judgment depend on in a case."""
+    return fingerprint(case.model_dump(mode="json", include=_CONTENT))
 
 
 def store_figures(summary: RunSummary, store: RunStore) -> None:

@@ -6,9 +6,9 @@ import asyncio
 import os
 import secrets
 from collections import deque
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import datetime  # noqa: TC003
+from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,6 @@ from judgekit.evaluation.judges import (
     judging_of_suite,
 )
 from judgekit.evaluation.outcome import conclude_result, last_tries
-from judgekit.evaluation.revision import git_revision
 from judgekit.evaluation.schedule import (
     MEMORY_KEY,
     PARTS_KEY,
@@ -52,6 +51,7 @@ from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, 
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from pathlib import Path
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.schedule import WorkChain
@@ -536,3 +536,30 @@ async def _run_hook(suite: Suite, command: tuple[str, ...]) -> None:
 def _failure_message(error: ProcessFailedError) -> str:
     last = error.stderr[-_TAIL:].strip()
     return f"{error.message}; the end of stderr: {last}" if last else error.message
+
+
+def git_revision(folder: Path) -> str | None:
+    """The commit that is checked out in a folder or above it; None where there is none."""
+    # Read from git's files: a process would take longer than many a run.
+    with suppress(OSError, UnicodeDecodeError):
+        for place in (folder.resolve(), *folder.resolve().parents):
+            if (place / ".git").exists():
+                return _checked_out(place / ".git")
+    return None
+
+
+def _checked_out(git: Path) -> str | None:
+    if git.is_file():  # of a worktree or a submodule: a line that names the folder
+        git = git.parent / git.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
+    head = (git / "HEAD").read_text(encoding="utf-8").strip()
+    if not head.startswith("ref:"):
+        return head or None
+    name = head.partition(":")[2].strip()
+    common = git / "commondir"
+    shared = git / common.read_text(encoding="utf-8").strip() if common.is_file() else git
+    for place in (git, shared):
+        if (place / name).is_file():
+            return (place / name).read_text(encoding="utf-8").strip() or None
+    packed = shared / "packed-refs"
+    lines = packed.read_text(encoding="utf-8").splitlines() if packed.is_file() else []
+    return next((line.split(" ")[0] for line in lines if line.endswith(f" {name}")), None)

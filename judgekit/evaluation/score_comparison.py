@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, get_args
 
 from judgekit.errors import NotEnoughDataError, SettingsError, UnknownNameError
 from judgekit.evaluation.comparison_result import ComparisonDecision
-from judgekit.evaluation.outcome import conclude_result
-from judgekit.fingerprint import fingerprint
 from judgekit.records import CaseStratum
 from judgekit.stats.estimate import cluster_means
 from judgekit.stats.multiplicity import adjust
@@ -28,10 +26,11 @@ from judgekit.stats.resample import bootstrap
 from judgekit.stats.sequential import mean_confidence_sequence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
+    from judgekit.evaluation.comparability import CasePoints, SideScores
     from judgekit.evaluation.comparison_result import BetterSide
-    from judgekit.records import Case, CaseResult, RunInfo
+    from judgekit.records import RunInfo
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference, SignedRanks, WinRate
     from judgekit.stats.resample import BootstrapEstimate
@@ -108,55 +107,6 @@ class ScoreComparison:
 
 # Of the resampling: the same numbers give the same interval.
 _SEED = 0
-# Known numbers by case.
-_CasePoints = dict[str, list[float]]
-
-
-class SideScores:
-    """The numbers of one side, a few bytes for each answer."""
-
-    def __init__(
-        self, results: Iterable[CaseResult], run: RunInfo, tags: Collection[str] = ()
-    ) -> None:
-        # One pass over the stored results: a run may be larger than memory.
-        wanted = frozenset(tags)
-        self.cases: set[str] = set()
-        self.contents: dict[str, str] = {}
-        self.values: _CasePoints = {}
-        self.passed: _CasePoints = {}
-        self.criteria: dict[str, _CasePoints] = {}
-        self.tags: dict[str, set[str]] = {}
-        self.strata: dict[str, set[str]] = {}
-        for result in results:
-            if wanted and not wanted & set(result.case.tags):
-                continue
-            case = result.case
-            if case.id not in self.cases:
-                self.contents[case.id] = case_content(case)
-            self.cases.add(case.id)
-            for tag in case.tags:
-                self.tags.setdefault(tag, set()).add(case.id)
-            if case.stratum is not None:
-                self.strata.setdefault(case.stratum, set()).add(case.id)
-            found = conclude_result(result, run)
-            _add(self.values, case.id, found.value)
-            _add(self.passed, case.id, found.passed)
-            for criterion in () if found.verdict is None else found.verdict.criteria:
-                points = self.criteria.setdefault(criterion.name, {})
-                _add(points, case.id, criterion.value)
-
-    def edited_cases(self, other: SideScores) -> set[str]:
-        both = self.cases & other.cases
-        return {case for case in both if self.contents[case] != other.contents[case]}
-
-    def leave_out(self, cases: Collection[str]) -> None:
-        """Drop cases, for example those that were edited between two runs."""
-        self.cases -= set(cases)
-        for points in (self.values, self.passed, *self.criteria.values()):
-            for case in cases:
-                points.pop(case, None)
-        for members in (*self.tags.values(), *self.strata.values()):
-            members -= set(cases)
 
 
 def compare_side_scores(
@@ -213,23 +163,9 @@ def compare_side_scores(
     )
 
 
-# What an answer and its judgment depend on; names, tags and metadata may change.
-_CONTENT = {"input", "reference", "context", "assertions", "rubric", "evaluation"}
-
-
-def case_content(case: Case) -> str:
-    """Fingerprint of what an answer and its judgment depend on in a case."""
-    return fingerprint(case.model_dump(mode="json", include=_CONTENT))
-
-
-def _add(points: _CasePoints, case: str, value: float | None) -> None:
-    if value is not None:
-        points.setdefault(case, []).append(float(value))
-
-
 def _difference(
-    a: _CasePoints,
-    b: _CasePoints,
+    a: CasePoints,
+    b: CasePoints,
     alpha: float,
     step: float | None,
     of: Collection[str] | None = None,
@@ -324,7 +260,7 @@ def _adjusted(criteria: dict[str, ScoreDifference]) -> dict[str, ScoreDifference
     }
 
 
-def _sequence(a: _CasePoints, b: _CasePoints, alpha: float) -> Estimate:
+def _sequence(a: CasePoints, b: CasePoints, alpha: float) -> Estimate:
     """B less A as a confidence sequence, over the cases in the order in which they came."""
     # A case is there once both sides have it. Runs to which cases are added only ever lengthen the
     # sequence, which is what keeps its error rate over all looks together.
@@ -389,12 +325,7 @@ def _decision(
 
 
 def run_and_variant(name: str, store: RunStore) -> tuple[RunInfo, str]:
-    """The run and the variant that `RUN::VARIANT` names, or `RUN` with only one variant.
-
-    Raises:
-        UnknownNameError: When there is no such run, or it has no such variant.
-        SettingsError: When no variant is named, and the run has several.
-    """
+    """The run and the variant that `RUN::VARIANT` names, or `RUN` with only one variant."""
     whole, separator, variant = name.rpartition(VARIANT_SEPARATOR)
     whole, wanted = (whole, variant) if separator else (name, None)
     run = store.run(whole)

@@ -174,10 +174,6 @@ class OpenSuite:
         for target in self.targets.values():
             if isinstance(target, LongerContextTarget):
                 target.check(case)
-        self._refuse_retries_of_repeats(case)
-
-    def _refuse_retries_of_repeats(self, case: Case) -> None:
-        # Both repeated and tried again
         if self.suite.settings.repeats > 1 and self.retries_of(case):
             raise SettingsError(
                 f"the case {case.id!r} is to be retried if it fails, and every case is to be "

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.evaluation.comparability import Comparability
+    from judgekit.evaluation.comparability import Comparability, SideScores
     from judgekit.evaluation.comparison_result import ComparisonSummary
     from judgekit.evaluation.pairing import Pairing, PairingSurvey
-    from judgekit.evaluation.score_comparison import ScoreComparison, SideScores
+    from judgekit.evaluation.score_comparison import ScoreComparison
     from judgekit.judge import Judge
     from judgekit.records import (
         Comparison,
@@ -272,18 +272,7 @@ class ComparedScores:
 def compare_stored_scores(
     store: RunStore, info: ScoreComparisonInfo, names: tuple[str, str] | None = None
 ) -> ComparedScores:
-    """The result of a comparison of scores, from the answers that its runs have now.
-
-    Args:
-        store: The store of its runs.
-        info: Which variants of which runs, and how they are compared.
-        names: What the sides are called; None for the labels of the comparison.
-
-    Raises:
-        InputError: When one of its runs is not in the store any more.
-        NotComparableError: When the runs were not measured the same way.
-        NotEnoughDataError: When no case is answered by both sides.
-    """
+    """The result of a comparison of scores, from the answers that its runs have now."""
     a, b, measure = paired_sides(
         store, _side_run(store, info, info.a), _side_run(store, info, info.b), tags=info.tags
     )

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import SelectionCount, TargetKind
     from judgekit.evaluation.cost_plan import CallLoad, Sufficiency
+    from judgekit.evaluation.gate import StratumNeed
     from judgekit.evaluation.outcome import Outcome
-    from judgekit.evaluation.strata import StratumNeed
     from judgekit.records import Output, PanelCombination
     from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore

@@ -1,4 +1,3 @@
-from .benchmark_relations import blind_comparison_object as blind_comparison_object
 from .conversion import (
     CASE_FORMATS as CASE_FORMATS,
     RUBRIC_SUFFIXES as RUBRIC_SUFFIXES,
@@ -20,6 +19,7 @@ from .lessons import (
     read_lessons as read_lessons,
     write_lessons as write_lessons,
 )
+from .quality_memory import blind_comparison_object as blind_comparison_object
 from .skill_results import (
     check_comparison_place as check_comparison_place,
     is_skill_file as is_skill_file,

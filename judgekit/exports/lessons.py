@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.exports.tabular import write_json_list
 from judgekit.formats import quality_object
-from judgekit.records import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from judgekit.records import Finding, JsonObject
+from judgekit.records import Finding, JsonObject, Record
 
 
 class Lesson(Record):
@@ -51,13 +46,8 @@ def lesson_of(finding: Finding) -> Lesson | None:
     if changed is None and finding.resolved_by is not None:
         changed = f"passed in {finding.resolved_by}"
     return Lesson(
-        id=finding.id,
-        suite=finding.suite,
-        variant=finding.variant,
-        case_id=finding.case_id,
+        **finding.model_dump(include={"id", "suite", "variant", "case_id", "severity", "status"}),
         finding_type=finding.type,
-        severity=finding.severity,
-        status=finding.status,
         what_failed=finding.description,
         why=finding.root_cause or finding.step,
         what_changed=changed,

@@ -9,19 +9,16 @@ import stat
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, parse_document, read_document
 from judgekit.formats.text import decode_utf8, file_exists, is_archive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from judgekit.records import JsonObject
+from judgekit.records import JsonObject
 
 # A case shows only type, size and checksum of a larger file: its text would fill the prompt.
 MAX_SHOWN_BYTES = 2**20

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pydantic import JsonValue
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, read_document
-from judgekit.formats.foreign_file import CASE_ALIASES
+from judgekit.formats.foreign_file import CASE_ALIASES, ForeignFile
 from judgekit.formats.rows import (
     DOCUMENT_SUFFIXES,
     LINE_SUFFIXES,
@@ -19,17 +23,8 @@ from judgekit.formats.rows import (
     scan_rows,
     suffix_of,
 )
-from judgekit.formats.text import MAX_DOCUMENT_BYTES, folder_exists, is_archive
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from pydantic import JsonValue
-
-    from judgekit.formats.foreign_file import ForeignFile
-    from judgekit.formats.text import KeyPath
-    from judgekit.records import CaseSource, Dataset, JsonObject
+from judgekit.formats.text import MAX_DOCUMENT_BYTES, KeyPath, folder_exists, is_archive
+from judgekit.records import CaseSource, Dataset, JsonObject
 
 RECORD_LISTS = ("records", "objects", "minions", "items")
 """Names under which an export of a quality memory lists its objects."""

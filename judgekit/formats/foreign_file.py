@@ -8,13 +8,15 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
 
 from judgekit.errors import DatasetError
 from judgekit.formats.problems import (
     DUPLICATE_ID,
     FieldFault,
+    Problem,
+    Severity,
     duplicate_id_fault,
     first_message,
     json_kind,
@@ -24,17 +26,13 @@ from judgekit.formats.problems import (
     validation_faults,
 )
 from judgekit.formats.rows import as_texts, read_cells, rename_fields
-from judgekit.formats.text import TEXT_REPAIRED
+from judgekit.formats.text import TEXT_REPAIRED, KeyPath
 from judgekit.records import Case, Dataset, JsonObject, Record, with_memory_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pydantic import JsonValue
-
     from judgekit.formats.documents import ParsedDocument
-    from judgekit.formats.problems import Problem, Severity
-    from judgekit.formats.text import KeyPath
 
 
 class SnakeRecord(Record):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, JsonValue, ValidationError
 
-from judgekit.formats.documents import read_document
+from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import ForeignFile, SnakeRecord
 from judgekit.formats.problems import suggest_name
 from judgekit.records import Criterion, Finite, JsonObject, Name, Rubric
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
 
 

@@ -8,22 +8,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
-from judgekit.errors import DatasetError, UnknownNameError, known_names
-from judgekit.records import Criterion, Name, Record
+from judgekit.errors import DatasetError, JudgekitError, UnknownNameError, known_names
+from judgekit.records import Criterion, Name, Record, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from pydantic import JsonValue
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
-    from judgekit.errors import JudgekitError
     from judgekit.formats.text import KeyPath
-    from judgekit.records import Scale
 
 
 Severity = Literal["error", "warning"]

@@ -18,7 +18,7 @@ from judgekit.formats.attachments import (
     FolderAttachments,
     safe_file_name,
 )
-from judgekit.formats.documents import read_document
+from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
 from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
@@ -29,7 +29,6 @@ from judgekit.records import Count, Finite, JsonObject
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
 
 MAX_CASES = 100_000

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgekit.errors import DatasetError
-from judgekit.formats.attachments import AttachmentError
+from judgekit.formats.attachments import AttachmentError, AttachmentReader
 from judgekit.formats.documents import parse_document
-from judgekit.formats.foreign_file import map_texts
+from judgekit.formats.foreign_file import ForeignFile, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.formats.attachments import AttachmentReader
-    from judgekit.formats.foreign_file import ForeignFile
     from judgekit.formats.text import KeyPath
     from judgekit.records import JsonObject
 

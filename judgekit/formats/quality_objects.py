@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.fingerprint import fingerprint
 from judgekit.formats.quality_memory import CASE_FIELD_NAMES, ON_SUM
-from judgekit.records import JsonObject, Rubric
+from judgekit.records import Case, JsonObject, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.formats.detection import ConversionSource, WrittenCases
-    from judgekit.records import Case
 
 
 def quality_case_objects(source: ConversionSource) -> WrittenCases:

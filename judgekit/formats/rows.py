@@ -8,10 +8,14 @@ import decimal
 import io
 import math
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar
+from types import ModuleType
+from typing import IO, TypeVar
+
+from pydantic import JsonValue
 
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.formats.documents import YAML_SUFFIXES, ParsedDocument, read_document
@@ -24,12 +28,6 @@ from judgekit.formats.text import (
     parse_strict_json,
     unescape_formula,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from types import ModuleType
-
-    from pydantic import JsonValue
 
 LINE_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")  # one JSON object per line
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")  # named columns; a cell may hold JSON as text

@@ -14,7 +14,7 @@ from judgekit.formats.attachments import (
     FolderAttachments,
     MissingAttachmentError,
 )
-from judgekit.formats.documents import read_document
+from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
 from judgekit.records import Count, Finite, JsonObject, Name, Rubric
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.formats.detection import ConversionSource, WrittenCases
-    from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
 
 PASS_VALUE = 0.5  # score 3 of 1 to 5, from which an expectation is met, on [0, 1]

@@ -25,6 +25,7 @@ from judgekit.formats.problems import suggest_name
 from judgekit.formats.skill_tests_schema import (
     OTHER_FIELDS,
     SkillCase,
+    SkillExpected,
     SkillTests,
     check_thresholds,
     downgrade_skill_tests,
@@ -32,8 +33,8 @@ from judgekit.formats.skill_tests_schema import (
     rubric_from_skill_test,
     upgrade_skill_tests,
 )
-from judgekit.formats.text import folder_exists
-from judgekit.records import Rubric
+from judgekit.formats.text import KeyPath, folder_exists
+from judgekit.records import Case, JsonObject, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 
     from judgekit.formats.detection import ConversionSource, WrittenCases
     from judgekit.formats.documents import ParsedDocument
-    from judgekit.formats.skill_tests_schema import SkillExpected
-    from judgekit.formats.text import KeyPath
-    from judgekit.records import Case, JsonObject
 
 STRATA = {"easy": "simple", "medium": "medium", "hard": "complex"}
 _SYNONYMS = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, JsonValue
 
 from judgekit.errors import DatasetError
-from judgekit.formats.foreign_file import CamelRecord
+from judgekit.formats.foreign_file import CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind, threshold_fault, valid_scales
 from judgekit.records import (
     Count,
@@ -22,7 +22,6 @@ from judgekit.records import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.formats.foreign_file import ForeignFile
     from judgekit.formats.text import KeyPath
 
 Milliseconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]

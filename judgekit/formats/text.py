@@ -9,19 +9,17 @@ import math
 import os
 import re
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, cast
+from typing import BinaryIO, NamedTuple, NoReturn, cast
+
+from pydantic import JsonValue
 
 from judgekit.errors import DatasetError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pydantic import JsonValue
 
 MAX_DOCUMENT_BYTES = 256 * 2**20
 """The largest JSON or YAML document; rows in JSONL, CSV and Parquet have no such limit."""

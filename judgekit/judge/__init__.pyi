@@ -1,11 +1,6 @@
 from .analysis import Analyst as Analyst
 from .concurrency import SyncRunner as SyncRunner, synchronous as synchronous
 from .exchange import JudgeQuestion as JudgeQuestion, gather_in_order as gather_in_order
-from .heuristics import (
-    HEURISTIC as HEURISTIC,
-    implied_rubric as implied_rubric,
-    judge_by_assertions as judge_by_assertions,
-)
 from .judge import (
     Judge as Judge,
     check_pair_rule as check_pair_rule,
@@ -24,8 +19,11 @@ from .panel import (
     select_criteria as select_criteria,
 )
 from .pointwise import (
+    HEURISTIC as HEURISTIC,
     Grader as Grader,
     PendingGrading as PendingGrading,
+    implied_rubric as implied_rubric,
+    judge_by_assertions as judge_by_assertions,
     portable_judge_name as portable_judge_name,
     with_repeat_confidence as with_repeat_confidence,
 )

@@ -1,7 +1,7 @@
 from .budget import Budget as Budget
 from .cached_model import CachedModel as CachedModel, Refresh as Refresh
-from .credentials import key_variable as key_variable, redact as redact
 from .embeddings import Embeddings as Embeddings, open_embeddings as open_embeddings
+from .error_mapping import key_variable as key_variable, redact as redact
 from .factory import Connection as Connection, check_together as check_together, connect as connect
 from .local import (
     SMOKE_NOTICE as SMOKE_NOTICE,
@@ -15,13 +15,22 @@ from .logprobs import (
     choice_distribution as choice_distribution,
     score_distribution as score_distribution,
 )
-from .pricing import ModelPrice as ModelPrice, PriceTable as PriceTable
+from .pricing import (
+    ModelPrice as ModelPrice,
+    PriceTable as PriceTable,
+    count_messages as count_messages,
+    count_tokens as count_tokens,
+)
 from .recorded_replies import (
     RECORDED_PREFIX as RECORDED_PREFIX,
     RecordedModel as RecordedModel,
     RecordingModel as RecordingModel,
 )
-from .request import ModelReply as ModelReply, ModelRequest as ModelRequest
+from .request import (
+    ModelReply as ModelReply,
+    ModelRequest as ModelRequest,
+    transport_names as transport_names,
+)
 from .simulated_judge import (
     PREFERENCE_CHOICES as PREFERENCE_CHOICES,
     BiasedModel as BiasedModel,
@@ -35,5 +44,3 @@ from .simulated_judge import (
     nearest_score as nearest_score,
     typed_score as typed_score,
 )
-from .tokens import count_messages as count_messages, count_tokens as count_tokens
-from .transport import transport_names as transport_names

@@ -12,8 +12,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import ModelError
-from judgekit.models.credentials import OWN_ENDPOINT_KEYS, endpoint_label
-from judgekit.models.error_mapping import ProviderFault
+from judgekit.models.error_mapping import OWN_ENDPOINT_KEYS, ProviderFault, endpoint_label
 from judgekit.models.factory import Connection, connect
 from judgekit.models.request import ModelAround, ModelReply, ModelRequest
 from judgekit.models.transports import DirectModel, LitellmModel

@@ -18,8 +18,7 @@ from judgekit.models.local import LocalModel, is_smoke_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
-from judgekit.models.request import Model, ModelReply, ModelRequest, close_model
-from judgekit.models.transport import open_model
+from judgekit.models.request import Model, ModelReply, ModelRequest, close_model, open_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

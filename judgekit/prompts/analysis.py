@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from pydantic import JsonValue
 
 from judgekit.errors import ReplyFormatError
 from judgekit.prompts.messages import (
@@ -15,14 +18,7 @@ from judgekit.prompts.messages import (
     to_text,
 )
 from judgekit.prompts.parsing import is_cut_off, require_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from pydantic import JsonValue
-
-    from judgekit.records import Case, JsonObject, Rubric
+from judgekit.records import Case, JsonObject, Rubric
 
 _POINTS = ("quote", "text")
 _CHANGES = ("area", "before", "reasoning", "after")

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from judgekit.prompts.messages import criterion_schema
 from judgekit.prompts.parsing import LABEL_KEYS, MAXIMUM_KEYS, SCORE_KEYS, UNREAD_KEYS, fold_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from judgekit.records import Criterion, Rubric, Scale
+from judgekit.records import Criterion, Rubric, Scale
 
 
 @dataclass(frozen=True, slots=True)

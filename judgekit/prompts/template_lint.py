@@ -6,9 +6,10 @@ It reads the template as a tree, with what it includes, and renders it over made
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from judgekit.errors import TemplateError
 from judgekit.prompts.environment import (
@@ -26,14 +27,8 @@ from judgekit.prompts.messages import (
 )
 from judgekit.prompts.parsing import RATIONALE_KEYS, TEXT_FORMATS
 from judgekit.prompts.rubric_lint import Flaw
-from judgekit.prompts.templates import find_template, is_pair_template
+from judgekit.prompts.templates import TemplateHeader, find_template, is_pair_template
 from judgekit.records import Case, Criterion, Level, Output, Rubric, Scale, TraceEvent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from judgekit.prompts.templates import TemplateHeader
-
 
 _SIDES = frozenset({"first", "second"})
 _JUDGED = frozenset({"output", "steps", "trace"})

@@ -6,19 +6,16 @@ They are compiled in `environment`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from judgekit.errors import TemplateError, UnknownNameError
 from judgekit.formats import typed_content
 from judgekit.prompts.parsing import PairReplyFormat, ReplyFormat
+from judgekit.records import PreferenceSlot
 from judgekit.resources import shipped_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from judgekit.records import PreferenceSlot
 
 _HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)

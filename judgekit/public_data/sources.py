@@ -21,14 +21,13 @@ from judgekit.atomic_write import atomic_writer
 from judgekit.errors import DatasetError, DownloadError, SettingsError, UnknownNameError
 from judgekit.formats import read_document
 from judgekit.http_session import LOOPBACK_HOSTS
-from judgekit.records import Count, Name, Record
+from judgekit.records import Count, JsonObject, Name, Record
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from email.message import Message
 
-    from judgekit.records import JsonObject
 
 _SAFE = re.compile(r"[\w.()+@,=-]+(?:/[\w.()+@,=-]+)*")
 

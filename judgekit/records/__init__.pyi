@@ -31,7 +31,16 @@ from .case import (
 )
 from .comparison import (
     WINNER_POINTS as WINNER_POINTS,
+    AnalysisFailure as AnalysisFailure,
+    AnalysisPoint as AnalysisPoint,
+    AnalysisSuggestion as AnalysisSuggestion,
+    Approval as Approval,
+    ComparedPair as ComparedPair,
+    ComparedSide as ComparedSide,
     Comparison as Comparison,
+    ComparisonAnalysis as ComparisonAnalysis,
+    ComparisonInfo as ComparisonInfo,
+    ComparisonStatus as ComparisonStatus,
     CriterionComparison as CriterionComparison,
     CriterionComparisons as CriterionComparisons,
     MemberComparison as MemberComparison,
@@ -41,21 +50,10 @@ from .comparison import (
     PreferenceSlot as PreferenceSlot,
     PresentationOrder as PresentationOrder,
     ReconciliationRule as ReconciliationRule,
-    ScrubbedPassage as ScrubbedPassage,
-    Winner as Winner,
-)
-from .comparison_run import (
-    AnalysisFailure as AnalysisFailure,
-    AnalysisPoint as AnalysisPoint,
-    AnalysisSuggestion as AnalysisSuggestion,
-    Approval as Approval,
-    ComparedPair as ComparedPair,
-    ComparedSide as ComparedSide,
-    ComparisonAnalysis as ComparisonAnalysis,
-    ComparisonInfo as ComparisonInfo,
-    ComparisonStatus as ComparisonStatus,
     ScoreComparisonInfo as ScoreComparisonInfo,
+    ScrubbedPassage as ScrubbedPassage,
     VariantVersion as VariantVersion,
+    Winner as Winner,
 )
 from .encoding import (
     content_key as content_key,

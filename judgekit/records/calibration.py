@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import operator
 from bisect import bisect_right
+from collections.abc import Mapping
 from itertools import pairwise
 from math import fsum
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from judgekit.fingerprint import fingerprint
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Criterion, Rubric, meets_threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MapMethod = Literal["identity", "shift", "affine", "platt", "ordinal", "isotonic"]
 """How a map was fitted; `identity` where no map was shown to reduce the error."""

@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, PrivateAttr
 
 from judgekit.records.assertion import Weight
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 EvaluationStrategy = Literal[
     "exact_match", "regex_match", "json_schema", "semantic_sim", "llm_judge", "hybrid", "custom"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -17,9 +18,6 @@ from judgekit.records.case import Case
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.output import Output
 from judgekit.records.record import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _RecordT = TypeVar("_RecordT", bound=Record)
 LONGEST_NAME = 500

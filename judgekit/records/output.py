@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from judgekit.fingerprint import omit_at_default
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TargetErrorKind = Literal[
     "timeout", "exit", "signal", "unreadable", "too_large", "connection", "http_status",

@@ -5,12 +5,10 @@ Records are frozen pydantic models that refuse unknown fields.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 """A finite number in [0, 1]."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003
+from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field
 
@@ -17,9 +18,6 @@ from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.output import Output, Variant
 from judgekit.records.record import Count, JsonObject, Name, Record
 from judgekit.records.rubric import Criterion, Rubric
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class ItemKey(NamedTuple):

@@ -51,9 +51,9 @@ def findings_table(
     )
     columns = (
         Column("finding", "id"),
-        Column("severity", "text"),
-        Column("status", "text"),
-        Column("type", "text"),
+        Column("severity", "id"),
+        Column("status", "id"),
+        Column("type", "id"),
         Column("case", "text", max_width=24),
         *([Column("variant", "text", max_width=16)] if by_variant else []),
         *([Column("suite", "text", max_width=16)] if by_suite else []),

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
 
-from judgekit.records import VALUE_TOLERANCE, CalibrationInUse, RunPanel, UncalibratedVerdict
+from judgekit.records import (
+    VALUE_TOLERANCE,
+    CalibratedJudge,
+    CalibratedPanel,
+    Calibration,
+    CalibrationFigure,
+    CalibrationInUse,
+    CalibrationState,
+    Rubric,
+    RunPanel,
+    UncalibratedVerdict,
+    Verdict,
+)
 from judgekit.scoring.aggregate import overall_bounds, tally_criteria
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from judgekit.records import (
-        CalibratedJudge,
-        CalibratedPanel,
-        Calibration,
-        CalibrationFigure,
-        CalibrationState,
-        Rubric,
-        Verdict,
-    )
 
 _MEAN = RunPanel()
 

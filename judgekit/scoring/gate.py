@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.records import meets_threshold
+from judgekit.records import AssertionResult, Verdict, meets_threshold
 from judgekit.scoring.panel import weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judgekit.records import AssertionResult, Verdict
     from judgekit.stats.estimate import Estimate
 
 Tier = Literal["production", "development", "experimental"]

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 from operator import attrgetter, mul
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
+from judgekit.records import Criterion, JudgeFailure, Judgment, PanelCombination, RunPanel, Scale
 from judgekit.stats.votes import median, mode, mode_bounds, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judgekit.records import (
-        Criterion,
-        JudgeFailure,
-        Judgment,
-        PanelCombination,
-        RunPanel,
-        Scale,
-    )
 
 _TWO = 2
 _JUDGE, _CRITERION = attrgetter("judge"), attrgetter("criterion")

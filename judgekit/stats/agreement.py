@@ -5,10 +5,11 @@ More than two raters are in `raters`; numeric scores in `method_comparison`.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -20,17 +21,15 @@ from judgekit.stats.agreement_coefficients import (
     category_weights,
     coefficient_interval,
     interval_by,
+    kappa_influence,
+    smoothed_interval,
 )
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
-from judgekit.stats.influence import kappa_influence, smoothed_interval
 from judgekit.stats.intervals import proportion, share_interval
 from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
 from judgekit.stats.missing import DIGITS, cluster_codes, known_clusters, known_labels, known_pairs
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, require
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 __all__ = [
     "bland_altman",

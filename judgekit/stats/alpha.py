@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -17,9 +18,6 @@ from judgekit.stats.agreement_coefficients import (
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import group_sums
 from judgekit.stats.quantiles import check_choice, check_level
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 

@@ -5,10 +5,11 @@ Shapley R-squared and type II analysis of variance.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import factorial, nan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +18,6 @@ from judgekit.stats.estimate import Counted
 from judgekit.stats.missing import cluster_codes, floats
 from judgekit.stats.quantiles import check_level, require_whole
 from judgekit.stats.resample import resampled_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 # 2^10 regressions for each resample; beyond that the shares take minutes.
 _MOST_GROUPS = 10

@@ -5,9 +5,10 @@ Position, perturbation, self-preference, length, and use of the scale.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, isnan, log, nan, sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -40,9 +41,6 @@ from judgekit.stats.quantiles import (
     t_quantile,
     upper_t_p_value,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 BiasVerdict = Literal["biased", "negligible", "inconclusive"]
 _POINTS = {"first": 1.0, "tie": 0.5, "second": 0.0}

@@ -5,9 +5,9 @@ Shift, affine, isotonic and Platt; the ordinal map is in `logistic`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
 from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
 from judgekit.stats.missing import floats, fold_codes, known_columns, known_pairs, outcomes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

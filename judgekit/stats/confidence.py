@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, log, nan, sqrt
-from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted, Figure, Result
 from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import SLACK
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
 
 _CLIP = 1e-6
 _MISSING_MASS = 0.1

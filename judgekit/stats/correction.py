@@ -5,10 +5,11 @@ The estimators are also in `ppi` and `rogan_gladen`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, isnan, nan, sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -25,9 +26,6 @@ from judgekit.stats.ppi import (
 )
 from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
 from judgekit.stats.rogan_gladen import allocate_labels, corrected_pass_rate, judge_rates
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
 
 __all__ = [
     "active_mean",

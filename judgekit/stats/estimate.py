@@ -6,13 +6,12 @@ The base class of results, and the decision an interval allows. Intervals of mea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from math import fsum, isinf, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-    from dataclasses import Field
 
     import numpy as np
 

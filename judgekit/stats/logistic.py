@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
 from judgekit.stats.missing import known_pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 class LogisticFit(NamedTuple):

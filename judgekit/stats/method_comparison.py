@@ -17,10 +17,6 @@ from judgekit.stats.agreement_coefficients import (
     Interval,
     PairInterval,
     coefficient_interval,
-)
-from judgekit.stats.concordant_pairs import count_pairs
-from judgekit.stats.estimate import Estimate, carried, few_clusters, jackknife_se
-from judgekit.stats.influence import (
     concordance_influence,
     kendall_influence,
     pearson_influence,
@@ -28,6 +24,8 @@ from judgekit.stats.influence import (
     spearman_influence,
     to_unit,
 )
+from judgekit.stats.concordant_pairs import count_pairs
+from judgekit.stats.estimate import Estimate, carried, few_clusters, jackknife_se
 from judgekit.stats.intervals import Rate, mean, rate
 from judgekit.stats.missing import DIGITS, known_clusters, known_pairs, mean_ranks
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
@@ -35,7 +33,7 @@ from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_qu
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from judgekit.stats.influence import Influence
+    from judgekit.stats.agreement_coefficients import Influence
 
 _FLAT = 1e-12
 

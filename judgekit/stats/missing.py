@@ -5,15 +5,13 @@ Checks of scalar arguments are in `quantiles`.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from math import isnan
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 _Label = TypeVar("_Label", bound="Hashable")
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from judgekit.stats.estimate import Counted
 from judgekit.stats.quantiles import check_choice
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 AdjustMethod = Literal["holm", "bh", "by"]
 

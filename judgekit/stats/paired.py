@@ -5,9 +5,10 @@ For independent samples see `intervals`.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from math import cbrt, fsum, inf, isnan, nan, sqrt
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import (
@@ -30,9 +31,6 @@ from judgekit.stats.quantiles import (
     t_p_value,
     t_quantile,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 # `step` for values on [0, 1]: half pseudo-items stand a twentieth of the scale from 0.
 VALUE_STEP = 0.05

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import log, nan, sqrt
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -12,9 +13,6 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
 from judgekit.stats.missing import cluster_codes
 from judgekit.stats.quantiles import normal_quantile, require_whole, t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 
 class PairResult(TypedDict):

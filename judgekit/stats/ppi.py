@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired, TypedDict, get_args
+from typing import Literal, NamedTuple, NotRequired, TypedDict, get_args
 
 import numpy as np
 
@@ -13,9 +14,6 @@ from judgekit.stats.calibration import fit_isotonic
 from judgekit.stats.estimate import Estimate, carried
 from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
 from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 Quantile = Literal["t", "normal"]
 LamTuning = Literal["plug-in", "leave-one-out"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log, nan, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -21,9 +22,6 @@ from judgekit.stats.paired_comparisons import (
     sandwich,
 )
 from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
 
 TieRule = Literal["half", "drop"]
 _FAR = 0.10

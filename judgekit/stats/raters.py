@@ -5,9 +5,10 @@ Krippendorff's alpha is in `alpha`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from math import isnan, nan, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -27,9 +28,6 @@ from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import floats, group_sums
 from judgekit.stats.quantiles import check_choice, check_level, t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
 
 __all__ = ["fleiss_kappa", "gwet_ac", "icc", "krippendorff_alpha"]
 

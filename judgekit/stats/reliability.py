@@ -6,9 +6,10 @@ stated chance.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, isinf, nan
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,9 +19,6 @@ from judgekit.stats.estimate import Counted, Estimate, Result, carried, few_clus
 from judgekit.stats.intervals import Rate, mean, rate, rating_mean
 from judgekit.stats.missing import group_sums, is_missing, known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, require, require_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
 
 BinKind = Literal["width", "mass"]
 _TENTHS = 10

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,9 +16,6 @@ from judgekit.stats.intervals import mean
 from judgekit.stats.missing import floats, is_missing
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.quantiles import SLACK, check_choice, require, require_whole, upper_t_p_value
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
 
 AlignmentScore = Literal["accuracy", "neg_rmse"]
 CeilingMetric = Literal["exact", "within_one", "neg_absolute", "neg_squared"]

@@ -5,10 +5,11 @@ The mean, the median and the standard deviation have fast paths of exactly the s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -17,9 +18,6 @@ from judgekit.stats.agreement_coefficients import Interval
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.missing import cluster_codes, floats
 from judgekit.stats.quantiles import check_choice, check_level, require_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
 
 BootstrapMethod = Literal["percentile", "bca"]
 

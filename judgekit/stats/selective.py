@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import atanh, isnan, log, nan, sqrt, tanh
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from judgekit.stats.intervals import proportion
 from judgekit.stats.missing import known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, check_level, normal_quantile, require
 from judgekit.stats.resample import bootstrap
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
 
 _GRID = tuple(round(0.99 - 0.01 * step, 2) for step in range(50))
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, log, nan, pi
 from numbers import Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted, Estimate, known_observations
 from judgekit.stats.quantiles import require, require_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 # Halving 60 times exhausts the digits of a double.
 _BISECTIONS = 60
@@ -132,7 +129,8 @@ def mean_confidence_sequence(
     Returns:
         The mean and its interval, within the bounds.
     """
-    _check_alpha(alpha)
+    if not (isinstance(alpha, Real) and 0 < alpha < 1):
+        raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")
     low, high = require(low=low, high=high)
     if not low < high:
         raise ValueError(f"low {low} has to be less than high {high}")
@@ -195,8 +193,3 @@ def _crossing(stays: Callable[[float], bool]) -> float:
         else:
             out = middle
     return out
-
-
-def _check_alpha(alpha: float) -> None:
-    if not (isinstance(alpha, Real) and 0 < alpha < 1):
-        raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")

@@ -7,11 +7,12 @@ point.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations, pairwise
 from math import comb, factorial, fsum, inf, isnan, nan, prod, sqrt
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -27,9 +28,6 @@ from judgekit.stats.estimate import (
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import SLACK, normal_p_value, require, require_whole, t_p_value
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DirectionName = Literal["improving", "degrading", "stable"]
 _Reason = Literal["consistent", "within-band", "no-consistent-direction", "insufficient-data"]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, fsum, isnan, nan, sqrt
-from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Figure, Result
 from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import require, require_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
 
 _NAMES = ("item", "judge", "item_judge", "sample")
 

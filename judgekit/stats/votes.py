@@ -6,10 +6,7 @@ Free of numpy, because every judgment loads it.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 # Distances that agree so far are the same; floats differ in the last place.
 _DIGITS = 9

@@ -20,6 +20,7 @@ from judgekit.records import (
     GateDecision,
     ItemKey,
     Judgment,
+    LabelPacket,
     Rubric,
     RunInfo,
     Variant,
@@ -29,8 +30,7 @@ from judgekit.records import (
     words_text,
 )
 from judgekit.store.database import Database
-from judgekit.store.human_queue import read_queue
-from judgekit.store.observations import read_superseded
+from judgekit.store.observations import read_queue, read_superseded
 from judgekit.store.results import (
     ResultFilter,
     dated_record,
@@ -52,6 +52,7 @@ from judgekit.store.schema import (
     finding_notes,
     gate_decisions,
     judgments,
+    label_packets,
     notifications,
     outputs,
     rubrics,
@@ -338,6 +339,18 @@ class StoredRuns(Database):
     def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
         run_no = None if run_id is None else self._number(run_id)
         yield from read_queue(self.reading, run_no, open_only=open_only)
+
+    def packet(self, packet_id: str) -> LabelPacket:
+        """A labelling packet: the key to the items that annotators were given."""
+        query = select(label_packets.c.json).where(label_packets.c.id == packet_id)
+        with self.reading() as connection:
+            text = connection.scalar(query)
+            if text is None:
+                known = select(label_packets.c.id).order_by(label_packets.c.made_at.desc())
+                raise UnknownNameError(
+                    "labelling packet", packet_id, connection.scalars(known.limit(20))
+                )
+        return read_record(LabelPacket, text)
 
     def gate_decisions(self, suite: str) -> dict[str, GateDecision]:
         """The last decision of a gate or a reviewer about each run of a suite, by run id."""

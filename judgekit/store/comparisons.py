@@ -31,12 +31,13 @@ from judgekit.records import (
     record_text,
     time_text,
 )
-from judgekit.store.content import insert_cases, insert_rubric
 from judgekit.store.database import Database
 from judgekit.store.rows import (
     ending_columns,
+    insert_cases,
     insert_new,
     insert_numbered,
+    insert_rubric,
     newest_first,
     number_of,
     number_with_prefix,

@@ -1,6 +1,6 @@
-"""One open database, its transactions and its migrations.
+"""One open database, SQLite or PostgreSQL: its errors, locks, transactions and migrations.
 
-Tables are in `schema`, connections, errors and locks in `engine`.
+Tables are in `schema`.
 """
 
 from __future__ import annotations
@@ -10,28 +10,22 @@ import os
 import sqlite3
 import threading
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from hashlib import sha256
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import inspect, select, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import create_engine, event, inspect, select, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, StatementError
 
+from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
-from judgekit.errors import StoreError
+from judgekit.errors import SettingsError, StoreError
 from judgekit.records import lookup_text, time_text
-from judgekit.store.engine import (
-    DAMAGE_HINT,
-    WRITES_OPTION,
-    FileLocks,
-    ServerLocks,
-    locate_database,
-    map_database_errors,
-    open_engine,
-    prepare_database_file,
-)
 from judgekit.store.schema import (
     SCHEMA_VERSION,
     declare_postgresql_indexes,
@@ -42,9 +36,268 @@ from judgekit.store.schema import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sqlalchemy.engine import Connection
+    from sqlalchemy.engine import Connection, Engine
+    from sqlalchemy.pool import ConnectionPoolEntry
 
-    from judgekit.store.engine import DatabaseLocation
+WRITES_OPTION = "judgekit_writes"
+"""The execution option of a connection whose transactions change something."""
+
+_POSTGRES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
+_SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseLocation:
+    """Where a database is."""
+
+    url: URL
+    """Its address, with the driver judgekit uses."""
+
+    file: Path | None
+    """The file, for SQLite."""
+
+    @property
+    def name(self) -> str:
+        """The location for messages: without its password."""
+        if self.file is not None:
+            return str(self.file)
+        return self.url.render_as_string(hide_password=True)
+
+
+def locate_database(location: str | Path) -> DatabaseLocation:
+    """The database that a path or an address names."""
+    if isinstance(location, Path) or "://" not in location:
+        return _file_location(Path(location))
+    try:
+        url = make_url(location)
+    except (ArgumentError, ValueError) as error:
+        raise SettingsError(
+            "the address of the database cannot be read",
+            hint="write postgresql://USER@HOST/DATABASE, or the path of a file",
+        ) from error
+    if url.drivername in _POSTGRES:
+        return DatabaseLocation(url.set(drivername="postgresql+psycopg"), None)
+    if url.drivername in _SQLITE and url.database and url.database != ":memory:":
+        return _file_location(Path(url.database))
+    raise SettingsError(
+        f"runs cannot be stored in {url.render_as_string(hide_password=True)}",
+        hint="use the path of an SQLite file, or postgresql://USER@HOST/DATABASE",
+    )
+
+
+def _file_location(path: Path) -> DatabaseLocation:
+    return DatabaseLocation(URL.create("sqlite+pysqlite", database=str(path)), path)
+
+
+def prepare_database_file(file: Path, *, create: bool) -> None:
+    """Create the database's folder (0700) and file (0600) if they are missing."""
+    # A file that is there is not touched: closing a second descriptor of it would drop the locks
+    # that SQLite holds on it in this process.
+    if file.exists():
+        return
+    if not create:
+        raise StoreError(f"there is no database {file}", hint="`judgekit run` stores runs there")
+    try:
+        missing = [folder for folder in file.absolute().parents if not folder.exists()]
+        for folder in reversed(missing):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return  # another process was quicker
+    except OSError as error:
+        raise StoreError(
+            f"the database {file} cannot be created: {error.strerror}",
+            hint="name a folder that you may write to",
+        ) from error
+
+
+def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
+    """The engine of a database; nothing is connected yet."""
+    if location.file is not None:
+        engine = create_engine(
+            location.url, hide_parameters=True, connect_args={"timeout": patience_s}
+        )
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    own_options = location.url.query.get("options", ())
+    options = [own_options] if isinstance(own_options, str) else [*own_options]
+    options.append(f"-c lock_timeout={int(patience_s * 1000)}")
+    try:
+        return create_engine(
+            location.url,
+            hide_parameters=True,
+            pool_pre_ping=True,
+            # A run reads its parts one after the other; they must be of the same moment.
+            isolation_level="REPEATABLE READ",
+            connect_args={"options": " ".join(options)},
+        )
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            "PostgreSQL needs psycopg, which is not installed",
+            hint='pip install "judgekit-llm[postgres]", or store runs in a file',
+        ) from error
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+    # judgekit begins transactions itself: Python's module would begin them late, and a
+    # transaction that reads first and writes afterwards fails where another wrote in between.
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+    # With a write-ahead log NORMAL loses nothing when a process is killed; FULL keeps the last
+    # commits also in a power failure. It costs 1 to 2 ms a commit, and a run commits in batches.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -32768")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(WRITES_OPTION, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+_OPENING = 0  # the byte held while the schema is made or migrated; runs are counted from 1
+
+
+class FileLocks:
+    """Locks that decide which store may add to a run: a byte each in a file next to the database.
+
+    On Linux the locks belong to the open file, so that two stores in one process exclude each
+    other as well; on other POSIX systems they belong to the process. On Windows there are none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def try_acquire(self, run_no: int) -> bool:
+        """Lock a run if no other store has it; never waits."""
+        return lock_byte(self._open_file(), run_no)
+
+    def release(self, run_no: int) -> None:
+        unlock_byte(self._open_file(), run_no)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Hold the lock for creating or migrating the schema; other processes wait."""
+        lock_byte(self._open_file(), _OPENING, wait=True)
+        try:
+            yield
+        finally:
+            unlock_byte(self._open_file(), _OPENING)
+
+    def _open_file(self) -> int:
+        if self._descriptor is None:
+            try:
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            except OSError as error:
+                raise StoreError(
+                    f"{self._path} cannot be written: {error.strerror}",
+                    hint="a run needs a database in a folder that you may write to",
+                ) from error
+        return self._descriptor
+
+
+class ServerLocks:
+    """The same locks as advisory locks of a separate PostgreSQL session."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._session: Connection | None = None
+        self._schema = ""
+
+    def try_acquire(self, run_no: int) -> bool:
+        """Lock a run if no other store has it; never waits."""
+        return bool(self._ask("SELECT pg_try_advisory_lock(:key)", run_no))
+
+    def release(self, run_no: int) -> None:
+        if self._session is not None:
+            self._ask("SELECT pg_advisory_unlock(:key)", run_no)
+
+    def close(self) -> None:
+        """Release every lock by ending the session."""
+        if self._session is not None:
+            if not self._session.invalidated:
+                self._session.invalidate()  # returned to the pool, it would keep its locks
+            self._session.close()
+            self._session = None
+
+    def _ask(self, query: str, run_no: int) -> object:
+        if self._session is None:
+            self._session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            self._schema = str(self._session.scalar(text("SELECT current_schema()")))
+        # Locks are known in the whole database by 64 bits that every program shares.
+        name = f"judgekit run {run_no} in {self._schema}"
+        key = int.from_bytes(sha256(name.encode()).digest()[:8], "big", signed=True)
+        return self._session.scalar(text(query), {"key": key})
+
+
+_BUSY_HINT = "another process is writing; wait for it, or give this run a database of its own"
+_FULL_HINT = "free some space and run again with --resume; what was committed is safe"
+
+DAMAGE_HINT = (
+    "keep a copy; `sqlite3 FILE .recover | sqlite3 NEW` recovers the readable part, and the cache "
+    "still has every reply"
+)
+"""What to do about a database that is damaged."""
+
+_FORBIDDEN_HINT = "you have no write permission there; name another database"
+
+_SQLITE_HINTS = {
+    "database is locked": _BUSY_HINT,
+    "database table is locked": _BUSY_HINT,
+    "database or disk is full": _FULL_HINT,
+    "disk i/o error": _FULL_HINT,
+    "file is not a database": "name a judgekit database, or a path that does not exist yet",
+    "malformed": DAMAGE_HINT,
+    "readonly database": _FORBIDDEN_HINT,
+    "unable to open database file": _FORBIDDEN_HINT,
+}
+
+_NO_SERVER_HINT = "check that the server runs, and host, port, user, password and database"
+
+_POSTGRES_HINTS = {
+    "08": _NO_SERVER_HINT,
+    "28": _NO_SERVER_HINT,
+    "3D": "create the database first: createdb NAME",
+    "42501": _FORBIDDEN_HINT,
+    "53100": _FULL_HINT,
+    "53": "the server has no room for another connection",
+    "55P03": _BUSY_HINT,
+    "57P": "the server is stopping; start it and run again with --resume",
+}
+
+
+@contextmanager
+def map_database_errors(name: str) -> Iterator[None]:
+    """Turn database errors into a `StoreError` with a hint."""
+    try:
+        yield
+    except StatementError as error:  # DBAPIError is one
+        is_lost = isinstance(error, DBAPIError) and error.connection_invalidated
+        raise _store_error(name, error.orig or error, is_lost=is_lost) from error
+    except SQLAlchemyError as error:
+        raise StoreError(f"{name}: {error}") from error
+    except sqlite3.Error as error:
+        raise _store_error(name, error, is_lost=False) from error
+
+
+def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreError:
+    words = " ".join(str(error).split()) or type(error).__name__
+    state = getattr(error, "sqlstate", None)
+    if state:
+        near = [code for code in _POSTGRES_HINTS if state.startswith(code)]
+        hint = _POSTGRES_HINTS[max(near, key=len)] if near else None
+    else:
+        lower = words.lower()
+        hint = next((hint for part, hint in _SQLITE_HINTS.items() if part in lower), None)
+    if hint is None and (is_lost or "connection" in words.lower()):
+        hint = _NO_SERVER_HINT
+    return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint is _FULL_HINT)
 
 
 class Database:

@@ -1,4 +1,4 @@
-"""Adds observations to a run; a new one supersedes the earlier one, which stays as history.
+"""Adds observations and items for human judgment to a run; superseded ones stay as history.
 
 Reading is in `results`.
 """
@@ -13,6 +13,7 @@ from sqlalchemy import Table, bindparam, exists, or_, select, update
 
 from judgekit.errors import InputError, StoreError
 from judgekit.records import (
+    HumanItem,
     JudgeFailure,
     Judgment,
     Output,
@@ -21,13 +22,22 @@ from judgekit.records import (
     judgment_slot,
     lookup_text,
     name_text,
+    read_record,
+    read_time,
     record_text,
     time_text,
     words_text,
 )
-from judgekit.store.content import insert_cases, insert_variants
 from judgekit.store.results import dated_record
-from judgekit.store.rows import insert_new, mark_superseded, record_row, supersede
+from judgekit.store.rows import (
+    insert_cases,
+    insert_new,
+    insert_variants,
+    mark_superseded,
+    paged_rows,
+    record_row,
+    supersede,
+)
 from judgekit.store.schema import (
     ANSWER_COLUMNS,
     HAS_VARIANT,
@@ -37,18 +47,19 @@ from judgekit.store.schema import (
     failures,
     judgments,
     outputs,
+    queue,
     scores,
     variants,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import ColumnElement
-    from sqlalchemy.engine import Connection
+    from sqlalchemy.engine import Connection, Row
 
     from judgekit.records import Case, ItemKey, Observation, Record
-    from judgekit.store.rows import RowValues
+    from judgekit.store.rows import Reading, RowValues, RowValues as NewRow
 
 
 def add_observations(
@@ -60,7 +71,13 @@ def add_observations(
     # Identical rows are left alone. Of two different judgments by one judge of one criterion in
     # one repeat the last is current, and likewise for outputs, checks and scores. Judgments of an
     # output that was replaced are no longer current either.
-    _number_variants(connection, run_no, known_variants, observed)
+    # In the order of first appearance, which is the order of the suite.
+    names = dict.fromkeys(each.key.variant for each in observed)
+    new = [name for name in names if name not in known_variants]
+    if new:
+        found = {name: len(known_variants) + place for place, name in enumerate(new)}
+        insert_variants(connection, run_no, [(no, Variant(id=name)) for name, no in found.items()])
+        known_variants.update(found)
     batch = ObservationBatch.of(run_no, known_variants, observed)
     insert_cases(connection, batch.cases)
     # Where every answer is new, there is nothing to supersede.
@@ -78,18 +95,6 @@ def add_observations(
             {**_bound_parameters(row), "b_at": row["at"], "b_slot": row["slot"]} for row in judged
         ]
         connection.execute(_SUPERSEDE_JUDGED_FAILURES, bound)
-
-
-def _number_variants(
-    connection: Connection, run_no: int, known: dict[str, int], observed: Sequence[Observation]
-) -> None:
-    # In the order of first appearance, which is the order of the suite.
-    names = dict.fromkeys(each.key.variant for each in observed)
-    new = [name for name in names if name not in known]
-    if new:
-        found = {name: len(known) + place for place, name in enumerate(new)}
-        insert_variants(connection, run_no, [(no, Variant(id=name)) for name, no in found.items()])
-        known.update(found)
 
 
 def _update_answers(connection: Connection, batch: ObservationBatch) -> None:
@@ -339,3 +344,91 @@ def find_answer_row(connection: Connection, run_no: int, key: ItemKey) -> RowVal
             f"repeat {key.repeat}"
         )
     return dict(zip(ANSWER_COLUMNS, found, strict=True))
+
+
+_PAGE = 500
+_SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
+
+
+def enqueue_items(connection: Connection, run_no: int, items: Sequence[HumanItem]) -> None:
+    """Add items to the queue; items in the queue are not changed."""
+    rows = []
+    for item in items:
+        key, at = find_answer_row(connection, run_no, item.key), time_text(item.asked_at)
+        own: NewRow = {**key, "slot": _item_slot(item), "asked_at": at, "answered_at": None}
+        rows.append(record_row(queue, item, **own))
+    insert_new(connection, queue, rows)
+
+
+def read_queue(reading: Reading, run_no: int | None, *, open_only: bool) -> Iterator[HumanItem]:
+    """The items that wait for a human judgment."""
+    # In the order of the results, so that all criteria of one output are judged together.
+    order = (queue.c.run_no, queue.c.place, queue.c.variant_no, queue.c.repeat, queue.c.no)
+    query = select(queue).order_by(*order)
+    if run_no is not None:
+        query = query.where(queue.c.run_no == run_no)
+    if open_only:
+        query = query.where(queue.c.answered_at.is_(None))
+    for row in paged_rows(reading, query, order, size=_PAGE):
+        item = read_record(HumanItem, row.json)
+        yield item.model_copy(update={"answered_at": read_time(row.answered_at)})
+
+
+def record_human_judgment(
+    connection: Connection, run_no: int, item: HumanItem, judgment: Judgment, at: str
+) -> None:
+    """Store a human judgment and close the item it answers."""
+    if judgment.source != "human" or judgment.criterion != item.criterion:
+        raise InputError(
+            f"the item is about {item.criterion!r}; this is a judgment of "
+            f"{judgment.criterion!r} by {judgment.source}"
+        )
+    row = _queue_row(connection, run_no, item)
+    if row.answered_at is not None:
+        raise StoreError(
+            f"{item.criterion!r} of case {item.key.case_id!r} was answered already",
+            hint="withdraw that answer first",
+        )
+    key: NewRow = {name: getattr(row, name) for name in ANSWER_COLUMNS}
+    new = judge_row(key, judgment, at)
+    # A human judgment replaces an identical one too, so that the item is closed by it.
+    for table in (judgments, failures):
+        supersede(connection, table, _SLOT_COLUMNS, [new], at=at)
+    insert_new(connection, judgments, [new])
+    _update_item(connection, row.no, answered_at=at, slot=str(new["slot"]))
+
+
+def withdraw_human_judgment(connection: Connection, run_no: int, item: HumanItem, at: str) -> None:
+    """Withdraw a human judgment: it stays as history, and the item is open again."""
+    row = _queue_row(connection, run_no, item)
+    if row.answered_at is None:
+        raise StoreError(f"{item.criterion!r} of case {item.key.case_id!r} was not answered yet")
+    key: NewRow = {name: getattr(row, name) for name in ANSWER_COLUMNS}
+    slot: NewRow = {**key, "slot": row.answer_slot}
+    supersede(connection, judgments, _SLOT_COLUMNS, [slot], at=at)
+    _update_item(connection, row.no, answered_at=None, slot=None)
+
+
+def _item_slot(item: HumanItem) -> str:
+    return judgment_slot(item.criterion, item.judge, item.repeat)
+
+
+def _queue_row(connection: Connection, run_no: int, item: HumanItem) -> Row[tuple[object, ...]]:
+    key = find_answer_row(connection, run_no, item.key)
+    query = select(queue).where(queue.c.slot == _item_slot(item))
+    # On a server two annotators may answer at the same moment: the second waits for the first.
+    query = query.where(*(queue.c[name] == value for name, value in key.items())).with_for_update()
+    row = connection.execute(query).first()
+    if row is None:
+        raise StoreError(
+            f"{item.criterion!r} of case {item.key.case_id!r} is not in the queue",
+            hint="only queued items can be answered",
+        )
+    return row
+
+
+def _update_item(
+    connection: Connection, no: int, *, answered_at: str | None, slot: str | None
+) -> None:
+    values = {"answered_at": answered_at, "answer_slot": slot}
+    connection.execute(update(queue).where(queue.c.no == no).values(values))

@@ -14,23 +14,30 @@ from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.records import lookup_text, name_text, time_text, words_text
-from judgekit.store import human_queue
 from judgekit.store.catalog import StoredRuns, run_number
 from judgekit.store.comparisons import StoredComparisons
-from judgekit.store.content import insert_config, insert_rubric, insert_variants
-from judgekit.store.observations import add_observations, forget_failures
-from judgekit.store.packets import StoredPackets
+from judgekit.store.observations import (
+    add_observations,
+    enqueue_items,
+    forget_failures,
+    record_human_judgment,
+    withdraw_human_judgment,
+)
 from judgekit.store.rows import (
     RowValues,
     ending_columns,
+    insert_config,
     insert_new,
     insert_numbered,
+    insert_rubric,
+    insert_variants,
     number_of,
     record_row,
 )
 from judgekit.store.schema import (
     finding_notes,
     gate_decisions,
+    label_packets,
     notifications,
     run_figures,
     runs,
@@ -50,13 +57,14 @@ if TYPE_CHECKING:
         ItemKey,
         JsonObject,
         Judgment,
+        LabelPacket,
         Observation,
         RunInfo,
         RunStatus,
     )
 
 
-class RunStore(StoredRuns, StoredComparisons, StoredPackets):
+class RunStore(StoredRuns, StoredComparisons):
     """Keeps runs, comparisons and labelling packets in an SQLite file or a PostgreSQL database.
 
     See `Database` for its arguments.
@@ -255,7 +263,7 @@ class RunStore(StoredRuns, StoredComparisons, StoredPackets):
             StoreError: When it cannot be stored.
         """
         with self.writing() as connection:
-            human_queue.enqueue_items(connection, run_number(connection, run_id), items)
+            enqueue_items(connection, run_number(connection, run_id), items)
 
     def answer_item(
         self, item: HumanItem, judgment: Judgment, *, at: datetime | None = None
@@ -274,7 +282,7 @@ class RunStore(StoredRuns, StoredComparisons, StoredPackets):
         when = time_text(at or datetime.now(UTC))
         with self.writing() as connection:
             number = run_number(connection, item.run_id)
-            human_queue.record_human_judgment(connection, number, item, judgment, when)
+            record_human_judgment(connection, number, item, judgment, when)
             _forget_figures(connection, number)
 
     def withdraw_answer(self, item: HumanItem, *, at: datetime | None = None) -> None:
@@ -291,8 +299,22 @@ class RunStore(StoredRuns, StoredComparisons, StoredPackets):
         when = time_text(at or datetime.now(UTC))
         with self.writing() as connection:
             number = run_number(connection, item.run_id)
-            human_queue.withdraw_human_judgment(connection, number, item, when)
+            withdraw_human_judgment(connection, number, item, when)
             _forget_figures(connection, number)
+
+    def add_packet(self, packet: LabelPacket) -> None:
+        """Store what annotators are given, before they get it.
+
+        Args:
+            packet: The packet.
+
+        Raises:
+            StoreError: When it cannot be stored.
+        """
+        name, at = name_text("packet id", packet.id), time_text(packet.made_at)
+        with self.writing() as connection:
+            row = record_row(label_packets, packet, id=name, made_at=at)
+            connection.execute(insert(label_packets), row)
 
     def close(self) -> None:
         """Release all locked runs and close every connection."""

@@ -12,16 +12,14 @@ import secrets
 import shutil
 import signal
 import subprocess
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Literal, cast
+from typing import IO, Literal, cast
 
 from judgekit.errors import JudgekitError, SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 ProcessFailure = Literal["timeout", "exit", "signal", "too_large", "not_found", "memory"]
 

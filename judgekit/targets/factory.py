@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
 from judgekit.subprocess import ProcessLimits, scrub_environment
-from judgekit.targets.command import CommandTarget
-from judgekit.targets.http import EndpointTarget
+from judgekit.targets.external import CommandTarget, EndpointTarget
 from judgekit.targets.prompt import PromptTarget, TargetPrompt
 from judgekit.targets.python import PythonTarget
 from judgekit.targets.recorded_outputs import RecordedTarget

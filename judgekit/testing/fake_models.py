@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 from judgekit.errors import InputError
 from judgekit.models import (
@@ -25,12 +24,7 @@ from judgekit.models import (
     typed_score,
 )
 from judgekit.models.request import ModelReply, ModelRequest
-from judgekit.records import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from judgekit.records import JsonObject
+from judgekit.records import JsonObject, Usage
 
 __all__ = ["BiasedModel", "Biases", "Faults", "FlawedModel", "Script", "ScriptedModel"]
 ScriptedAnswer = str | ModelReply | Exception

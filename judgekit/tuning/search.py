@@ -33,8 +33,13 @@ from judgekit.evaluation import (
 from judgekit.judge import gather_in_order, synchronous
 from judgekit.models import RecordedModel
 from judgekit.records import Verdict
-from judgekit.tuning.candidates import ExamplePool, build_candidates
-from judgekit.tuning.inputs import TuneOptions, join_labelled_outputs, split_cases
+from judgekit.tuning.inputs import (
+    ExamplePool,
+    TuneOptions,
+    build_candidates,
+    join_labelled_outputs,
+    split_cases,
+)
 from judgekit.tuning.results import (
     TriedCandidate,
     Tuning,
@@ -56,8 +61,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import LocatedLabel
     from judgekit.judge import Judge
     from judgekit.records import Case, JsonObject, Label, Output, Rubric
-    from judgekit.tuning.candidates import Candidate
-    from judgekit.tuning.inputs import LabelledOutputs, Split
+    from judgekit.tuning.inputs import Candidate, LabelledOutputs, Split
 
     Labels = Path | str | Iterable[Label | Mapping[str, JsonValue]]
     Parts = tuple[AlignedItems, ...]

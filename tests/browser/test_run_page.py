@@ -394,3 +394,12 @@ def test_repeats_are_answers_of_their_own(page: Page, tmp_path: Path) -> None:
 def test_a_run_without_cases_says_so(page: Page, tmp_path: Path) -> None:
     page.goto(file_url(write_run_page(tmp_path / "empty.html", [])))
     expect(page.get_by_text("There are no cases yet.")).to_be_visible()
+
+
+def test_a_value_is_rounded_as_terminals_round_it(page: Page, tmp_path: Path) -> None:
+    values = (0.125, 0.375, 0.625, 0.875, 0.005, 0.015, 0.285, 0.675)
+    path = tmp_path / "run.html"
+    write_run_page(path, [make_result(n, judged(value)) for n, value in enumerate(values)])
+    page.goto(file_url(path))
+    shown = page.locator(".grid td.cell").all_inner_texts()
+    assert sorted(text.split()[1] for text in shown) == sorted(f"{value:.2f}" for value in values)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.cache_explain import find_misses
+from judgekit.cli.cache import find_misses
 from judgekit.models.cache import MemoryCache
 from tests.cli.cache_folders import (
     CACHE,

@@ -146,7 +146,7 @@ def test_a_critical_drop_is_a_finding_about_the_run_until_the_rate_is_back(
         "regression", "critical", "resolved",
     )  # fmt: skip
     assert (found["n_runs"], found["n_resolved"]) == (1, 1)
-    assert "from 100% to 80%" in found["description"]
+    assert "from 100 % to 80 %" in found["description"]
 
 
 def test_lessons_are_written_and_read_back(run: Run, tmp_path: Path) -> None:

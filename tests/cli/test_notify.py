@@ -45,7 +45,7 @@ def test_a_fall_of_the_pass_rate_is_one_episode_until_it_recovers(run: Run, tmp_
     sent = alarms(tmp_path / "alarms.jsonl")
     assert [one["kind"] for one in sent] == ["critical-finding", "critical-finding"]
     assert sent[0]["episode"] != sent[1]["episode"]
-    assert "the pass rate fell from 100% to 60%" in sent[0]["text"]
+    assert "the pass rate fell from 100 % to 60 %" in sent[0]["text"]
 
 
 def test_failed_cases_without_a_fall_send_nothing(run: Run, tmp_path: Path) -> None:

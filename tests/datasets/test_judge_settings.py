@@ -10,8 +10,8 @@ import pytest
 from pydantic import Field
 
 import judgekit as jk
-from judgekit.cli.grade import grade_command
 from judgekit.cli.options import CommandOptions, SettingGroups, takes
+from judgekit.cli.run import grade_command
 from judgekit.datasets import (
     CallSettings,
     CommandOption,

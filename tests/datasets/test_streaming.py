@@ -93,7 +93,7 @@ def test_drafts_and_deprecated_cases_are_left_out_and_counted() -> None:
 
 def test_names_are_searched_and_ids_where_there_is_no_name() -> None:
     source = make_source(Case(id="refund-1", input=1), Case(id="b", input=1, name="A refund"))
-    assert CaseSelection(source, name_pattern="refund").count() == 2
+    assert CaseSelection(source, name_pattern="refund").tally().n_chosen == 2
     assert [case.id for case in CaseSelection(source, name_pattern="^refund")] == ["refund-1"]
 
 

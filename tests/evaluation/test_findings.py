@@ -79,7 +79,7 @@ def falls(store: RunStore) -> list[Finding]:
 def test_a_fall_is_found_across_a_run_by_another_judge(store: RunStore) -> None:
     rates(store, 10, 9, 5, measures="ABA")
     (found,) = falls(store)
-    assert "fell from 100% to 50%" in found.description
+    assert "fell from 100 % to 50 %" in found.description
     assert found.description.endswith("the run before is run-000")
     assert found.runs == ("run-002",)
 
@@ -121,7 +121,7 @@ def test_a_run_in_which_nothing_was_decided_hides_no_fall(store: RunStore) -> No
     ran(store, 1, {f"c{k}": None for k in range(10)})
     ran(store, 2, {f"c{k}": k < 5 for k in range(10)})
     (found,) = falls(store)
-    assert "fell from 100% to 50%" in found.description
+    assert "fell from 100 % to 50 %" in found.description
 
 
 def test_a_fall_lasts_until_the_rate_comes_near_what_it_was(store: RunStore) -> None:

@@ -330,7 +330,7 @@ def finding(case_id: str | None, **fields: Any) -> Finding:
 
 
 def test_findings_of_the_suite_say_in_how_many_runs_and_what_a_user_decided(tmp_path: Path) -> None:
-    fell = "the pass rate fell from 90% to 40%, by 56% of what it was; the run before is run-0"
+    fell = "the pass rate fell from 90 % to 40 %, 56 % lower; the run before is run-0"
     followed = [
         finding("c0", n_runs=3),
         finding("c1", n_runs=2, type="hallucination"),  # as a user classified it

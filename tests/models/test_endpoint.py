@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from judgekit.models import key_variable
-from judgekit.models.credentials import endpoint_label, own_endpoint_key
+from judgekit.models.error_mapping import endpoint_label, own_endpoint_key
 
 
 @pytest.mark.parametrize(

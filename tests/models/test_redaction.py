@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.models import redact
-from judgekit.models.credentials import REDACTED, RedactingFilter
+from judgekit.models.error_mapping import REDACTED, RedactingFilter
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.models import count_messages, count_tokens
-from judgekit.models.tokens import TokenCount, encoding_folders
+from judgekit.models.pricing import TokenCount, encoding_folders
 from tests.traps import COUNTED
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def test_counting_imports_neither_litellm_nor_the_network() -> None:
     code = (
         "import socket, sys\n"
         "socket.socket.connect = None\n"
-        "from judgekit.models.tokens import count_tokens\n"
+        "from judgekit.models.pricing import count_tokens\n"
         "assert 'tiktoken' not in sys.modules\n"
         "print(count_tokens('hello world', 'openai/gpt-4.1-mini').source)\n"
         "assert 'litellm' not in sys.modules\n"

@@ -7,7 +7,7 @@ import pytest
 
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.models import connect, transport_names, transports
-from judgekit.models.transport import open_model
+from judgekit.models.request import open_model
 from judgekit.models.transports import DirectModel, LitellmModel
 from tests.factories import make_request
 
@@ -18,7 +18,7 @@ OWN = "http://127.0.0.1:1/v1"
 
 ECHO = """
 from judgekit.models.request import ModelReply
-from judgekit.models.transport import Transport
+from judgekit.models.request import Transport
 
 
 class Echo:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from judgekit.pytest_plugin.session_summary import summary_lines
+from judgekit.pytest_plugin import summary_lines
 from judgekit.records import Verdict
 from judgekit.report import verdict_line
 from judgekit.scoring import conclude

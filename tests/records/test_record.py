@@ -64,7 +64,7 @@ from judgekit.records import (
     VariantVersion,
     Verdict,
 )
-from judgekit.records.comparison_run import PanelMember
+from judgekit.records.comparison import PanelMember
 from tests.calibrations import make_calibration
 
 if TYPE_CHECKING:

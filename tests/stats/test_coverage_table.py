@@ -30,7 +30,7 @@ SHOWN = {
     "reliability.conformal_quantile": "test_new_items_are_covered_as_often_as_stated",
     "method_comparison.correlation": "test_correlations_cover_at_their_level"
     " test_smoothed_correlations_cover_where_those_of_fisher_do_not",
-    "influence.smoothed_interval": "test_smoothed_kappa_and_concordance_cover"
+    "agreement_coefficients.smoothed_interval": "test_smoothed_kappa_and_concordance_cover"
     " test_smoothed_kappa_covers_at_92_percent_prevalence"
     " test_smoothed_intervals_over_cases_cover_where_items_would_not",
     "method_comparison.grouped_correlation": "test_the_mean_over_groups_covers_at_its_level",

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.stats.agreement import cohen_kappa, correlation, lin_ccc
-from judgekit.stats.agreement_coefficients import Weights, category_weights
-from judgekit.stats.influence import (
+from judgekit.stats.agreement_coefficients import (
+    Weights,
+    category_weights,
     concordance_influence,
     kappa_influence,
     kendall_influence,
@@ -23,8 +24,8 @@ from judgekit.stats.influence import (
 from tests.stats.simulation import covers_at_least
 
 if TYPE_CHECKING:
+    from judgekit.stats.agreement_coefficients import Influence
     from judgekit.stats.estimate import Estimate
-    from judgekit.stats.influence import Influence
 
 LEVELS = (1, 2, 3, 4, 5)
 

@@ -9,7 +9,7 @@ from sqlalchemy.exc import InvalidRequestError, OperationalError
 
 from judgekit.errors import StoreError
 from judgekit.store import RunStore
-from judgekit.store.engine import map_database_errors
+from judgekit.store.database import map_database_errors
 from tests.factories import make_output
 from tests.store.observing import START, answer, begun, key, make_run, only
 

@@ -9,7 +9,7 @@ import pytest
 from judgekit.errors import SettingsError
 from judgekit.records import CaseEvaluation
 from judgekit.subprocess import ProcessLimits, scrub_environment
-from judgekit.targets.command import CommandTarget
+from judgekit.targets.external import CommandTarget
 from tests.factories import make_case
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import SettingsError
-from judgekit.targets.http import EndpointTarget
+from judgekit.targets.external import EndpointTarget
 from tests.factories import make_case
 from tests.servers.nobody import unserved_port
 from tests.targets.loopback import Loopback, Reply

@@ -11,13 +11,13 @@ from judgekit.prompts import PromptTemplate
 from judgekit.prompts.environment import fence_marker
 from judgekit.records import Example
 from judgekit.tuning import TuneOptions
-from judgekit.tuning.candidates import (
+from judgekit.tuning.inputs import (
     LONGEST_ANCHOR,
     LONGEST_EXAMPLE,
     ExamplePool,
     build_candidates,
+    join_labelled_outputs,
 )
-from judgekit.tuning.inputs import join_labelled_outputs
 from tests.factories import make_case, make_criterion, make_output, make_rubric
 from tests.tuning.school import RUBRIC, STRICT, answers, labels, material
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import Annotated
 
 from pydantic import Field
 
 from judgekit.assertions.builtin.calls import BAD_STATES, reports_error, trace_of
 from judgekit.assertions.registry import UndecidedError, assertion
-from judgekit.records import AssertionResult, Count, Name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from judgekit.records import Output, TraceEvent
+from judgekit.records import AssertionResult, Count, Name, Output, TraceEvent
 
 # Workflow engines spell the node of an event in these ways.
 _NODE_KEYS = ("nodeId", "node_id", "node")

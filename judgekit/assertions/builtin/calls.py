@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import Field, JsonValue, PlainValidator, ValidationError, model_validator
 
@@ -19,12 +20,7 @@ from judgekit.assertions.selection import (
     to_json_text,
 )
 from judgekit.fingerprint import canonical_json
-from judgekit.records import Finite, JsonObject, Name, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judgekit.records import Output, TraceEvent
+from judgekit.records import Finite, JsonObject, Name, Output, Record, TraceEvent
 
 # The event types that frameworks and providers use for a call of a tool.
 _CALLS = frozenset({

@@ -6,10 +6,10 @@ The parsing is in `parsers`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
+from typing import Annotated, Literal, NamedTuple, cast
 
 from pydantic import AfterValidator, Field, JsonValue
 
@@ -20,12 +20,7 @@ from judgekit.assertions.registry import NotApplicableError, UndecidedError, ass
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of, truncate_value
 from judgekit.errors import InputError
-from judgekit.records import AssertionResult, JsonObject
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from judgekit.records import Output
+from judgekit.records import AssertionResult, JsonObject, Output
 
 Dialect = Literal[
     "athena", "bigquery", "clickhouse", "databricks", "doris", "drill", "duckdb", "hive", "mysql",

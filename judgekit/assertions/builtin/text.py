@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from math import isfinite, isqrt
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
@@ -16,12 +17,7 @@ from judgekit.assertions.registry import NotApplicableError, assertion, make_res
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, display_value, text_of, truncate_value, value_of
 from judgekit.errors import InputError
-from judgekit.records import AssertionResult, Count, Finite, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from judgekit.records import Output
+from judgekit.records import AssertionResult, Count, Finite, Output, Record
 
 TextList = Annotated[list[str], Field(min_length=1)]
 

@@ -11,7 +11,7 @@ from functools import cache, partial
 from importlib.util import find_spec
 from math import fsum, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -21,11 +21,8 @@ from judgekit.assertions.registry import UndecidedError, assertion, scorer
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of
 from judgekit.errors import InputError
-from judgekit.records import AssertionResult, Count, Fraction, Score, meets_threshold
+from judgekit.records import AssertionResult, Case, Count, Fraction, Output, Score, meets_threshold
 from judgekit.registry import RegistryEntry
-
-if TYPE_CHECKING:
-    from judgekit.records import Case, Output
 
 # The product of two lengths up to which a comparison takes a few milliseconds.
 _QUICK = 4_000_000

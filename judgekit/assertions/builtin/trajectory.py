@@ -6,9 +6,10 @@ Tool calls are read in `calls`; nodes and errors are checked in `behavior`.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from judgekit.assertions.builtin.calls import (
     RESULT_EVENTS,
@@ -27,14 +28,7 @@ from judgekit.assertions.builtin.calls import (
 )
 from judgekit.assertions.registry import NotApplicableError, assertion
 from judgekit.assertions.selection import truncate_value
-from judgekit.records import AssertionResult, Count, Fraction, Name, meets_threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pydantic import JsonValue
-
-    from judgekit.records import Output
+from judgekit.records import AssertionResult, Count, Fraction, Name, Output, meets_threshold
 
 ToolNames = Annotated[list[Name], Field(min_length=1)]
 

@@ -23,24 +23,25 @@ import diskcache
 
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.errors import StoreError
-from judgekit.models.cache.entries import CacheWarning, WriteFailedError
-from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
-from judgekit.models.cache.sqlite import (
+from judgekit.models.cache.entries import (
     MODE_RAW,
     SELECT_TEXT,
+    CacheWarning,
     DamagedFileError,
     ReadOnlyRows,
     SqlRows,
+    WriteFailedError,
     fetch_all,
     is_corruption,
     recover_rows,
     stored_text,
 )
+from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from judgekit.models.cache.sqlite import Execute
+    from judgekit.models.cache.entries import Execute
 
 _BATCH = 500
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.

@@ -27,6 +27,8 @@ from judgekit.models.cache.entries import (
     CacheEntry,
     CacheWarning,
     DamagedEntryError,
+    MemoryRows,
+    SqlRows,
     decode_entry,
     decode_reply,
     decode_request,
@@ -37,7 +39,6 @@ from judgekit.models.cache.entries import (
     rejected_row,
     request_row,
 )
-from judgekit.models.cache.sqlite import MemoryRows, SqlRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence

@@ -1,6 +1,6 @@
 """The ways to a named model: one module is one transport, and `--transport` takes its name.
 
-To add a transport, put a module here that holds a `Transport`. `judgekit.models.transport` finds it
+To add a transport, put a module here that holds a `Transport`. `judgekit.models.request` finds it
 and says what it must offer.
 """
 

@@ -10,14 +10,16 @@ from urllib.parse import urlsplit
 from judgekit.errors import SettingsError
 from judgekit.http_session import http_sessions, read_body
 from judgekit.models.capabilities import Negotiation, RequestPlan, negotiate_reply
-from judgekit.models.credentials import (
+from judgekit.models.error_mapping import (
     OWN_ENDPOINT_KEYS,
     PLACEHOLDER_KEY,
+    ProviderFault,
     endpoint_label,
+    fault_of_exception,
+    fault_of_response,
     key_variable,
 )
-from judgekit.models.error_mapping import ProviderFault, fault_of_exception, fault_of_response
-from judgekit.models.transport import Transport
+from judgekit.models.request import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,15 +16,16 @@ from judgekit.errors import SettingsError
 from judgekit.fingerprint import thawed
 from judgekit.http_session import LoopScoped
 from judgekit.models.capabilities import Negotiation, ReplyForm, RequestPlan, negotiate_reply
-from judgekit.models.credentials import (
+from judgekit.models.error_mapping import (
     OWN_ENDPOINT_KEYS,
+    ProviderFault,
     RedactingFilter,
     endpoint_label,
+    fault_of_exception,
     key_variable,
     own_endpoint_key,
 )
-from judgekit.models.error_mapping import ProviderFault, fault_of_exception
-from judgekit.models.transport import Transport
+from judgekit.models.request import Transport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence

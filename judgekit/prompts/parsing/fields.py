@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from judgekit.records import Criterion, Scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judgekit.records import PreferenceSlot
+from judgekit.records import Criterion, PreferenceSlot, Scale
 
 
 # `kind` is `json`, or a format registered in `text_formats`; a name and not a closed list, so that

@@ -8,15 +8,11 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 
-from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE, fold_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from judgekit.prompts.parsing.fields import ExpectedCriterion
+from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE, ExpectedCriterion, fold_key
 
 
 @dataclass(frozen=True, slots=True)

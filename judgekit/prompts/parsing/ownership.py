@@ -13,17 +13,18 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from judgekit.prompts.parsing.closings import (
+from judgekit.prompts.parsing.fields import LINE_SCORE_KEYS, PREFERENCE_KEYS, fold_key
+from judgekit.prompts.parsing.nodes import ascii_digits
+from judgekit.prompts.parsing.phrases import (
     DECORATION,
     SENTENCE_END,
     STOPS,
     is_courtesy,
+    is_judge_refusal,
+    opens_with_refusal,
+    phrases,
     split_label,
 )
-from judgekit.prompts.parsing.fields import LINE_SCORE_KEYS, PREFERENCE_KEYS, fold_key
-from judgekit.prompts.parsing.nodes import ascii_digits
-from judgekit.prompts.parsing.phrases import phrases
-from judgekit.prompts.parsing.refusal import is_judge_refusal, opens_with_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -234,7 +235,8 @@ _MIRRORED = str.maketrans("()[]\uff08\uff09", ")(][\uff09\uff08")
 def without_lead_in(piece: str) -> str:
     """Prose without its last line, where that introduces what follows."""
     rest, _, line = _FENCES.sub("\n", piece).rstrip().rpartition("\n")
-    return rest if _is_heading(line) else piece
+    is_heading = _HEADING.match(line) is not None or line.rstrip(DECORATION)[-1:] in {":", "\uff1a"}
+    return rest if is_heading else piece
 
 
 def _last_line(text: str) -> str:
@@ -258,10 +260,6 @@ def _plain(line: str) -> str:
     if (text[:1], text[-1:]) in {("(", ")"), ("[", "]")}:
         text = text[1:-1].strip(DECORATION)
     return text
-
-
-def _is_heading(line: str) -> bool:
-    return _HEADING.match(line) is not None or line.rstrip(DECORATION)[-1:] in {":", "\uff1a"}
 
 
 def _without_unfinished(text: str) -> str:

@@ -1,11 +1,17 @@
-"""Phrases of many languages by which replies are read; they stand in `phrases.toml`."""
+"""Phrases by which replies are read: refusals to judge, courtesies, names of an explanation.
+
+Those of many languages stand in `phrases.toml`.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
+import unicodedata
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 
 @cache
@@ -21,3 +27,122 @@ def phrases(kind: str) -> str:
     for name, parts in tables.get(f"{kind}_parts", {}).items():
         text = text.replace(f"<{name}>", f"(?:{'|'.join(parts)})")
     return text
+
+
+DECORATION = " \t\r\n*_`#>|~-+\u2022\u00b7\"'\u201c\u201d\u201e\u2018\u2019\ufeff\u200b\x00"
+"""What may surround the words of a line without meaning anything."""
+
+STOPS = ".!?\u3002\uff01\uff1f"
+"""What ends a sentence."""
+
+SENTENCE_END = re.compile(rf"(?<=[{STOPS}])\s+|(?<=[\u3002\uff01\uff1f])|\n")
+
+_LABEL = re.compile(
+    rf"(?:(?:(?:here(?:'s| is| are)|the|my|a|brief|short|detailed|additional) ){{0,4}})"
+    rf"(?P<key>{phrases('explanations')})"
+    r"(?: (?:of|for|behind) (?:(?:the|this|my|each|these) )?\w{1,20})?"
+    r"[*_` ]{0,4}(?:[:\uff1a][*_` ]{0,4}(?P<text>.*)|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOTES = ("note", "nota", "hinweis", "anmerkung", "remarque", "comment")
+_COURTESY = re.compile(phrases("courtesies"), re.IGNORECASE)
+_LONGEST_COURTESY = 200
+
+# In a courtesy or a note these words contradict what stands before it.
+_CONTRADICTS = re.compile(
+    r"\b(?:not|never|no|nothing|but|however|though|although|instead|rather|only|merely|just an?"
+    r"|wrong|aber|nicht|nur|mais|seulement|pero|sólo|solo|mas|apenas|ma|maar|alleen|ale|tylko|но|не"
+    r"|только)\b|n['\u2019]t\b|但|不|只|しかし|ただ|하지만|아니",
+    re.IGNORECASE,
+)
+
+
+class NamedExplanation(NamedTuple):
+    """The name of an explanation, as in `Brief explanation of the score: …`."""
+
+    text: str
+    # Whether a note contradicts what it stands beside; an explanation may weigh for and against.
+    contradicts: bool
+
+
+def split_label(line: str) -> NamedExplanation | None:
+    """A line that names itself an explanation; its text is empty if it is a heading."""
+    match = _LABEL.fullmatch(line)
+    if match is None:
+        return None
+    text = (match["text"] or "").strip(DECORATION)
+    is_note = match["key"].casefold().startswith(_NOTES)
+    return NamedExplanation(text, is_note and _CONTRADICTS.search(text) is not None)
+
+
+def is_courtesy(bare: str) -> bool:
+    sentences = [part.strip(DECORATION) for part in SENTENCE_END.split(bare)]
+    return all(_is_courteous(sentence) for sentence in sentences if sentence)
+
+
+def _is_courteous(sentence: str) -> bool:
+    if not any(map(str.isalnum, sentence)):
+        return True
+    text = sentence.replace("\u2019", "'")
+    match = _COURTESY.match(text)
+    # A question states nothing, in whatever language it offers more.
+    is_question = text[-1:] in {"?", "\uff1f"}
+    if match is None and not is_question:
+        return False
+    if len(text) > _LONGEST_COURTESY or any(map(str.isdigit, text)):
+        return False
+    return _CONTRADICTS.search(text, 0 if match is None else match.end()) is None
+
+
+_REFUSES = re.compile(phrases("refusals"))
+
+# A judge that asks for something ("no response was provided") has not refused: the prompt lacks it.
+_ASKS = re.compile(
+    r"\b(?:please|could you|can you|would you)\b[^.!?\n]{0,40}\b(?:provide|share|paste|send|supply"
+    r"|include|clarify|specify)|\bno (?:response|text|answer|output|content|candidate)\b"
+    r"|\b(?:not|n't|without)\b[^.!?\n]{0,40}\b(?:provided|included|attached|see the"
+    r"|been given|see any)"
+    r"|\b(?:is|are|was|were|seems?|appears?) (?:to be )?(?:missing|empty|blank|cut off|incomplete)"
+    r"|without (?:the|a|any|more|seeing|knowing|access)|\b(?:more|additional"
+    r"|further) (?:context|information)"
+    r"|\bneed (?:the|to see|more)|follow (?:the|that|this|any|those|these) instruction"
+)
+
+# Judges quote refusals of the output they grade.
+_QUOTED = re.compile(
+    r"\"[^\"\n]{1,2000}\"|“[^”\n]{1,2000}”|„[^“”\n]{1,2000}[“”]|«[^»\n]{1,2000}»|「[^」\n]{1,2000}」"
+    r"|\u2018[^\u2019\n]{1,2000}\u2019(?!\w)|(?<!\w)'[^'\n]{4,2000}'(?!\w)|`[^`\n]{1,2000}`"
+)
+_CURLY = str.maketrans("\u2019\u2018\u02bc\uff07\u00b4", "'''''")
+
+# What filters of providers and gateways put in the place of a reply, as its whole text.
+_BLOCKED = re.compile(
+    r"[\W_]*(?:the |this |your )?(?:(?:content|response|output|reply|prompt|request|message|answer"
+    r"|text|completion|generation)\b[\w ]{0,20})?\b(?:blocked|filtered|censored|redacted|withheld"
+    r"|moderated|removed|suppressed)\b[^\n]{0,100}"
+)
+
+# How far into a sentence a refusal may begin: "The text is harmful, so I will not grade it".
+_OPENING = 30
+
+# A refusal is short or comes first, and the patterns above are slow on long texts.
+_LOOKED_AT = 4000
+
+
+def is_judge_refusal(prose: str) -> bool:
+    """Whether a text declines to judge; what it quotes does not count."""
+    folded = _folded(prose)
+    if _BLOCKED.fullmatch(folded.strip()):
+        return True
+    return _REFUSES.search(folded) is not None and _ASKS.search(folded) is None
+
+
+def opens_with_refusal(sentence: str) -> bool:
+    """Whether a sentence declines to judge; one that reports a refusal begins otherwise."""
+    match = _REFUSES.search(_folded(sentence))
+    return match is not None and match.start() <= _OPENING
+
+
+def _folded(prose: str) -> str:
+    text = _QUOTED.sub(" ", prose[:_LOOKED_AT])
+    return unicodedata.normalize("NFC", text).translate(_CURLY).casefold()

@@ -5,15 +5,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from judgekit.records import Evidence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 _BETWEEN_TEXTS = "\ue000"
 _ESCAPES = re.compile(r"\\u([0-9a-fA-F]{4})|\\[nrt]")

@@ -5,10 +5,10 @@ A choice between two outputs is made a score here, so that `resolve` decides on 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from judgekit.prompts.parsing.extract import declines
+from judgekit.prompts.parsing.extract import ScoreCandidate, declines
 from judgekit.prompts.parsing.fields import (
     EVIDENCE_KEYS,
     HIGHEST_SIDE_SCORE,
@@ -21,18 +21,12 @@ from judgekit.prompts.parsing.fields import (
     SCORE_KEYS,
     SLOTS_BY_SCORE,
     CriterionReply,
+    ExpectedCriteria,
     PreferenceReply,
     fold_key,
     is_second_score,
 )
-from judgekit.prompts.parsing.nodes import Arr, Leaf, Obj, plain_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from judgekit.prompts.parsing.extract import ScoreCandidate
-    from judgekit.prompts.parsing.fields import ExpectedCriteria
-    from judgekit.prompts.parsing.nodes import KeyValue, Node
+from judgekit.prompts.parsing.nodes import Arr, KeyValue, Leaf, Node, Obj, plain_number
 
 _EVIDENCE_KEYS = frozenset({*EVIDENCE_KEYS, "evidence first", "evidence second"})
 """Keys of lists that belong to one criterion."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import (
     MOST_STATED,
+    ScoreCandidate,
     find_candidates,
     stated_refusal,
     stray_candidates,
@@ -24,6 +25,7 @@ from judgekit.prompts.parsing.fields import (
     SCORE_KEYS,
     SLOTS_BY_SCORE,
     CriterionReply,
+    ExpectedCriteria,
     PreferenceReply,
     expected_choices,
     expected_criteria,
@@ -48,22 +50,18 @@ from judgekit.prompts.parsing.ownership import (
     withdraws,
     without_lead_in,
 )
-from judgekit.prompts.parsing.quotation import judged_texts
-from judgekit.prompts.parsing.refusal import is_judge_refusal
+from judgekit.prompts.parsing.phrases import is_judge_refusal
+from judgekit.prompts.parsing.quotation import JudgedTexts, judged_texts
 from judgekit.prompts.parsing.reply_fields import (
     choices_as_scores,
     criterion_reply,
     preference_reply,
 )
-from judgekit.prompts.parsing.scanner import scan_reply
+from judgekit.prompts.parsing.scanner import Scan, scan_reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Sized
 
-    from judgekit.prompts.parsing.extract import ScoreCandidate
-    from judgekit.prompts.parsing.fields import ExpectedCriteria
-    from judgekit.prompts.parsing.quotation import JudgedTexts
-    from judgekit.prompts.parsing.scanner import Scan
     from judgekit.records import Criterion
 
     Found = Mapping[str, tuple[ScoreCandidate, float | None]]

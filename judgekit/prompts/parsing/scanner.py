@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from judgekit.prompts.parsing.fields import SCORE_KEYS, fold_key
-from judgekit.prompts.parsing.nodes import JsonFaultError, parse_tolerant_json
+from judgekit.prompts.parsing.fields import SCORE_KEYS, ExpectedCriteria, fold_key
+from judgekit.prompts.parsing.nodes import JsonFaultError, Node, parse_tolerant_json
 
 if TYPE_CHECKING:
-    from judgekit.prompts.parsing.fields import ExpectedCriteria
-    from judgekit.prompts.parsing.nodes import Node
     from judgekit.prompts.parsing.quotation import JudgedTexts
 
 # Tags in which models put their reasoning; scores in it are drafts.

@@ -6,7 +6,8 @@ All other replies are read in `resolve` and `text_formats`.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 from judgekit.prompts.parsing.fields import (
     HIGHEST_SIDE_SCORE,
@@ -16,11 +17,7 @@ from judgekit.prompts.parsing.fields import (
     PreferenceReply,
 )
 from judgekit.prompts.parsing.quotation import is_json_like
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from judgekit.records import Criterion
+from judgekit.records import Criterion
 
 # `resolve` is imported when a reply needs it: its patterns take longer to compile than a thousand
 # strict replies to parse, and a run of cached replies seldom needs them.

@@ -25,8 +25,8 @@ from judgekit.prompts.parsing.ownership import (
     unquoted,
     withdraws,
 )
+from judgekit.prompts.parsing.phrases import is_judge_refusal
 from judgekit.prompts.parsing.quotation import judged_texts
-from judgekit.prompts.parsing.refusal import is_judge_refusal
 from judgekit.prompts.parsing.resolve import (
     AMID_PROSE,
     WITHDRAWN,

@@ -33,7 +33,7 @@ PAID = Output(text="a", usage=Usage(cost_usd=0.5))
 async def test_everything_a_suite_names_is_opened(tmp_path: Path) -> None:
     suite = opened(tmp_path, ExecutionOptions(cache=tmp_path / "cache"), n=3)
     assert [variant.id for variant in suite.variants] == ["v1"]
-    assert suite.cases.count() == 3
+    assert suite.cases.tally().n_chosen == 3
     assert suite.rubric is not None
     assert suite.rubric.name == "assertions"
     assert suite.owns_cache

@@ -8,7 +8,7 @@ import pytest
 
 from judgekit.datasets import Gate
 from judgekit.evaluation import small_strata, summarize_run
-from judgekit.evaluation.strata import stratum_needs
+from judgekit.evaluation.gate import stratum_needs
 from judgekit.report import document_data, print_document, run_document, stratum_note
 from judgekit.stats.intervals import rating_mean
 from judgekit.stats.power import sample_size_threshold

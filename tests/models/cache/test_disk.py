@@ -12,8 +12,12 @@ import pytest
 from judgekit.errors import StoreError
 from judgekit.models.cache import CacheWarning, DamagedFileError, DiskCache
 from judgekit.models.cache.disk_cache import DISKCACHE_SETTINGS, DiskcacheRows
-from judgekit.models.cache.entries import COUNTS_ROW, DamagedEntryError, WriteFailedError
-from judgekit.models.cache.sqlite import ReadOnlyRows
+from judgekit.models.cache.entries import (
+    COUNTS_ROW,
+    DamagedEntryError,
+    ReadOnlyRows,
+    WriteFailedError,
+)
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:

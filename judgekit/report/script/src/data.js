@@ -2,6 +2,13 @@
 
 const FORMAT = "judgekit-page/1";
 
+/** A value as terminals print it: one halfway between two hundredths goes to the even one. */
+export function twoDecimals(value) {
+  // Of the numbers with a binary fraction only odd eighths lie exactly halfway.
+  const isHalfway = Math.abs((value * 8) % 2) === 1;
+  return (isHalfway ? Math.round(value * 50) / 50 : value).toFixed(2);
+}
+
 export function readIndex() {
   const element = document.getElementById("page-index");
   if (!element) return null;

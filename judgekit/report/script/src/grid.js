@@ -1,5 +1,6 @@
 // The grid of cases: a table of which only the rows in view are in the document.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { twoDecimals } from "./data.js";
 import { html } from "./html.js";
 import { fragment, useMedia } from "./state.js";
 
@@ -22,7 +23,7 @@ function Cell({ index, column, row, isAt, tag = "td" }) {
   if (place === null) return tag === "td" && html`<td role="cell" class=${isAt ? "cell at" : "cell"} data-column=${column}></td>`;
   const { label, sign, tone } = index.states[place];
   const value = cell.value[row];
-  const text = cell.text[row] || (value === null ? "" : value.toFixed(2));
+  const text = cell.text[row] || (value === null ? "" : twoDecimals(value));
   return html`<${tag} role=${role} class=${`cell ${tone}-fill s${strength(tone, value)}${isAt ? " at" : ""}`}
     data-column=${column} title=${`${name}: ${label}`}>
     ${tag !== "td" && html`<bdi class="name">${name}</bdi> `}
@@ -87,6 +88,7 @@ export function CaseGrid({ index, rows, state, change, active, setActive, column
     }
   });
   const hasTags = index.tags.some((tags) => tags.length > 0) || index.strata.some((one) => one !== null);
+  const marks = (row) => [index.strata[row], ...index.tags[row]].filter(Boolean);
   const nColumns = 2 + (hasTags ? 1 : 0) + index.columns.length;
   const spacer = (n) => html`<tr role="presentation" class="spacer" aria-hidden="true">
     <td role="presentation" colspan=${nColumns} ref=${(cell) => cell && (cell.style.height = `${n * rowHeight}px`)}></td></tr>`;
@@ -126,7 +128,7 @@ export function CaseGrid({ index, rows, state, change, active, setActive, column
               tabindex=${isActive || (active < 0 && place === 0) ? 0 : -1}
               onFocus=${() => isMoved.current || setActive(place)}><bdi>${index.ids[row]}</bdi></a></th>
             <td role="cell" class="snippet" dir="auto">${index.snippets[row]}</td>
-            ${hasTags && html`<td role="cell" class="tags">${[index.strata[row], ...index.tags[row]].filter(Boolean).map((tag) => html`<bdi class="tag">${tag}</bdi> `)}</td>`}
+            ${hasTags && html`<td role="cell" class="tags" title=${marks(row).join(", ")}>${marks(row).map((tag) => html`<bdi class="tag">${tag}</bdi> `)}</td>`}
             ${isPhone ? html`<td role="cell" class="cells">${values("span")}</td>` : values("td")}
           </tr>`;
         })}

@@ -1,21 +1,33 @@
-"""An HTTP endpoint as the system under test: JSON goes out, JSON or text comes back."""
+"""A program or an HTTP endpoint as the system under test: JSON goes out, an output comes back.
+
+A command reads the case on stdin and writes the output to stdout; an endpoint may answer with text.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
 from judgekit.errors import SettingsError
 from judgekit.http_session import http_sessions, read_body
+from judgekit.subprocess import (
+    ProcessFailedError,
+    ProcessFailure,
+    ProcessLimits,
+    find_program,
+    run_process,
+)
 from judgekit.targets.target import TargetCall, call_timeout_s, encode_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     import aiohttp
 
-    from judgekit.records import Case, Output
+    from judgekit.records import Case, Output, TargetErrorKind
 
 LARGEST_OUTPUT_BYTES = 10 * 2**20
 
@@ -136,3 +148,65 @@ def _origin(url: str) -> tuple[str, str, int] | None:
     if parts.scheme not in _PORTS or not parts.hostname:
         return None
     return parts.scheme, parts.hostname, port or _PORTS[parts.scheme]
+
+
+_KINDS: dict[ProcessFailure, TargetErrorKind] = {
+    "timeout": "timeout",
+    "signal": "signal",
+    "too_large": "too_large",
+}
+
+# The end of stderr, since programs write the cause of a failure last.
+_SHOWN_STDERR = 500
+
+
+class CommandTarget:
+    """Starts the program once for each case."""
+
+    def __init__(
+        self,
+        variant: str,
+        command: Sequence[str],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+        limits: ProcessLimits,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        try:
+            # Looked for now, so that a missing program is reported once, before any case and any
+            # payment.
+            find_program(command, environment=environment, folder=folder)
+        except ProcessFailedError as error:
+            message = f"the command of variant {variant!r}: {error.message}"
+            raise SettingsError(message, hint=error.hint) from error
+        self.id = variant
+        self._command = tuple(command)
+        self._folder = folder
+        self._environment = environment
+        self._limits = limits
+        self._secrets = tuple(secrets)
+
+    async def answer(self, case: Case, *, repeat: int = 0) -> Output:
+        call = TargetCall(case, self.id, self._secrets)
+        stdin = encode_call(case, repeat)
+        limits = replace(self._limits, timeout_s=call_timeout_s(case, self._limits.timeout_s))
+        try:
+            stdout = await run_process(
+                self._command,
+                stdin,
+                limits=limits,
+                environment=self._environment,
+                folder=self._folder,
+            )
+        except ProcessFailedError as error:
+            # By the kind a report shows whether the program was slow, missing or wrong.
+            last = error.stderr[-_SHOWN_STDERR:].strip()
+            end = f"; the end of stderr: {last}" if last else ""
+            return call.failed(
+                _KINDS.get(error.kind, "exit"), f"{self._command[0]}: {error.message}{end}"
+            )
+        return call.read_bytes(stdout, source="stdout")
+
+    async def aclose(self) -> None:
+        """Nothing is held between two cases."""
