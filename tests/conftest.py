@@ -49,6 +49,18 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Count lines once in each worker, so that `no_cover` stops all counting.
+
+    pytest-cov starts counting when its options are read, and again for the worker, where the first
+    goes on whenever the second pauses.
+    """
+    coverage = session.config.pluginmanager.get_plugin("_cov")
+    if coverage is not None and hasattr(session.config, "workerinput"):
+        coverage.cov_controller.cov.stop()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """Let no collection of garbage look again at what stays: the modules and the tests.

@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Published sets take minutes when lines are counted, and cover none that others do not."""
-    for item in items:
-        if "tests/public_data/" in item.nodeid:
-            item.add_marker(pytest.mark.no_cover)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Where own files lie, and what commands said of them: pytest clears it away in time."""
