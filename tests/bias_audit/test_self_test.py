@@ -33,7 +33,6 @@ def test_there_is_a_planted_bias_for_every_probe() -> None:
     assert set(PLANTED_BIASES) == {probe.name for probe in PROBES}
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("dial", [0.4, 1.0])
 @pytest.mark.parametrize(
     ("bias", "probe", "name", "slope"),
