@@ -207,7 +207,7 @@ def _show_answers(
         console.note(f"run {run.id} has no such answer")
         return
     document = listing_document(
-        f"run {run.id}",
+        f"Run {run.id}",
         numbers.format_count(len(answers), "answer"),
         Entries(tuple(map(answer_entry, answers))),
         data=lambda: {"run": run.to_json(), "answers": [answer_json(one) for one in answers]},
@@ -236,7 +236,7 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _S
         return {"run": run.to_json(), "answers": shown}
 
     if not answers:  # there is no case to show
-        show_document(Document(f"run {run.id}", Conclusion(none), (), data), options, options.files)
+        show_document(Document(f"Run {run.id}", Conclusion(none), (), data), options, options.files)
         return
     # Without this line a waiting case would look like one that was never judged.
     n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))

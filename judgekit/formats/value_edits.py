@@ -156,13 +156,12 @@ class _EditedText:
         in_brackets = (_flow if self.is_yaml else _json)({key: value})[1:-1]
         if not fields:
             return self._with(around.start + 1, around.start + 1, in_brackets)
-        last = self._span((*where[:-1], list(fields)[-1]))
-        if around.column is None:
-            return self._with(last.end, last.end, f",{self._gap(last.key or 0)}{in_brackets}")
-        name = dump_yaml({key: 0}).partition(":")[0]
-        plain = replace(around, is_flow=False, column=None)
-        written = self._written(value, plain, around.column, "")
-        return self._below(last, f"{' ' * around.column}{name}: {written}")
+        new = in_brackets
+        if around.column is not None:
+            plain = replace(around, is_flow=False, column=None)
+            written = self._written(value, plain, around.column, "")
+            new = f"{dump_yaml({key: 0}).partition(':')[0]}: {written}"
+        return self._after((*where[:-1], list(fields)[-1]), new)
 
     def remove(self, where: KeyPath, _: JsonValue) -> str:
         span, around = self._span(where), self._span(where[:-1])
@@ -186,27 +185,22 @@ class _EditedText:
         if where not in self.spans:  # the first item of an empty list
             written = _flow(value) if self.is_yaml else _json(value)
             return self._with(listed.start + 1, listed.start + 1, written)
-        span = self.spans[where]
         if listed.column is None:
-            gap = self._gap(span.start)
-            new = _json(value)
-            if "\n" in gap:
-                new = indent(_json(value, 2), gap.rpartition("\n")[2]).lstrip()
-            return self._with(span.end, span.end, f",{gap}{new}")
+            gap = self._gap(self.spans[where])
+            is_long = "\n" in gap
+            new = indent(_json(value, 2), gap.rpartition("\n")[2]) if is_long else _json(value)
+            return self._after(where, new.lstrip())
         lines = dump_yaml(value) if isinstance(value, dict) else _flow(value)
         new = indent(lines.rstrip("\n"), " " * (listed.column + 2)).lstrip()
-        return self._below(span, f"{' ' * listed.column}- {new}")
+        return self._after(where, f"- {new}")
 
     def copy(self, where: KeyPath, _: JsonValue) -> str:
-        listed, span = self._span(where[:-1]), self._span(where)
-        own = self.text[span.start : span.end]
-        if listed.column is None:
-            return self._with(span.end, span.end, f",{self._gap(span.start)}{own}")
-        dash = self._dash(where)
-        lead = self.text[dash : span.start]
-        # A comment between the dash and its value belongs to the one that was there first.
-        lead = lead if "\n" not in lead else "- "
-        return self._below(span, f"{' ' * listed.column}{lead}{own}")
+        span, lead = self._span(where), ""
+        if self._span(where[:-1]).column is not None:
+            lead = self.text[self._dash(where) : span.start]
+            # A comment between the dash and its value belongs to the one that was there first.
+            lead = lead if "\n" not in lead else "- "
+        return self._after(where, lead + self.text[span.start : span.end])
 
     def move(self, where: KeyPath, step: JsonValue) -> str:
         other = (*where[:-1], cast("int", where[-1]) + cast("int", step))
@@ -225,9 +219,13 @@ class _EditedText:
     def _with(self, start: int, end: int, new: str = "") -> str:
         return self.text[:start] + new + self.text[end:]
 
-    def _below(self, span: ValueSpan, lines: str) -> str:
+    def _after(self, where: KeyPath, new: str) -> str:
+        """The text with a further item or field after another one, written as that one is."""
+        span, column = self._span(where), self._span(where[:-1]).column
+        if column is None:
+            return self._with(span.end, span.end, f",{self._gap(span)}{new}")
         end = self._line_end(span.end)
-        return self._with(end, end, f"\n{lines}")
+        return self._with(end, end, f"\n{' ' * column}{new}")
 
     def _span(self, where: KeyPath) -> ValueSpan:
         span = self.spans.get(where)
@@ -237,14 +235,12 @@ class _EditedText:
 
     def _siblings(self, where: KeyPath) -> list[KeyPath]:
         around = _value_at(self.value, where[:-1])
-        names = (
-            list(around) if isinstance(around, dict) else range(len(cast("list[object]", around)))
-        )
+        names = around if isinstance(around, dict) else range(len(cast("list[object]", around)))
         return [(*where[:-1], name) for name in names]
 
-    def _gap(self, start: int) -> str:
-        """The space before a value in brackets."""
-        before = self.text[:start]
+    def _gap(self, span: ValueSpan) -> str:
+        """The space before a value in brackets, or before its key."""
+        before = self.text[: _begin(span)]
         gap = before[len(before.rstrip(" \t\n")) :]
         return gap or " "
 

@@ -26,6 +26,7 @@ from .comparison import (
     score_comparison_document as score_comparison_document,
 )
 from .document import (
+    PASS_TONES as PASS_TONES,
     Block as Block,
     CaseTable as CaseTable,
     Cell as Cell,
@@ -68,8 +69,8 @@ from .findings import (
     finding_document as finding_document,
     findings_document as findings_document,
     findings_table as findings_table,
+    open_findings_text as open_findings_text,
 )
-from .history import history_document as history_document
 from .html import (
     PageLinks as PageLinks,
     SitePages as SitePages,
@@ -164,4 +165,9 @@ from .store_documents import (
     stored_run_document as stored_run_document,
 )
 from .terminal import print_document as print_document, print_passage as print_passage
-from .trend import figure_text as figure_text, trend_document as trend_document
+from .trend import (
+    figure_cell as figure_cell,
+    figure_text as figure_text,
+    history_document as history_document,
+    trend_document as trend_document,
+)

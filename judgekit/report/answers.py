@@ -77,7 +77,7 @@ def case_document(
     histories = earlier or [()] * len(answers)
     return Document(
         kind="Case",
-        title=", ".join((f"case {case.id}", *(fact for fact in facts if fact))),
+        title=", ".join((f"Case {case.id}", *(fact for fact in facts if fact))),
         conclusion=_conclusion(answers),
         blocks=not_empty([
             Notes((case.description,) if case.description else ()),

@@ -209,6 +209,9 @@ class Series:
     labels: tuple[str, ...] = ()
     """What each point is, such as its run or how many items it stands for; empty for nothing."""
 
+    links: tuple[LabelledText, ...] = ()
+    """For points that a page can open: what each is, and its page by `page_path`."""
+
     width: float = 1.0
     """Of each bar, on the lower axis."""
 

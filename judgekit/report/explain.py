@@ -68,7 +68,7 @@ def explain_document(
         "caution": _CAUTION,
     }
     return Document(
-        f"what goes with the scores of {title}",
+        f"What goes with the scores of {title}",
         Conclusion(_conclusion(variance, curves)),
         not_empty(blocks),
         lambda: numbers.nan_to_null(data),

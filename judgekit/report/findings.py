@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from judgekit.records import FindingSeverity
 from judgekit.report import numbers
 from judgekit.report.document import (
     Cell,
@@ -20,7 +21,7 @@ from judgekit.report.document import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.evaluation import FindingChanges
     from judgekit.records import Finding
@@ -38,7 +39,7 @@ def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Find
     blocks = not_empty((findings_table(shown, among=every), Notes(hint)))
     found = [one.to_json() for one in shown]
     data = {"suite": suite, "findings": found}
-    return Document(f"findings of {suite}", _conclusion(every), blocks, lambda: data, "Findings")
+    return Document(f"Findings of {suite}", _conclusion(every), blocks, lambda: data, "Findings")
 
 
 def findings_table(
@@ -81,19 +82,22 @@ def _conclusion(every: Sequence[Finding]) -> Conclusion:
     if not every:
         return Conclusion("no finding: every decided answer of every run passed", "pass")
     counts = Counter(one.status for one in every)
-    is_open = [one for one in every if one.status != "resolved"]
-    if not is_open:
+    if counts["resolved"] == len(every):
         return Conclusion(f"all {numbers.format_count(len(every), 'finding')} resolved", "pass")
-    severities = Counter(one.severity for one in is_open)
-    parts = ", ".join(
-        f"{severities[name]} {name}" for name in ("critical", "major", "minor") if severities[name]
-    )
-    text = f"{numbers.format_count(len(is_open), 'open finding')} ({parts})"
+    text = open_findings_text(every)
     if counts["recurring"]:
         text += f", {counts['recurring']} of them recurring"
     if counts["resolved"]:
         text += f"; {counts['resolved']} resolved"
     return Conclusion(text, "fail")
+
+
+def open_findings_text(findings: Iterable[Finding]) -> str:
+    """How many findings are open, and how severe: `3 open findings (1 critical, 2 major)`."""
+    counts = Counter(one.severity for one in findings if one.status != "resolved")
+    parts = [f"{counts[name]} {name}" for name in get_args(FindingSeverity) if counts[name]]
+    text = numbers.format_count(counts.total(), "open finding")
+    return f"{text} ({', '.join(parts)})" if parts else text
 
 
 def _what(one: Finding) -> str:
@@ -132,7 +136,7 @@ def finding_document(one: Finding) -> Document:
         )
     )
     conclusion = Conclusion(f"{where}: {one.status}", _TONES[one.status])
-    return Document(f"finding {one.id}", conclusion, blocks, one.to_json, "Finding")
+    return Document(f"Finding {one.id}", conclusion, blocks, one.to_json, "Finding")
 
 
 # A finding of a hundred runs would fill a terminal; the JSON has all of them.

@@ -31,7 +31,7 @@ from judgekit.report.numbers import format_file_size
 from judgekit.report.pair_cases import comparison_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from rich.console import Console
     from rich.text import Text
@@ -56,8 +56,11 @@ if TYPE_CHECKING:
 _TEXT_LENGTH = 60
 
 _KINDS: dict[str, ColumnKind] = {
-    **dict.fromkeys(("run", "comparison", "last run", "set"), "id"),
-    **dict.fromkeys(("cases", "pairs", "runs", "raw", "value", "size", "rows"), "number"),
+    **dict.fromkeys(("run", "comparison", "last run", "set", "approval"), "id"),
+    **dict.fromkeys(("cases", "pairs", "runs", "size", "rows"), "number"),
+    **dict.fromkeys(("raw", "value", "last value", "passed, 95 %"), "number"),
+    **dict.fromkeys(("answers", "judges", "embeddings", "replaced"), "number"),
+    **dict.fromkeys(("paid", "saved by the cache"), "number"),
     **dict.fromkeys(("judge", "output", "rationale"), "ellipsis"),
 }
 """How columns are laid out; the others hold texts."""
@@ -66,22 +69,40 @@ _LINKED = {"run": "runs", "last run": "runs", "comparison": "comparisons"}
 """The kind of page that a column's cells name."""
 
 
-def listing_table(rows: Iterable[Mapping[str, str]], title: str = "") -> Table:
-    """A table of plain texts; ids are never wrapped, so that they can be copied."""
+def listing_table(
+    rows: Iterable[Mapping[str, str | Cell]], title: str = "", *, optional: Collection[str] = ()
+) -> Table:
+    """A table whose heads say how cells are laid out; ids are never wrapped, to be copied.
+
+    Of the `optional` columns those that no row has are left out.
+    """
     rows = list(rows)
+    heads = [
+        head
+        for head in (rows[0] if rows else ())
+        # A column of dashes would cost width.
+        if head not in optional or any(row[head] != numbers.DASH for row in rows)
+    ]
     # Ids contain the time, so that a narrow terminal needs no other column for it.
     columns = tuple(
-        Column(head, _KINDS.get(head, "text"), may_drop=head == "started, UTC")
-        for head in (rows[0] if rows else ())
+        Column(
+            head,
+            _KINDS.get(head, "text"),
+            may_drop=head == "started, UTC",
+            may_move=head in {"measure", "approved, UTC", "evidence"},
+        )
+        for head in heads
     )
-    cells = tuple(tuple(_named(head, text) for head, text in row.items()) for row in rows)
+    cells = tuple(tuple(_named(head, row[head]) for head in heads) for row in rows)
     return Table(columns, cells, title)
 
 
-def _named(head: str, text: str) -> str | Cell:
+def _named(head: str, cell: str | Cell) -> str | Cell:
     """A cell that links to what it names."""
     kind = _LINKED.get(head)
-    return text if kind is None or text == numbers.DASH else Cell(text, link=page_path(kind, text))
+    if kind is None or isinstance(cell, Cell) or cell == numbers.DASH:
+        return cell
+    return Cell(cell, link=page_path(kind, cell))
 
 
 def listing_document(
@@ -125,11 +146,8 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
             "value": numbers.format_decimal(answer.value),
             "output": message.printable(output.error or judged_text(output), _TEXT_LENGTH),
         })  # fmt: skip
-    # Only traces of agents have a run of their own; a column of dashes would cost width.
-    if all(row["agent run"] == numbers.DASH for row in rows):
-        for row in rows:
-            del row["agent run"]
-    return listing_table(rows)
+    # Only traces of agents have a run of their own.
+    return listing_table(rows, optional=["agent run"])
 
 
 def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]], title: str = "") -> Table:
@@ -145,14 +163,7 @@ def cases_table(cases: Iterable[tuple[Case, Sequence[RunInfo]]], title: str = ""
         }
         for case, runs in cases
     ]
-    # What no case has would be a column of dashes.
-    unknown = [
-        name
-        for name in ("agent", "skill", "prompt", "tags")
-        if all(row[name] == numbers.DASH for row in rows)
-    ]
-    known = ({name: text for name, text in row.items() if name not in unknown} for row in rows)
-    return listing_table(known, title)
+    return listing_table(rows, title, optional=["agent", "skill", "prompt", "tags"])
 
 
 def judgments_table(judgments: Iterable[StoredJudgment]) -> Table:
@@ -282,7 +293,7 @@ def pairs_document(
         blocks.append(Section(title, not_empty((*outputs, *about))))
     case = pairs[0][0].case
     return Document(
-        title=f"case {case.id}",
+        title=f"Case {case.id}",
         conclusion=Conclusion("; ".join(results)),
         blocks=(Passage(to_text(case.input), "input"), *blocks),
         data=data,

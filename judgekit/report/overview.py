@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.records import CaseStratum, FindingSeverity
+from judgekit.records import CaseStratum
 from judgekit.report import numbers
-from judgekit.report.document import (
-    Cell,
-    Column,
-    Conclusion,
-    Document,
-    Lines,
-    Notes,
-    Table,
-    not_empty,
+from judgekit.report.document import Cell, Conclusion, Document, Lines, Notes, Table, not_empty
+from judgekit.report.findings import changes_text, findings_table, open_findings_text
+from judgekit.report.listings import (
+    cases_table,
+    comparison_json,
+    comparisons_table,
+    listing_table,
+    runs_table,
 )
-from judgekit.report.findings import changes_text, findings_table
-from judgekit.report.listings import cases_table, comparison_json, comparisons_table, runs_table
-from judgekit.report.trend import figure_text, trend_json
+from judgekit.report.trend import direction_cell, figure_text, trend_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +56,7 @@ def _conclusion(known: Overview) -> Conclusion:
     counts = [
         numbers.format_count(len(known.latest_cases), "case"),
         numbers.format_count(len({one.id for one in (*known.runs, *known.variant_runs)}), "run"),
-        numbers.format_count(len(known.findings), "open finding") + _by_severity(known),
+        open_findings_text(known.findings),
     ]
     text = ", ".join(counts)
     escalated = [
@@ -71,12 +68,6 @@ def _conclusion(known: Overview) -> Conclusion:
     is_critical = any(one.severity == "critical" for one in known.findings)
     tone: Tone = "fail" if escalated or is_critical else "neutral"
     return Conclusion(f"{text}.", tone)
-
-
-def _by_severity(known: Overview) -> str:
-    found = Counter(one.severity for one in known.findings)
-    words = ", ".join(f"{found[name]} {name}" for name in get_args(FindingSeverity) if found[name])
-    return f" ({words})" if words else ""
 
 
 def _counts(known: Overview) -> tuple[dict[str, int], dict[str, int]]:
@@ -95,54 +86,39 @@ def _lines(known: Overview) -> Iterator[LabelledText]:
 
 
 def _trends_table(trends: Sequence[QualityTrend]) -> Table:
-    columns = (
-        Column("suite", "text"),
-        Column("variant", "text"),
-        Column("measure", "text", may_move=True),
-        Column("last value"),
-        Column("direction", "text"),
-        Column("runs"),
-    )
-    rows = []
+    rows: list[dict[str, str | Cell]] = []
     for one in trends:
-        name = one.direction.direction
-        tones: dict[str, Tone] = {"improving": "better", "degrading": "worse"}
-        direction = Cell(name, tones.get(name, "neutral"))
-        if one.direction.reason == "insufficient-data":
-            direction = Cell(numbers.DASH)
-        elif one.escalation:
+        direction = direction_cell(one.direction)
+        if one.escalation:
             n = one.escalation.n_degrading
             direction = Cell(f"degrading for {n} runs in a row: escalated", "fail")
         is_rate = one.measure == "pass_rate"
         last = figure_text(one.points[-1].figure, is_rate=is_rate) if one.points else numbers.DASH
-        measure = "pass rate" if is_rate else one.measure
-        row = (one.suite, one.variant, measure, last, direction, str(len(one.since_break)))
-        rows.append(row)
+        rows.append({
+            "suite": one.suite,
+            "variant": one.variant,
+            "measure": "pass rate" if is_rate else one.measure,
+            "last value": last,
+            "direction": direction,
+            "runs": str(len(one.since_break)),
+        })  # fmt: skip
     # Without a run of all cases there is nothing to follow.
-    return Table(columns, tuple(rows), "trends")
+    return listing_table(rows, "trends")
 
 
 def _approvals_table(approvals: Iterable[Approval], title: str) -> Table:
-    columns = (
-        Column("approval", "id"),
-        Column("variant", "text"),
-        Column("better than", "text"),
-        Column("approved, UTC", "text", may_move=True),
-        Column("by", "text"),
-        Column("evidence", "text", may_move=True),
-    )
-    rows = tuple(
-        (
-            one.id,
-            one.variant,
-            one.baseline,
-            f"{one.at:%Y-%m-%d %H:%M}",
-            one.by,
-            ", ".join(one.evidence),
-        )
+    rows = (
+        {
+            "approval": one.id,
+            "variant": one.variant,
+            "better than": one.baseline,
+            "approved, UTC": f"{one.at:%Y-%m-%d %H:%M}",
+            "by": one.by,
+            "evidence": ", ".join(one.evidence),
+        }
         for one in approvals
     )
-    return Table(columns, rows, title)
+    return listing_table(rows, title)
 
 
 def _commands(known: Overview) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Builds the document of a trend: its direction, its series of runs, and the breaks in it."""
+"""Builds the documents of a suite over time: the trend of its runs, and its versions.
+
+A trend has a direction, a series of runs, and the breaks in it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from itertools import pairwise
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
-from judgekit.report import numbers
+from judgekit.report import message, numbers
 from judgekit.report.document import (
     Axis,
     Cell,
@@ -15,6 +18,7 @@ from judgekit.report.document import (
     Conclusion,
     Document,
     Lines,
+    Notes,
     Plot,
     Section,
     Series,
@@ -27,8 +31,11 @@ from judgekit.stats.estimate import Estimate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from judgekit.evaluation import QualityTrend, StoredFigure, TrendPoint
+    from pydantic import JsonValue
+
+    from judgekit.evaluation import ImportedRun, QualityTrend, StoredFigure, VersionFigures
     from judgekit.report.document import Block, LabelledText, Tone
+    from judgekit.stats.trend import Direction
 
 _WORDS = {"score": "score", "pass_rate": "pass rate"}
 _TONES: dict[str, Tone] = {"improving": "better", "degrading": "worse", "stable": "neutral"}
@@ -41,6 +48,7 @@ _REASONS = {
 _MOST_INTERVALS = 60
 _MOST_PLOTS = 12
 _LIKELY = 0.05
+_SHORT_COMMIT = 8
 
 
 def trend_document(
@@ -59,7 +67,7 @@ def trend_document(
     )
     tone: Tone = "fail" if worst.escalation else _TONES[worst.direction.direction]
     conclusion = Conclusion("; ".join(map(_sentence, trends)), tone)
-    title = f"trend of {suite}"
+    title = f"Trend of {suite}"
     return Document(title, conclusion, tuple(blocks), lambda: _json(suite, trends), kind="Trend")
 
 
@@ -99,7 +107,7 @@ def _table(trend: QualityTrend) -> Table:
         (
             Cell(point.run, link=page_path("runs", point.run)),
             figure_cell(point.figure, is_rate=trend.measure == "pass_rate"),
-            _direction_cell(point),
+            direction_cell(point.direction),
             str(point.n_cases),
             f"{point.at:%Y-%m-%d %H:%M}",
         )
@@ -109,10 +117,10 @@ def _table(trend: QualityTrend) -> Table:
     return Table(columns, rows, rules_after=frozenset(place - 1 for place in breaks))
 
 
-def _direction_cell(point: TrendPoint) -> Cell:
-    name = point.direction.direction
-    text = numbers.DASH if point.direction.reason == "insufficient-data" else name
-    return Cell(text, tone=_TONES[name])
+def direction_cell(found: Direction) -> Cell:
+    """A direction; a dash where there are too few runs for one."""
+    text = numbers.DASH if found.reason == "insufficient-data" else found.direction
+    return Cell(text, tone=_TONES[found.direction])
 
 
 def _statistics(trend: QualityTrend) -> Iterator[LabelledText]:
@@ -194,7 +202,13 @@ def _dots(trend: QualityTrend, places: range, name: str) -> Series:
         ends = ((run.figure.low, run.figure.high) for run in runs)
         bounds = tuple((nan if a is None else a, nan if b is None else b) for a, b in ends)
     labels = tuple(f"{run.run}, {run.at:%Y-%m-%d}" for run in runs)
-    return Series(points, name=name, intervals=bounds, labels=labels)
+    is_rate = trend.measure == "pass_rate"
+    figures = (figure_text(run.figure, is_rate=is_rate) for run in runs)
+    links = tuple(
+        (f"{label}: {figure}", page_path("runs", run.run))
+        for label, figure, run in zip(labels, figures, runs, strict=True)
+    )
+    return Series(points, name=name, intervals=bounds, labels=labels, links=links)
 
 
 def _unbroken(trend: QualityTrend) -> list[range]:
@@ -227,7 +241,7 @@ def figure_cell(figure: StoredFigure, *, is_rate: bool = False) -> Cell:
 
 
 def figure_text(figure: StoredFigure, *, is_rate: bool = False) -> str:
-    """A kept figure with its interval."""
+    """A stored figure with its interval."""
     text = _plain(figure.value, is_rate=is_rate)
     if figure.low is None or figure.high is None:
         return text
@@ -276,4 +290,114 @@ def trend_json(trend: QualityTrend) -> dict[str, object]:
         "series": series,
         "n_left_out": trend.n_left_out,
         **tests,
+    }
+
+
+def history_document(
+    suite: str, versions: Sequence[VersionFigures], imported: Sequence[ImportedRun] = ()
+) -> Document:
+    """The versions of a suite, oldest first, and the runs that came with its quality memory."""
+    paths = {one.path for one in versions}
+    # What is the same or unknown for all versions is no column.
+    optional: list[tuple[Column, list[str]]] = []
+    if len(paths) > 1:
+        column = Column("path", "text", max_width=28, may_drop=True)
+        optional.append((column, [message.without_folders(one.path or "") for one in versions]))
+    if any(one.revision for one in versions):
+        column = Column("commit", "id", may_drop=True)
+        optional.append((column, [(one.revision or "")[:_SHORT_COMMIT] for one in versions]))
+    columns = (
+        Column("version", "text", max_width=24),
+        Column("runs"),
+        Column("cases"),
+        Column("score"),
+        Column("pass rate"),
+        *(column for column, _ in optional),
+        Column("last run", "id", may_drop=True),
+    )
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
+        (
+            _version_text(one),
+            str(one.n_runs),
+            str(one.figures.n_cases),
+            figure_cell(one.figures.score),
+            figure_cell(one.figures.pass_rate, is_rate=True),
+            *(texts[place] for _, texts in optional),
+            Cell(one.last_run, link=page_path("runs", one.last_run)),
+        )
+        for place, one in enumerate(versions)
+    )
+    current = [one for one in versions if one.is_current]
+    text = numbers.format_count(len(versions), "version")
+    if current:
+        best = ", ".join(f"{one.variant} version {one.number}" for one in current)
+        text += f"; current: {best}"
+    data = {
+        "suite": suite,
+        "versions": [_version_json(one) for one in versions],
+        "imported": [{"id": one.id, **one.fields} for one in imported],
+    }
+    return Document(
+        f"History of {suite}",
+        Conclusion(text),
+        not_empty((Table(columns, rows), Notes(_notes(versions)), *_imported(imported))),
+        lambda: data,
+        kind="History",
+    )
+
+
+def _notes(versions: Sequence[VersionFigures]) -> tuple[str, ...]:
+    notes = ["* in the latest run"] if any(one.is_current for one in versions) else []
+    if any(one.changes for one in versions):
+        notes.append(
+            "† measured differently than the latest run, so that figures are not comparable"
+        )
+    if len({one.path for one in versions}) == 1 and versions[0].path is not None:
+        notes.append(f"path: {message.without_folders(versions[0].path)}")
+    return tuple(notes)
+
+
+def _imported(runs: Sequence[ImportedRun]) -> tuple[Block, ...]:
+    if not runs:
+        return ()
+    columns = (
+        Column("run", "id"),
+        Column("benchmark", "id"),
+        Column("ran at", "id"),
+        Column("score"),
+        Column("pass rate"),
+        Column("started by", "text", max_width=20, may_move=True),
+        Column("notes", "text", max_width=28, may_move=True),
+    )
+    names = ("benchmarkId", "ranAt", "overallScore", "passRate", "triggeredBy", "notes")
+    rows = tuple((one.id, *(_text(one.fields.get(name)) for name in names)) for one in runs)
+    note = "as the memory has them; without their answers they are part of no trend and no baseline"
+    return (Section("Imported benchmark runs", (Table(columns, rows), Notes((note,)))),)
+
+
+def _text(value: JsonValue) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "" if value is None else str(value)
+
+
+def _version_text(one: VersionFigures) -> str:
+    marks = f"{' *' if one.is_current else ''}{' †' if one.changes else ''}"
+    return f"{one.variant} {one.number}{marks}"
+
+
+def _version_json(one: VersionFigures) -> dict[str, object]:
+    return {
+        "variant": one.variant,
+        "version": one.number,
+        "fingerprint": one.fingerprint,
+        "path": one.path,
+        "revision": one.revision,
+        "n_runs": one.n_runs,
+        "first_at": one.first_at.isoformat(),
+        "last_run": one.last_run,
+        "last_at": one.last_at.isoformat(),
+        **one.figures.model_dump(),
+        "not_comparable": list(one.changes),
+        "is_current": one.is_current,
     }

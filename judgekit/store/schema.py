@@ -37,12 +37,8 @@ PAIR_COLUMNS = ("comparison_no", "place")
 """The columns that tell one compared pair from every other."""
 
 
-def _text(name: str) -> Column[str]:
-    return Column(name, Text, nullable=False)
-
-
-def _optional_text(name: str) -> Column[str | None]:
-    return Column(name, Text, nullable=True)
+def _texts(*names: str, optional: bool = False) -> list[Column[str]]:
+    return [Column(name, Text, nullable=optional) for name in names]
 
 
 # Numbers instead of ids in foreign keys: they are much smaller, in every index.
@@ -66,8 +62,8 @@ def _observations(
         _number(),
         *_key_columns(keys),
         *own,
-        _text("json"),
-        _optional_text("superseded_at"),
+        *_texts("json"),
+        *_texts("superseded_at", optional=True),
         ForeignKeyConstraint(keys, list(of.primary_key)),
         Index(f"current_{name}", *keys, *unique, unique=True, sqlite_where=is_current),
     )
@@ -86,24 +82,19 @@ schema_versions = Table(
     "judgekit_schema",
     metadata,
     Column("version", BigInteger, primary_key=True, autoincrement=False),
-    _text("judgekit"),
-    _text("applied_at"),
+    *_texts("judgekit", "applied_at"),
 )
 """The versions this database has had, and which judgekit made them."""
 
 # Stored by content: the same suite run every night is one row.
-configs = Table("configs", metadata, Column("key", Text, primary_key=True), _text("json"))
+configs = Table("configs", metadata, Column("key", Text, primary_key=True), *_texts("json"))
 """Every suite as it was run, by its content."""
 
 rubrics = Table(
     "rubrics",
     metadata,
     Column("key", Text, primary_key=True),
-    _text("fingerprint"),
-    _text("name"),
-    _text("version"),
-    _text("first_seen_at"),
-    _text("json"),
+    *_texts("fingerprint", "name", "version", "first_seen_at", "json"),
     Index("rubrics_by_fingerprint", "fingerprint"),
     Index("rubrics_by_name", "name"),
 )
@@ -115,8 +106,7 @@ criteria = Table(
     metadata,
     Column("rubric_key", ForeignKey("rubrics.key"), nullable=False),
     Column("place", BigInteger, nullable=False),
-    _text("name"),
-    _text("fingerprint"),
+    *_texts("name", "fingerprint"),
     Column("weight", Double, nullable=False),
     Column("is_required", Boolean, nullable=False),
     PrimaryKeyConstraint("rubric_key", "place"),
@@ -130,19 +120,17 @@ runs = Table(
     metadata,
     _number(),
     Column("id", Text, nullable=False, unique=True),
-    _text("suite"),
-    _text("suite_version"),
-    _text("started_at"),
-    _optional_text("finished_at"),
-    _text("status"),
-    _optional_text("reason"),
+    *_texts("suite", "suite_version", "started_at"),
+    *_texts("finished_at", optional=True),
+    *_texts("status"),
+    *_texts("reason", optional=True),
     Column("config_key", ForeignKey("configs.key"), nullable=False),
-    _text("config_fingerprint"),
-    _optional_text("dataset"),
+    *_texts("config_fingerprint"),
+    *_texts("dataset", optional=True),
     Column("rubric_key", ForeignKey("rubrics.key"), nullable=True),
-    _optional_text("host"),
+    *_texts("host", optional=True),
     Column("pid", BigInteger, nullable=True),
-    _text("json"),
+    *_texts("json"),
     Index("runs_by_suite", "suite", "started_at"),
     Index("runs_by_start", "started_at"),
     Index("runs_by_config", "config_fingerprint"),
@@ -155,8 +143,7 @@ variants = Table(
     metadata,
     Column("run_no", ForeignKey("runs.no"), nullable=False),
     Column("no", BigInteger, nullable=False),
-    _text("variant"),
-    _text("json"),
+    *_texts("variant", "json"),
     PrimaryKeyConstraint("run_no", "no"),
     UniqueConstraint("run_no", "variant"),
     Index("variants_by_name", "variant"),
@@ -167,14 +154,11 @@ cases = Table(
     "cases",
     metadata,
     Column("key", Text, primary_key=True),
-    _text("case_id"),
-    _optional_text("agent"),
-    _optional_text("skill"),
-    _optional_text("prompt_version"),
+    *_texts("case_id"),
+    *_texts("agent", "skill", "prompt_version", optional=True),
     Column("rubric_key", ForeignKey("rubrics.key"), nullable=True),
-    _optional_text("rubric_name"),
-    _text("first_seen_at"),
-    _text("json"),
+    *_texts("rubric_name", optional=True),
+    *_texts("first_seen_at", "json"),
     Index("cases_by_id", "case_id"),
     Index("cases_by_agent", "agent"),
     Index("cases_by_skill", "skill"),
@@ -186,7 +170,7 @@ case_tags = Table(
     "case_tags",
     metadata,
     Column("case_key", ForeignKey("cases.key"), nullable=False),
-    _text("tag"),
+    *_texts("tag"),
     PrimaryKeyConstraint("case_key", "tag"),
     Index("cases_by_tag", "tag"),
 )
@@ -197,9 +181,9 @@ answers = Table(
     "answers",
     metadata,
     *_key_columns(ANSWER_COLUMNS),
-    _text("case_id"),
+    *_texts("case_id"),
     Column("case_key", ForeignKey("cases.key"), nullable=False),
-    _text("begun_at"),
+    *_texts("begun_at"),
     Column("is_done", Boolean, nullable=False),
     PrimaryKeyConstraint(*ANSWER_COLUMNS),
     UniqueConstraint("run_no", "case_id", "variant_no", "repeat"),
@@ -211,11 +195,10 @@ answers = Table(
 outputs = _observations(
     "outputs",
     answers,
-    _text("at"),
+    *_texts("at"),
     Column("size", BigInteger, nullable=False),
     Column("is_error", Boolean, nullable=False),
-    _optional_text("error_kind"),
-    _optional_text("agent_run"),
+    *_texts("error_kind", "agent_run", optional=True),
     Index("outputs_by_agent_run", "agent_run"),
 )
 """What variants produced; never altered. `agent_run` is the agent's own run."""
@@ -223,15 +206,12 @@ outputs = _observations(
 judgments = _observations(
     "judgments",
     answers,
-    _text("slot"),
-    _text("at"),
-    _text("criterion"),
-    _text("judge"),
+    *_texts("slot", "at", "criterion", "judge"),
     Column("judge_repeat", BigInteger, nullable=False),
     Column("raw", Double, nullable=False),
     Column("value", Double, nullable=False),
     Column("confidence", Double, nullable=True),
-    _text("source"),
+    *_texts("source"),
     Column("cost_usd", Double, nullable=True),
     Index("judgments_by_criterion", "criterion", "run_no"),
     unique=("slot",),
@@ -242,12 +222,9 @@ judgments = _observations(
 failures = _observations(
     "judge_failures",
     answers,
-    _text("slot"),
-    _text("at"),
-    _text("criterion"),
-    _text("judge"),
+    *_texts("slot", "at", "criterion", "judge"),
     Column("judge_repeat", BigInteger, nullable=False),
-    _text("kind"),
+    *_texts("kind"),
     Column("cost_usd", Double, nullable=True),
     unique=("slot",),
 )
@@ -257,8 +234,7 @@ checks = _observations(
     "assertion_results",
     answers,
     Column("ordinal", BigInteger, nullable=False),
-    _text("at"),
-    _text("type"),
+    *_texts("at", "type"),
     Column("passed", Boolean, nullable=True),
     Column("value", Double, nullable=True),
     unique=("ordinal",),
@@ -269,11 +245,10 @@ scores = _observations(
     "scores",
     answers,
     Column("ordinal", BigInteger, nullable=False),
-    _text("at"),
-    _text("name"),
+    *_texts("at", "name"),
     Column("value", Double, nullable=True),
     Column("raw", Double, nullable=True),
-    _optional_text("unit"),
+    *_texts("unit", optional=True),
     unique=("ordinal",),
 )
 """Scores, in the suite's order."""
@@ -284,11 +259,8 @@ queue = Table(
     metadata,
     _number(),
     *_key_columns(ANSWER_COLUMNS),
-    _text("slot"),
-    _text("json"),
-    _text("asked_at"),
-    _optional_text("answered_at"),
-    _optional_text("answer_slot"),
+    *_texts("slot", "json", "asked_at"),
+    *_texts("answered_at", "answer_slot", optional=True),
     ForeignKeyConstraint(ANSWER_COLUMNS, list(answers.primary_key)),
     UniqueConstraint(*ANSWER_COLUMNS, "slot"),
 )
@@ -311,14 +283,13 @@ blind_comparisons = Table(
     metadata,
     _number(),
     Column("id", Text, nullable=False, unique=True),
-    _optional_text("suite"),
+    *_texts("suite", optional=True),
     Column("rubric_key", ForeignKey(rubrics.c.key), nullable=False),
-    _text("judge"),
-    _text("started_at"),
-    _optional_text("finished_at"),
-    _text("status"),
-    _optional_text("reason"),
-    _text("json"),
+    *_texts("judge", "started_at"),
+    *_texts("finished_at", optional=True),
+    *_texts("status"),
+    *_texts("reason", optional=True),
+    *_texts("json"),
     Index("comparisons_by_start", "started_at"),
 )
 """The settings of each comparison and how it ended."""
@@ -327,11 +298,8 @@ comparison_sides = Table(
     "comparison_sides",
     metadata,
     Column("comparison_no", ForeignKey("comparisons.no"), nullable=False),
-    _text("side"),
-    _text("label"),
-    _optional_text("variant"),
-    _optional_text("run_id"),
-    _optional_text("version"),
+    *_texts("side", "label"),
+    *_texts("variant", "run_id", "version", optional=True),
     PrimaryKeyConstraint("comparison_no", "side"),
     Index("comparison_sides_by_label", "label"),
     Index("comparison_sides_by_variant", "variant"),
@@ -340,7 +308,7 @@ comparison_sides = Table(
 """The sides of each comparison, searchable from either end."""
 
 compared_outputs = Table(
-    "compared_outputs", metadata, Column("key", Text, primary_key=True), _text("json")
+    "compared_outputs", metadata, Column("key", Text, primary_key=True), *_texts("json")
 )
 """Every output that was compared, by its content."""
 
@@ -349,7 +317,7 @@ compared_pairs = Table(
     "compared_pairs",
     metadata,
     *_key_columns(PAIR_COLUMNS),
-    _text("case_id"),
+    *_texts("case_id"),
     Column("case_key", ForeignKey(cases.c.key), nullable=False),
     Column("repeat", BigInteger, nullable=False),
     Column("a_key", ForeignKey(compared_outputs.c.key), nullable=False),
@@ -364,21 +332,18 @@ compared_pairs = Table(
 preferences = _observations(
     "preferences",
     compared_pairs,
-    _text("slot"),
-    _text("at"),
-    _text("shown"),
-    _optional_text("criterion"),
-    _text("judge"),
+    *_texts("slot", "at", "shown"),
+    *_texts("criterion", optional=True),
+    *_texts("judge"),
     Column("judge_repeat", BigInteger, nullable=False),
-    _optional_text("choice"),
-    _optional_text("failure_kind"),
+    *_texts("choice", "failure_kind", optional=True),
     Column("cost_usd", Double, nullable=True),
     unique=("slot",),
 )
 """Preferences and failures: one of `choice` and `failure_kind` is set. `shown` is the order;
 `slot` identifies order, criterion, judge and repeat."""
 
-analyses = _observations("analyses", compared_pairs, _text("at"))
+analyses = _observations("analyses", compared_pairs, *_texts("at"))
 """Analyses of pairs, asked for after the verdict."""
 
 # Its figures follow from the answers of the runs, which are stored already.
@@ -387,13 +352,8 @@ score_comparisons = Table(
     metadata,
     _number(),
     Column("id", Text, nullable=False, unique=True),
-    _optional_text("suite"),
-    _text("started_at"),
-    _text("a_run"),
-    _text("a_variant"),
-    _text("b_run"),
-    _text("b_variant"),
-    _text("json"),
+    *_texts("suite", optional=True),
+    *_texts("started_at", "a_run", "a_variant", "b_run", "b_variant", "json"),
     Index("score_comparisons_by_start", "started_at"),
     Index("score_comparisons_by_a", "a_run"),
     Index("score_comparisons_by_b", "b_run"),
@@ -405,10 +365,7 @@ approvals = Table(
     metadata,
     _number(),
     Column("id", Text, nullable=False, unique=True),
-    _text("at"),
-    _text("variant"),
-    _text("version"),
-    _text("json"),
+    *_texts("at", "variant", "version", "json"),
     Index("approvals_by_variant", "variant"),
 )
 """Approved versions with approver, reason and evidence."""
@@ -419,9 +376,7 @@ gate_decisions = Table(
     metadata,
     _number(),
     Column("run_no", ForeignKey(runs.c.no), nullable=False),
-    _text("at"),
-    _text("outcome"),
-    _text("json"),
+    *_texts("at", "outcome", "json"),
     Index("gate_decisions_by_run", "run_no"),
 )
 """What a gate decided about a run when it ended, and who accepted it in spite of that."""
@@ -430,21 +385,14 @@ run_figures = Table(
     "run_figures",
     metadata,
     Column("run_no", ForeignKey(runs.c.no), nullable=False),
-    _text("key"),
-    _text("json"),
+    *_texts("key", "json"),
     PrimaryKeyConstraint("run_no", "key"),
 )
 """Figures and failures of runs, computed from the tables above and deleted when a run changes; the
 key says by which rubric and calibration."""
 
 finding_notes = Table(
-    "finding_notes",
-    metadata,
-    _number(),
-    _text("suite"),
-    _text("finding"),
-    _text("at"),
-    _text("json"),
+    "finding_notes", metadata, _number(), *_texts("suite", "finding", "at", "json")
 )
 """Notes on findings; the findings themselves are derived from the runs."""
 
@@ -453,9 +401,7 @@ Index("finding_notes_by_suite", finding_notes.c.suite)
 notifications = Table(
     "notifications",
     metadata,
-    _text("suite"),
-    _text("episode"),
-    _text("at"),
+    *_texts("suite", "episode", "at"),
     PrimaryKeyConstraint("suite", "episode"),
 )
 """The episodes of which a notification was sent."""
@@ -465,9 +411,7 @@ label_packets = Table(
     metadata,
     _number(),
     Column("id", Text, nullable=False, unique=True),
-    _text("source"),
-    _text("made_at"),
-    _text("json"),
+    *_texts("source", "made_at", "json"),
     Index("label_packets_by_source", "source"),
 )
 """What annotators were given to label, and what their items stand for."""

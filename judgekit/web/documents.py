@@ -1,16 +1,25 @@
-"""The documents of a store's results, by the paths of their pages; commands print the same."""
+"""The documents of a store's results, by the paths of their pages; commands print the same.
+
+A page has the index of its cases; their full contents are fetched when one is opened, which may be
+long after the page was made. So the documents that were opened last are held.
+"""
 
 from __future__ import annotations
 
+import re
+import threading
+from collections import OrderedDict, defaultdict
 from dataclasses import replace
+from functools import partial
 from itertools import chain
+from math import fsum
 from typing import TYPE_CHECKING, get_args
 
 from judgekit.calibration import calibrate
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.evaluation import (
     Run,
-    TrendMeasure,
+    StoredRecords,
     approvals_resting_on,
     criterion_trends,
     has_model_judges,
@@ -19,7 +28,8 @@ from judgekit.evaluation import (
     run_and_variant,
     trend_of_suite,
 )
-from judgekit.records import FindingSeverity, ScoreComparisonInfo
+from judgekit.fingerprint import fingerprint
+from judgekit.records import FindingSeverity, Record, ScoreComparisonInfo
 from judgekit.report import (
     Cell,
     Column,
@@ -29,11 +39,15 @@ from judgekit.report import (
     Notes,
     Table,
     calibration_document,
+    case_table_of,
     comparison_json,
     finding_document,
     findings_document,
+    format_count,
+    listing_table,
     map_summary_lines,
     not_empty,
+    numbers,
     page_path,
     relations_json,
     side_by_side_document,
@@ -42,25 +56,75 @@ from judgekit.report import (
     stored_run_document,
     trend_document,
 )
-from judgekit.web.cost import cost_document
 from judgekit.web.events import read_progress_of
-from judgekit.web.home import home_document
-from judgekit.web.result_cache import DocumentCache, FindingsCache
+from judgekit.web.home import FindingsCache, home_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from judgekit.records import CalibrationInUse, CalibrationState, Finding, RunInfo
-    from judgekit.report import Block, JudgeReplies, Tone
+    from judgekit.report import Block, CaseTable, JudgeReplies, Tone
     from judgekit.store import RunStore
 
 RUNS_PER_PAGE = 50
+_PAGE_NUMBER = re.compile("[1-9][0-9]{0,5}")
 
 # A page of more would take seconds to open, and nobody reads so many.
 _MOST_FINDINGS = 500
 
+_MOST_BYTES = 256 * 1024 * 1024
+_BYTES_OF_ROW = 1_000
+_NAME_LENGTH = 24
+
 _CALIBRATE = "make one: judgekit calibrate LABELS --write-map"
+_PAID_FOR = ("answers", "judges", "embeddings", "replaced")
 _TONES: dict[CalibrationState, Tone] = {"calibrated": "pass", "stale": "fail"}
+
+
+class DocumentCache:
+    """The documents of results that were opened last, with their cases; threads may share it."""
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._known: OrderedDict[str, Document] = OrderedDict()
+        self._making: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._lock = threading.Lock()
+
+    def open(self, path: str, state: object, make: Callable[[], Document]) -> Document:
+        """The document of a path, made where it is not held.
+
+        The `state` is JSON that differs after each change of the result.
+        """
+        name = fingerprint([path, state])[:_NAME_LENGTH]
+        with self._lock:
+            making = self._making[name]
+        # Two tabs that open one page wait for each other, and not for other pages.
+        with making:
+            found = self._known.get(name) or make()
+        with self._lock:
+            self._known[name] = found
+            self._known.move_to_end(name)
+            self._making.pop(name, None)
+            # The one that is being shown stays, however large it is.
+            while len(self._known) > 1 and self._n_bytes() > self._most_bytes:
+                self._known.popitem(last=False)
+        return found
+
+    def name_of(self, document: Document) -> str:
+        """The name by which the cases of a document are fetched; empty where it is not held."""
+        with self._lock:
+            return next((name for name, one in self._known.items() if one is document), "")
+
+    def table(self, name: str) -> CaseTable | None:
+        """The cases of the document of this name, where they are still held."""
+        with self._lock:
+            found = self._known.get(name)
+        return None if found is None else case_table_of(found)
+
+    def _n_bytes(self) -> int:
+        tables = [table for one in self._known.values() if (table := case_table_of(one))]
+        n_rows = sum(int(str(table.index["n"])) for table in tables)
+        return n_rows * _BYTES_OF_ROW + sum(len(part) for one in tables for part in one.chunks)
 
 
 class ResultDocuments:
@@ -72,16 +136,19 @@ class ResultDocuments:
         self.held = DocumentCache(**held)
         self.suite_findings = FindingsCache(store)
 
-    def home(self, page: int = 1) -> Document:
+    def home(self, page: str = "1") -> Document:
         """What needs attention, and the runs of a page, newest first."""
+        if _PAGE_NUMBER.fullmatch(page) is None:
+            raise InputError(f"{page!r} is no page number", hint="pages are numbered from 1")
+        number = int(page)
         # One more than is shown says whether there are older ones.
-        end = page * RUNS_PER_PAGE
+        end = number * RUNS_PER_PAGE
         runs = self._store.runs(limit=end + 1)
         shown = runs[end - RUNS_PER_PAGE : end]
-        if page > 1 and not shown:
-            raise UnknownNameError("page", str(page), ["1"])
+        if number > 1 and not shown:
+            raise UnknownNameError("page", page, ["1"])
         more = len(runs) > end
-        return home_document(self._store, self.suite_findings, shown, page=page, has_more=more)
+        return home_document(self._store, self.suite_findings, shown, page=number, has_more=more)
 
     def run(self, info: RunInfo) -> Document:
         """A run; of one that has not ended, how far it is."""
@@ -103,7 +170,7 @@ class ResultDocuments:
     def _running(self, info: RunInfo) -> Document:
         hint = f"If it was killed, resume it: judgekit run --resume {info.id}"
         return Document(
-            f"{info.suite}: {info.id}",
+            f"Run {info.id}",
             Conclusion("The run has not ended: there is no conclusion yet."),
             # The script writes the progress of later moments in the place of each text.
             (Lines(read_progress_of(self._store, info.id).lines()), Notes((hint,))),
@@ -137,24 +204,10 @@ class ResultDocuments:
             page_path("diff", a=a, b=b), states, lambda: side_by_side_document(self._store, *sides)
         )
 
-    def trend(
-        self,
-        suite: str,
-        variant: str | None = None,
-        criterion: str | None = None,
-        measure: str = "score",
-    ) -> Document:
-        """The trend of a suite."""
-        for known in get_args(TrendMeasure):
-            if known == measure:
-                trends = trend_of_suite(
-                    self._store, suite, variant=variant, criterion=criterion, measure=known
-                )
-                criteria = (
-                    () if criterion else criterion_trends(self._store, suite, variant=variant)
-                )
-                return trend_document(suite, trends, criteria)
-        raise UnknownNameError("measure", measure, get_args(TrendMeasure))
+    def trend(self, suite: str) -> Document:
+        """The trend of a suite, with those of its criteria."""
+        trends = trend_of_suite(self._store, suite)
+        return trend_document(suite, trends, criterion_trends(self._store, suite))
 
     def findings(self, suite: str = "", status: str = "open") -> Document:
         """The open findings of a suite, or of all suites; with the status `all` resolved ones."""
@@ -219,8 +272,82 @@ class ResultDocuments:
 
     def cost(self, limit: int | None = RUNS_PER_PAGE) -> Document:
         """What the last runs cost, and what the cache saved."""
-        runs = self._store.runs(limit=limit)
-        return cost_document(self._store, [info for info in runs if info.status != "running"])
+        runs = [info for info in self._store.runs(limit=limit) if info.status != "running"]
+        suites: dict[str, list[RunSpending]] = {run.suite: [] for run in runs}
+        # Costs follow from all answers of a run: they are worked out once and stored with it.
+        stored = {
+            name: StoredRecords(self._store, name, "spending", RunSpending) for name in suites
+        }
+        rows = []
+        for run in runs:
+            spent = stored[run.suite].of(run, partial(RunSpending.of_run, run, self._store))
+            suites[run.suite].append(spent)
+            rows.append({"run": run.id, **spent.row()})
+        whole = RunSpending.total(chain.from_iterable(suites.values()))
+        paid, saved = numbers.format_usd(whole.paid, unknown=bool(whole.n_unknown)), whole.saved
+        count = format_count(len(runs), "run")
+        text = f"Paid {paid} in the last {count}; the cache saved {numbers.format_usd(saved)}."
+        if whole.n_unknown:
+            text += f" {format_count(whole.n_unknown, 'run')} had calls of unknown price."
+        totals = {name: RunSpending.total(own) for name, own in suites.items()}
+        by_suite = [
+            {"suite": name, "runs": f"{len(suites[name]):,}", **total.row()}
+            for name, total in totals.items()
+        ]
+        return Document(
+            "Cost",
+            Conclusion(text if runs else "No run has ended yet."),
+            not_empty((listing_table(by_suite, "By suite"), listing_table(rows, "By run"))),
+            lambda: {name: total.to_json() for name, total in totals.items()},
+        )
+
+
+class RunSpending(Record):
+    """What was paid in US dollars, as far as known, and what cached replies saved."""
+
+    answers: float = 0.0
+    judges: float = 0.0
+    embeddings: float = 0.0
+    replaced: float = 0.0
+    """For answers and judgments that others took the place of since."""
+
+    saved: float = 0.0
+    n_unknown: int = 0
+    """Runs that had calls of unknown price."""
+
+    @classmethod
+    def of_run(cls, run: RunInfo, store: RunStore) -> RunSpending:
+        """What one run cost."""
+        summary = Run(run, store).summary()
+        money = [variant.money for variant in summary.variants]
+        return cls(
+            answers=fsum(one.targets_usd for one in money),
+            judges=fsum(one.judges_usd for one in money),
+            embeddings=fsum(one.checks_usd for one in money),
+            replaced=summary.replaced_usd,
+            saved=fsum(one.saved_usd for one in money),
+            n_unknown=any(one.n_unreported or not one.is_complete for one in money),
+        )
+
+    @classmethod
+    def total(cls, parts: Iterable[RunSpending]) -> RunSpending:
+        """What several runs cost together."""
+        every = [*parts]
+        return cls(**{name: sum(getattr(one, name) for one in every) for name in cls.model_fields})
+
+    @property
+    def paid(self) -> float:
+        """For all of it."""
+        return self.answers + self.judges + self.embeddings + self.replaced
+
+    def row(self) -> dict[str, str]:
+        """The amounts by the heads of their columns; one of unknown price is never shown as $0."""
+        parts = {name: getattr(self, name) for name in _PAID_FOR}
+        texts = {
+            name: numbers.format_usd(usd) if usd else numbers.DASH for name, usd in parts.items()
+        }
+        paid = numbers.format_usd(self.paid, unknown=bool(self.n_unknown))
+        return {**texts, "paid": paid, "saved by the cache": numbers.format_usd(self.saved)}
 
 
 def _applied_maps(use: CalibrationInUse) -> tuple[Block, ...]:

@@ -1,16 +1,23 @@
 """The editor of `judgekit view --edit`: cases, rubrics, suites and templates of one folder.
 
-What is typed is checked by the functions of `validate` and `lint`, changed by `edit_value`, and
-previewed by the judge of a run; a file is written only by `save`.
+All in one folder, and of the types that judgekit reads. What is typed is checked by the functions
+of `validate` and `lint`, changed by `edit_value`, and previewed by the judge of a run; a file is
+written only by `save`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
+from stat import S_IMODE
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 from pydantic import Field, JsonValue, ValidationError
 from starlette.exceptions import HTTPException
@@ -18,34 +25,211 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from judgekit.assertions import PROFILES
+from judgekit.atomic_write import atomic_writer
 from judgekit.errors import DatasetError, JudgekitError
 from judgekit.formats import (
     CASE_ALIASES,
     EditKind,
+    decode_utf8,
     edit_value,
+    open_file,
     parse_document,
     parse_strict_json,
     row_lines,
     text_in_place,
 )
 from judgekit.records import JsonObject, Record
-from judgekit.report import Column, Conclusion, Document, Notes, Passage, Table, numbers
-from judgekit.web.edit_files import LARGEST_FILE, EditFolder
-from judgekit.web.preview import TrialSettings, preview_prompts, try_judge
+from judgekit.report import (
+    Cell,
+    Conclusion,
+    Document,
+    Notes,
+    Passage,
+    listing_table,
+    not_empty,
+    numbers,
+    page_path,
+)
+from judgekit.web.preview import TrialSettings, preview_or_try
 from judgekit.web.replies import page_reply, write_route
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from starlette.requests import Request
     from starlette.routing import BaseRoute
 
-    from judgekit.web.context import ViewContext
-    from judgekit.web.edit_files import CheckedFile, CheckFile
+    from judgekit.report import Tone
+    from judgekit.web.replies import ViewContext
 
-_R = TypeVar("_R", bound=Record)
+# Files with other suffixes are not opened, whatever they hold.
+SUFFIXES = (".yaml", ".yml", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".j2")
+# In bytes: typing in a larger file would be slow in a browser, and so would be checking it.
+LARGEST_FILE = 2 * 1024 * 1024
+_LARGER = f"larger than {numbers.format_file_size(LARGEST_FILE)}"
+_BOM = b"\xef\xbb\xbf"
+# Dependencies of other projects, whose files are many and never ours.
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 _ROWS = (".jsonl", ".ndjson")
 _DOCUMENTS = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """What `judgekit validate` and `judgekit lint` report of a file."""
+
+    kind: str  # its type, as `validate` calls it
+    # Each with `path`, `line`, `severity`, `message`, `remedy` and `rule`
+    problems: tuple[JsonObject, ...] = ()
+    is_listed: bool = True  # whether it is a file of judgekit's
+    is_recorded: bool = False  # replies or results, which are evidence that nobody edits
+
+    def count(self, severity: str) -> int:
+        return sum(problem["severity"] == severity for problem in self.problems)
+
+    @property
+    def tone(self) -> Tone:
+        """How its problems are coloured."""
+        return "fail" if self.count("error") else "inconclusive" if self.problems else "pass"
+
+    @property
+    def summary(self) -> str:
+        """How many problems there are: `2 errors, 1 warning`."""
+        counts = [(self.count(severity), severity) for severity in ("error", "warning")]
+        parts = [numbers.format_count(n, severity) for n, severity in counts if n]
+        return ", ".join(parts) or "no problems found"
+
+
+CheckFile = Callable[[Path], CheckedFile]
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """A file as it is on disk."""
+
+    text: str  # with line feeds alone at line ends, which is what a browser gives back
+    version: str  # its fingerprint, by which a change on disk is noticed
+    line_end: str
+    has_bom: bool
+
+    def encode(self, text: str) -> bytes:
+        """Another text with the line ends and the mark of this file."""
+        return (_BOM if self.has_bom else b"") + text.replace("\n", self.line_end).encode()
+
+
+@dataclass(frozen=True)
+class EditFolder:
+    """A folder whose files may be edited; nothing outside of it can be named."""
+
+    folder: Path  # without links, so that what is in it can be told by its path
+    check_file: CheckFile
+    _saving: Lock = field(default_factory=Lock)
+
+    def path_of(self, name: str) -> Path:
+        """The file of a name relative to the folder; 403 for what may not be opened."""
+        parts = name.split("/")
+        if any(part in {"", "..", "."} or part.startswith(".") or "\0" in part for part in parts):
+            raise _forbidden("hidden files and paths outside of the folder cannot be opened")
+        if Path(name).suffix.lower() not in SUFFIXES or "\\" in name:
+            raise _forbidden(f"only files that end in {', '.join(SUFFIXES)} can be opened")
+        # A link may lead out of the folder, or to a file with another suffix.
+        path = (self.folder / name).resolve()
+        inside = path.relative_to(self.folder) if path.is_relative_to(self.folder) else None
+        is_hidden = inside is not None and any(part.startswith(".") for part in inside.parts)
+        if inside is None or is_hidden or path.suffix.lower() not in SUFFIXES:
+            raise _forbidden(
+                f"{name} is a link to a file that cannot be opened\n"
+                "It leads out of the folder, to a hidden file, or to one of another type."
+            )
+        if not path.exists():
+            raise HTTPException(404, f"there is no file {name} in the folder")
+        if not path.is_file():
+            raise _forbidden(f"{name} is a folder, not a file")
+        return path
+
+    def listing(self) -> Iterator[tuple[str, CheckedFile]]:
+        """The files of judgekit's in the folder, each with what is wrong with it."""
+        for name in sorted(self._names()):
+            with suppress(HTTPException):  # may not be opened
+                is_large = self.path_of(name).stat().st_size > LARGEST_FILE
+                checked = CheckedFile(_LARGER) if is_large else self.check(name)
+                if checked.is_listed:
+                    yield name, checked
+
+    def check(self, name: str, text: str | None = None) -> CheckedFile:
+        """The problems of a file, or of a text in its place; other files are read from disk."""
+        path = self.path_of(name)
+        with nullcontext() if text is None else text_in_place(path, text):
+            return self._with_names(self.check_file(path))
+
+    def read(self, name: str) -> FileContent:
+        path = self.path_of(name)
+        with open_file(path) as stream:
+            raw = stream.read(LARGEST_FILE + 1)
+        if len(raw) > LARGEST_FILE:
+            raise HTTPException(413, f"{name} is {_LARGER}: edit it in another editor")
+        text = decode_utf8(raw, path=Path(name))
+        unix = text.replace("\r\n", "\n")
+        line_end = "\r\n" if "\r\n" in text else "\n"
+        # A browser would replace all of them, and the whole file would be a change.
+        if "\r" in unix or unix.replace("\n", line_end) != text:
+            raise DatasetError("the file has several kinds of line ends", path=Path(name))
+        return FileContent(unix, sha256(raw).hexdigest(), line_end, raw.startswith(_BOM))
+
+    def save(self, name: str, text: str, version: str, *, allow_errors: bool = False) -> None:
+        """Write a file; a `ChangedOnDiskError` where it is not of the version that was edited."""
+        checked = self.check(name, text)
+        # By what it is on disk: the text that was typed may look like anything.
+        if self.check(name).is_recorded:
+            raise _forbidden(f"{name} holds recorded evidence and is not edited")
+        if checked.count("error") and not allow_errors:
+            raise HTTPException(422, f"not saved: {checked.summary}")
+        path = self.path_of(name)
+        with self._saving:
+            found = self._of_version(name, version)
+            with atomic_writer(path) as file:
+                file.write(found.encode(text))
+                os.chmod(file.name, S_IMODE(path.stat().st_mode))  # noqa: PTH101 - by its name
+                # Again at the last moment: another program may have written meanwhile.
+                self._of_version(name, version)
+
+    def _of_version(self, name: str, version: str) -> FileContent:
+        found = self.read(name)
+        if found.version != version:
+            raise ChangedOnDiskError(found)
+        return found
+
+    def _names(self) -> Iterator[str]:
+        for place, folders, files in os.walk(self.folder):
+            folders[:] = [one for one in folders if one[0] != "." and one not in _SKIPPED]
+            for file in files:
+                yield (Path(place) / file).relative_to(self.folder).as_posix()
+
+    def _with_names(self, checked: CheckedFile) -> CheckedFile:
+        """The problems with names in the place of paths: no page shows where the folder is."""
+        problems: list[JsonObject] = []
+        for problem in checked.problems:
+            texts = {key: one for key, one in problem.items() if isinstance(one, str)}
+            shown = {key: self.without_folder(text) for key, text in texts.items()}
+            # A suite may name a file outside of the folder.
+            if (path := Path(shown.get("path", ""))).is_absolute():
+                shown["path"] = path.name
+            problems.append({**problem, **shown})
+        return replace(checked, problems=tuple(problems))
+
+    def without_folder(self, words: str) -> str:
+        """A message without the path of the folder."""
+        return words.replace(f"{self.folder}{os.sep}", "").replace(str(self.folder), ".")
+
+
+class ChangedOnDiskError(Exception):
+    """The file on disk is not the one that was edited."""
+
+    def __init__(self, found: FileContent) -> None:
+        super().__init__()
+        self.found = found
+
+
+def _forbidden(message: str) -> HTTPException:
+    return HTTPException(403, message)
 
 
 class _Named(Record):
@@ -74,6 +258,9 @@ class _Typed(_Named):
     calls_key: str | None = None
 
 
+_N = TypeVar("_N", bound=_Named)
+
+
 @dataclass(frozen=True)
 class Editor:
     """The routes of the editor, over one folder."""
@@ -82,29 +269,31 @@ class Editor:
     write_token: str | None
     cache: Path
 
-    def routes(self) -> list[BaseRoute]:
-        return [
-            Route("/edit", self.home),
-            Route("/edit/{name:path}", self.page),
-            write_route("/api/edit/files", self._files),
-            write_route("/api/edit/open", self._open),
-            write_route("/api/edit/check", self._check),
-            write_route("/api/edit/change", self._change),
-            write_route("/api/edit/save", self._save),
-            write_route("/api/edit/preview", self._preview),
-        ]
-
     def home(self, _: Request) -> Response:
         """The files of the folder with what is wrong with each."""
-        files = list(self.folder.listing())
-        columns = (Column("file", "id"), Column("type", "text"), Column("problems", "text"))
-        rows = tuple((name, checked.kind, checked.summary) for name, checked in files)
-        n_errors = sum(checked.count("error") for _, checked in files)
-        count = numbers.format_count(len(files), "file")
+        files = dict(self.folder.listing())
+        n_errors = sum(checked.count("error") for checked in files.values())
         words = numbers.format_count(n_errors, "error") if n_errors else "no errors"
-        conclusion = Conclusion(f"{count}: {words}", "fail" if n_errors else "pass")
+        text = f"{numbers.format_count(len(files), 'file')}: {words}"
+        conclusion = Conclusion(text, "fail" if n_errors else "pass")
+        if not files:
+            text = "No file of this folder is one of judgekit's. `judgekit init` makes a suite."
+            conclusion = Conclusion(text)
+        rows: list[dict[str, str | Cell]] = [
+            {
+                "file": Cell(name, link=page_path("edit", name)),
+                "type": checked.kind,
+                "problems": Cell(checked.summary, checked.tone),
+            }
+            for name, checked in files.items()
+        ]
+        suites = [name for name, checked in files.items() if checked.kind == "suite"]
+        notes = [f"To run {name}: {self._command(name)}" for name in suites]
+        notes.append("Changes are checked while you type; nothing is written before you save.")
         title = f"Editor: {self.folder.folder.name}"
-        document = Document(title, conclusion, (Table(columns, rows),), dict)
+        document = Document(
+            title, conclusion, not_empty((listing_table(rows), Notes(tuple(notes)))), dict
+        )
         return page_reply(document, here="edit", write_token=self.write_token)
 
     def page(self, request: Request) -> Response:
@@ -115,13 +304,12 @@ class Editor:
             f"{one['path']}:{one['line'] or ''} {one['severity']}: {one['message']}"
             for one in checked.problems
         )
-        tone: Literal["fail", "pass"] = "fail" if checked.count("error") else "pass"
-        conclusion = Conclusion(f"{checked.kind}: {checked.summary}", tone)
-        blocks = (Notes(lines, "Problems"), Passage(content.text, "Text"))
-        document = Document(name, conclusion, blocks if lines else blocks[1:], dict)
+        conclusion = Conclusion(f"{checked.kind}: {checked.summary}", checked.tone)
+        blocks = not_empty((Notes(lines, "Problems"), Passage(content.text, "Text")))
+        document = Document(f"Edit {name}", conclusion, blocks, dict)
         return page_reply(document, here=f"edit/{name}", write_token=self.write_token)
 
-    def _files(self, _: Request, __: dict[str, object]) -> object:
+    def list_files(self, _: Request, __: dict[str, object]) -> object:
         return {
             "folder": self.folder.folder.name,
             "files": [
@@ -136,56 +324,49 @@ class Editor:
             ],
         }
 
-    def _open(self, _: Request, posted: dict[str, object]) -> object:
-        name = _read(_Named, posted).path
-        content = self.folder.read(name)
-        return self._state(name, content.text) | {
+    def open(self, posted: _Named) -> object:
+        content = self.folder.read(posted.path)
+        return self._state(posted.path, content.text) | {
             "text": content.text,
             "version": content.version,
             "profiles": _PROFILES,
             "aliases": dict(CASE_ALIASES),
         }  # fmt: skip
 
-    def _check(self, _: Request, posted: dict[str, object]) -> object:
-        typed = _read(_Typed, posted)
-        return self._state(typed.path, typed.text)
+    def check(self, posted: _Typed) -> object:
+        return self._state(posted.path, posted.text)
 
-    def _change(self, _: Request, posted: dict[str, object]) -> object:
-        change = _read(_Typed, posted)
-        path = self.folder.path_of(change.path)
-        text = edit_value(change.text, path, change.kind, change.where, change.value)
-        return {"text": text} | self._state(change.path, text)
+    def change(self, posted: _Typed) -> object:
+        path = self.folder.path_of(posted.path)
+        text = edit_value(posted.text, path, posted.kind, posted.where, posted.value)
+        return {"text": text} | self._state(posted.path, text)
 
-    def _save(self, _: Request, posted: dict[str, object]) -> object:
-        saved = _read(_Typed, posted)
-        disk = self.folder.save(
-            saved.path, saved.text, saved.version, allow_errors=saved.allow_errors
-        )
-        if disk is None:
-            return {"version": self.folder.read(saved.path).version}
-        message = "the file was changed on disk after you opened it; it is not overwritten"
-        return JSONResponse({"error": message, "text": disk.text, "version": disk.version}, 409)
+    def save(self, posted: _Typed) -> object:
+        name, allow_errors = posted.path, posted.allow_errors
+        try:
+            self.folder.save(name, posted.text, posted.version, allow_errors=allow_errors)
+        except ChangedOnDiskError as error:
+            words = "The file changed on disk after you opened it, so it was not overwritten."
+            disk = {"text": error.found.text, "version": error.found.version}
+            return JSONResponse({"error": words, **disk}, 409)
+        return {"version": self.folder.read(name).version}
 
-    def _preview(self, _: Request, posted: dict[str, object]) -> object:
-        wanted = _read(_Typed, posted)
-        suite, path = self.folder.path_of(wanted.suite), self.folder.path_of(wanted.path)
+    def preview(self, posted: _Typed) -> object:
+        suite, path = self.folder.path_of(posted.suite), self.folder.path_of(posted.path)
         # Messages name files by their paths, which no page shows.
-        shown, key = self.folder.without_folder, wanted.calls_key
-        with text_in_place(path, wanted.text) as typed:
+        shown = self.folder.without_folder
+        with text_in_place(path, posted.text) as typed:
             try:
                 reply = asyncio.run(
-                    preview_prompts(suite, wanted.settings, cache=self.cache)
-                    if key is None
-                    else try_judge(suite, wanted.settings, key, cache=self.cache)
+                    preview_or_try(suite, posted.settings, posted.calls_key, cache=self.cache)
                 )
             except JudgekitError as error:
                 # As usual as an invalid suite is while one is typed: no failure of the request.
                 return {"error": shown(str(error))}
         notes = [shown(str(note)) for note in cast("list[JsonValue]", reply["notes"])]
         if not typed.is_read:
-            notes.insert(
-                0, f"{wanted.suite} does not use {wanted.path}: changes of it do not show."
-            )
+            unused = f"{posted.suite} does not use {posted.path}: changes of it do not show."
+            notes.insert(0, unused)
         return {**reply, "notes": [*notes]}
 
     def _command(self, name: str) -> str:
@@ -210,17 +391,32 @@ class Editor:
 
 def editor_routes(context: ViewContext, check_file: CheckFile, *, cache: Path) -> list[BaseRoute]:
     """The routes of the editor of a folder; `check_file` is what `judgekit validate` does."""
-    folder = EditFolder(context.edit_folder or Path(), check_file)
-    return Editor(folder, context.write_token, cache).routes()
+    folder = EditFolder((context.edit_folder or Path()).resolve(), check_file)
+    editor = Editor(folder, context.write_token, cache)
+    return [
+        Route("/edit", editor.home),
+        Route("/edit/{name:path}", editor.page),
+        write_route("/api/edit/files", editor.list_files),
+        _posting("open", _Named, editor.open),
+        _posting("check", _Typed, editor.check),
+        _posting("change", _Typed, editor.change),
+        _posting("save", _Typed, editor.save),
+        _posting("preview", _Typed, editor.preview),
+    ]
 
 
-def _read(model: type[_R], posted: Mapping[str, object]) -> _R:
-    try:
-        return model.model_validate(posted)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise HTTPException(400, f"the request is not valid: {where}: {first['msg']}") from error
+def _posting(name: str, model: type[_N], answer: Callable[[_N], object]) -> Route:
+    def read(_: Request, posted: dict[str, object]) -> object:
+        try:
+            typed = model.model_validate(posted)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            words = f"the request is not valid: {where}: {first['msg']}"
+            raise HTTPException(400, words) from error
+        return answer(typed)
+
+    return write_route(f"/api/edit/{name}", read)
 
 
 def _form(checked: CheckedFile, path: Path, text: str) -> JsonObject:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from judgekit.records import RunInfo
     from judgekit.store import RunStore, VariantProgress
-    from judgekit.web.context import ViewContext
+    from judgekit.web.replies import ViewContext
 
 # The store is read once for each page that follows a run.
 _INTERVAL_S = 1.0
@@ -76,59 +76,51 @@ def read_progress_of(store: RunStore, name: str) -> RunProgress:
     return RunProgress(run, tuple(store.variant_progress(run.id)))
 
 
-class ProgressEvents:
-    """Sends the progress of a run to the pages that follow it."""
-
-    def __init__(
-        self,
-        context: ViewContext,
-        *,
-        interval_s: float = _INTERVAL_S,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._context = context
-        self._interval_s = interval_s
-        self._clock = clock
-
-    async def follow(self, request: Request) -> Response:
-        """A stream of `progress` events, and one `end` event when the run has ended."""
-        name = request.query_params.get("run", "")
-        # Before the stream begins: an unknown run is a 404.
-        first = await run_in_threadpool(read_progress_of, self._context.store, name)
-        return StreamingResponse(self._events(first), media_type="text/event-stream")
-
-    async def _events(self, now: RunProgress) -> AsyncIterator[str]:
-        store, closing = self._context.store, self._context.closing
-        changed_at, before = self._clock(), [""]
-        while not closing.is_set():
-            texts = [text for _, text in now.lines()]
-            if texts != before:
-                changed_at, before = self._clock(), texts
-            quiet_s = self._clock() - changed_at
-            quiet = f"No new answer for {numbers.format_duration(quiet_s)}."
-            shown = {
-                "done": now.n_done,
-                "total": now.n_total,
-                "lines": texts,
-                "hint": quiet if quiet_s >= _QUIET_S else "",
-            }
-            yield _event("progress", shown)
-            if now.run.status != "running":
-                yield _event("end", {})
-                return
-            with suppress(TimeoutError):
-                await asyncio.wait_for(closing.wait(), self._interval_s)
-            try:
-                now = await run_in_threadpool(read_progress_of, store, now.run.id)
-            except JudgekitError as error:
-                yield _event("problem", {"text": str(error)})
-                return
+async def progress_events(
+    context: ViewContext,
+    now: RunProgress,
+    *,
+    interval_s: float = _INTERVAL_S,
+    clock: Callable[[], float] = time.monotonic,
+) -> AsyncIterator[str]:
+    """The progress of a run from `now` on: `progress` events, and one `end` when it has ended."""
+    changed_at, before = clock(), [""]
+    while not context.closing.is_set():
+        texts = [text for _, text in now.lines()]
+        if texts != before:
+            changed_at, before = clock(), texts
+        quiet_s = clock() - changed_at
+        quiet = f"No new answer for {numbers.format_duration(quiet_s)}."
+        shown = {
+            "done": now.n_done,
+            "total": now.n_total,
+            "lines": texts,
+            "hint": quiet if quiet_s >= _QUIET_S else "",
+        }
+        yield _event("progress", shown)
+        if now.run.status != "running":
+            yield _event("end", {})
+            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(context.closing.wait(), interval_s)
+        try:
+            now = await run_in_threadpool(read_progress_of, context.store, now.run.id)
+        except JudgekitError as error:
+            yield _event("problem", {"text": str(error)})
+            return
 
 
 def _event(kind: str, data: object) -> str:
     return f"event: {kind}\ndata: {json.dumps(data)}\n\n"
 
 
-def event_routes(context: ViewContext) -> list[Route]:
+def event_route(context: ViewContext) -> Route:
     """The route of the events."""
-    return [Route("/api/events", ProgressEvents(context).follow)]
+
+    async def follow(request: Request) -> Response:
+        name = request.query_params.get("run", "")
+        # Before the stream begins: an unknown run is a 404.
+        first = await run_in_threadpool(read_progress_of, context.store, name)
+        return StreamingResponse(progress_events(context, first), media_type="text/event-stream")
+
+    return Route("/api/events", follow)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from math import nan
-from typing import TYPE_CHECKING, get_args
+from threading import Lock
+from typing import TYPE_CHECKING
 
-from judgekit.evaluation import VARIANT_SEPARATOR, FigureReader, StoredFigure, newest_comparisons
-from judgekit.records import FINISHED_STATUSES, FindingSeverity
+from judgekit.evaluation import (
+    VARIANT_SEPARATOR,
+    FigureReader,
+    StoredFigure,
+    SuiteFindings,
+    newest_comparisons,
+)
+from judgekit.records import FINISHED_STATUSES
 from judgekit.report import (
     Cell,
     Column,
@@ -16,27 +22,27 @@ from judgekit.report import (
     Document,
     Table,
     comparisons_table,
+    figure_cell,
     format_count,
+    listing_table,
     message,
     not_empty,
     numbers,
+    open_findings_text,
     page_path,
-    rate_cell,
 )
-from judgekit.stats.estimate import Estimate
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
 from judgekit.web.events import read_progress_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from judgekit.records import RunInfo
     from judgekit.report import Tone
     from judgekit.store import RunStore
-    from judgekit.web.result_cache import FindingsCache
 
 _MOST_COMPARISONS = 10
-# Two runs that ended are most often the last two.
+# Two runs that ended are most often the last two; and of older runs nobody labels anything.
 _MOST_LOOKED_AT = 10
 _GATE_WORDS: dict[str, tuple[str, Tone]] = {
     "passed": ("passed", "pass"),
@@ -54,12 +60,42 @@ _COUNTED = {
 """What needs attention, in this order, and how many of it there are in words."""
 
 _URGENT: tuple[Tone, ...] = ("fail", "inconclusive")
-_Row = tuple[str | Cell, ...]
+_Row = tuple[Cell, Cell, str]
 
 
 def is_followed(suite: str) -> bool:
     """Whether a suite is a benchmark, and not what the outputs for a comparison are stored as."""
     return not suite.endswith(COMPARISON_OUTPUTS_SUFFIX)
+
+
+class FindingsCache:
+    """The findings of each suite, until its runs change; threads may share it.
+
+    Those of a run that did not finish are stored nowhere: each time they follow from all of its
+    answers. What a running run finds is looked at when it ends.
+    """
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self._known: dict[str, tuple[object, SuiteFindings]] = {}
+        self._lock = Lock()
+
+    def of(self, suite: str) -> SuiteFindings:
+        """The findings of a suite."""
+        with self._lock:
+            state = self._state(suite)
+            known = self._known.get(suite)
+            if known is None or known[0] != state:
+                known = self._known[suite] = state, SuiteFindings(self._store, suite)
+            return known[1]
+
+    def _state(self, suite: str) -> object:
+        runs = self._store.runs(suite=suite)
+        ended = [run.id for run in runs if run.status != "running"]
+        # Labels change a run after its end.
+        states = [self._store.run_state(name) for name in ended[:_MOST_LOOKED_AT]]
+        n_notes = len(self._store.finding_notes(suite))
+        return [(run.id, run.status, run.finished_at) for run in runs], states, n_notes
 
 
 class SuiteStatus:
@@ -91,10 +127,8 @@ class SuiteStatus:
     def open_findings(self) -> str:
         """How many findings are open, by severity; empty for none."""
         found = self._findings.of(self.name).findings.values()
-        counts = Counter(one.severity for one in found if one.status != "resolved")
-        words = [f"{counts[name]} {name}" for name in get_args(FindingSeverity) if counts[name]]
-        total = format_count(sum(counts.values()), "open finding")
-        return f"{total}: {', '.join(words)}" if words else ""
+        is_open = any(one.status != "resolved" for one in found)
+        return open_findings_text(found) if is_open else ""
 
     def gate_cell(self, run: RunInfo) -> Cell:
         """What the gate decided about a run."""
@@ -154,7 +188,7 @@ def home_document(
 
 
 def _urgency(row: _Row) -> int:
-    return [*_COUNTED].index(row[0].text if isinstance(row[0], Cell) else row[0])
+    return [*_COUNTED].index(row[0].text)
 
 
 def _conclusion(runs: Sequence[RunInfo], attention: Sequence[_Row], page: int) -> Conclusion:
@@ -164,14 +198,13 @@ def _conclusion(runs: Sequence[RunInfo], attention: Sequence[_Row], page: int) -
         return Conclusion(f"{format_count(len(runs), 'run')} on this page.")
     if not attention:
         return Conclusion("Nothing needs attention.", "pass")
-    marks = [row[0] for row in attention if isinstance(row[0], Cell)]
-    counts = Counter(cell.text for cell in marks)
+    counts = Counter(row[0].text for row in attention)
     words = [
         one if counts[text] == 1 else many.format(counts[text])
         for text, (one, many) in _COUNTED.items()
         if counts[text]
     ]
-    tones = {cell.tone for cell in marks}
+    tones = {row[0].tone for row in attention}
     tone: Tone = next((one for one in _URGENT if one in tones), "neutral")
     return Conclusion(f"{'; '.join(words)}.", tone)
 
@@ -185,42 +218,26 @@ def _running_rows(store: RunStore, runs: Sequence[RunInfo]) -> Iterator[_Row]:
 
 def _runs_table(store: RunStore, runs: Sequence[RunInfo], known: dict[str, SuiteStatus]) -> Table:
     readers = {name: FigureReader(store, name) for name in {run.suite for run in runs}}
-    rows: list[_Row] = []
+    rows: list[dict[str, str | Cell]] = []
     for run in runs:
-        figures = None
         # The figures of a run that did not finish are not stored: working them out reads it all.
-        if run.status in FINISHED_STATUSES:
-            figures = readers[run.suite].figures(run).variants
-        gate = known[run.suite].gate_cell(run) if run.suite in known else Cell(numbers.DASH)
+        has_figures = run.status in FINISHED_STATUSES
+        figures = readers[run.suite].figures(run).variants if has_figures else {}
+        gate = known[run.suite].gate_cell(run) if run.suite in known else numbers.DASH
         for variant in run.variants:
-            own = None if figures is None else figures.get(variant.id)
-            estimate = _estimate(None if own is None else own.pass_rate)
-            rate = rate_cell(estimate)
-            choice = f"{run.id}{VARIANT_SEPARATOR}{variant.id}" if own is not None else ""
-            rows.append((
-                Cell(run.id, link=page_path("runs", run.id), choice=choice),
-                variant.id,
-                rate,
-                gate,
-                numbers.DASH if run.n_cases is None else f"{run.n_cases:,}",
-                message.RUN_STATUS_WORDS[run.status],
-            ))  # fmt: skip
-    columns = (
-        Column("run", "id"),
-        Column("variant", "text"),
-        Column("passed, 95 %"),
-        Column("gate", "text"),
-        Column("cases"),
-        Column("status", "text"),
-    )
-    # The ids begin with the time, so that it needs no column.
-    return Table(columns, tuple(rows), "Runs")
-
-
-def _estimate(found: StoredFigure | None) -> Estimate:
-    figure = found or StoredFigure()
-    value, low, high = (nan if x is None else x for x in (figure.value, figure.low, figure.high))
-    return Estimate(value=value, low=low, high=high, n=figure.n, method="clustered by case")
+            own = figures.get(variant.id)
+            choice = "" if own is None else f"{run.id}{VARIANT_SEPARATOR}{variant.id}"
+            rate = StoredFigure() if own is None else own.pass_rate
+            rows.append({
+                # The ids begin with the time, so that it needs no column.
+                "run": Cell(run.id, link=page_path("runs", run.id), choice=choice),
+                "variant": variant.id,
+                "passed, 95 %": figure_cell(rate, is_rate=True),
+                "gate": gate,
+                "cases": numbers.DASH if run.n_cases is None else f"{run.n_cases:,}",
+                "status": message.RUN_STATUS_WORDS[run.status],
+            })  # fmt: skip
+    return listing_table(rows, "Runs")
 
 
 def _turning(page: int, *, has_more: bool) -> Table:
@@ -230,28 +247,21 @@ def _turning(page: int, *, has_more: bool) -> Table:
 
 
 def _suites_table(suites: Iterable[SuiteStatus]) -> Table:
-    def calibration(suite: SuiteStatus) -> Cell:
-        use = suite.last.calibration
-        if use is None:
-            return Cell(numbers.DASH)
-        return Cell(use.state, link=page_path("calibrations", suite.last.id))
-
-    def last_two(suite: SuiteStatus) -> Cell:
-        sides = suite.last_two
-        link = "" if sides is None else page_path("diff", a=sides[0], b=sides[1])
-        return Cell("last two runs" if link else numbers.DASH, link=link)
-
-    columns: dict[str, Callable[[SuiteStatus], str | Cell]] = {
-        "suite": lambda suite: suite.name,
-        "last run": lambda suite: Cell(suite.last.id, link=page_path("runs", suite.last.id)),
-        "gate": lambda suite: suite.gate_cell(suite.last),
-        "findings": lambda suite: Cell(
-            suite.open_findings or "none open", link=page_path("findings", suite=suite.name)
-        ),
-        "trend": lambda suite: Cell("trend", link=page_path("trends", suite.name)),
-        "calibration": calibration,
-        "side by side": last_two,
-    }
-    rows = tuple(tuple(cell(suite) for cell in columns.values()) for suite in suites)
-    heads = tuple(Column(name, "id" if name == "last run" else "text") for name in columns)
-    return Table(heads, rows, "Suites")
+    rows: list[dict[str, str | Cell]] = []
+    for suite in suites:
+        findings = suite.open_findings or "none open"
+        use, sides = suite.last.calibration, suite.last_two
+        rows.append({
+            "suite": suite.name,
+            "last run": suite.last.id,
+            "gate": suite.gate_cell(suite.last),
+            "findings": Cell(findings, link=page_path("findings", suite=suite.name)),
+            "trend": Cell("trend", link=page_path("trends", suite.name)),
+            "calibration": numbers.DASH
+            if use is None
+            else Cell(use.state, link=page_path("calibrations", suite.last.id)),
+            "side by side": numbers.DASH
+            if sides is None
+            else Cell("last two runs", link=page_path("diff", a=sides[0], b=sides[1])),
+        })  # fmt: skip
+    return listing_table(rows, "Suites")

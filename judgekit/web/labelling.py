@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from judgekit.records import JsonObject, LabelPacket
-    from judgekit.web.context import ViewContext
+    from judgekit.web.replies import ViewContext
 
 
 class LabellingPages:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from judgekit.datasets import (
@@ -30,7 +31,7 @@ from judgekit.fingerprint import fingerprint
 from judgekit.judge import portable_judge_name
 from judgekit.models import RECORDED_PREFIX, count_messages
 from judgekit.records import CaseSource, Output, Record, total_cost
-from judgekit.report import message, numbers
+from judgekit.report import PASS_TONES, message, numbers
 from judgekit.scoring import conclude
 from judgekit.targets import RecordedTarget
 
@@ -69,7 +70,11 @@ class _Question:
     request: ModelRequest
     counter: RequestCounter
     is_cached: bool
-    is_recorded: bool  # whether the judge is a file of replies, so that nothing is ever called
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the judge is a file of replies, so that nothing is ever called."""
+        return self.judge.connection.name.startswith(RECORDED_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +130,16 @@ class _Prepared:
         return notes
 
 
-async def preview_prompts(path: Path, settings: TrialSettings, *, cache: Path | None) -> JsonObject:
-    """The messages that the judges of a suite would be sent about one output."""
+async def preview_or_try(
+    path: Path, settings: TrialSettings, calls_key: str | None, *, cache: Path | None
+) -> JsonObject:
+    """The messages that the judges of a suite would be sent about one output.
+
+    With the key of calls whose price was shown, the judges' verdict: no other call is made.
+    """
     async with _prepared(path, settings, cache) as prepared:
+        if calls_key is not None:
+            return await _tried(prepared, calls_key)
         return {
             **prepared.choices,
             "case_id": prepared.case.id,
@@ -142,29 +154,26 @@ async def preview_prompts(path: Path, settings: TrialSettings, *, cache: Path | 
         }
 
 
-async def try_judge(
-    path: Path, settings: TrialSettings, calls_key: str, *, cache: Path | None
-) -> JsonObject:
-    """Have one output judged; no call is made but those that `calls_key` stands for."""
-    async with _prepared(path, settings, cache) as prepared:
-        rubric, judges = prepared.rubric, prepared.opened.judges
-        if (refusal := prepared.refusal) is not None or rubric is None:
-            raise SettingsError(refusal or "no judge is asked about this case")
-        if prepared.calls_key != calls_key:
-            raise SettingsError(
-                "the calls are no longer those whose price was shown",
-                hint="look at the preview, and try again",
-            )
-        verdicts = []
-        for judge in judges.judges:
-            # Each further try would be a call whose price nobody saw; recorded ones are free.
-            grader = judge.grader if _is_recorded(judge) else replace(judge.grader, max_reasks=0)
-            part = judges.panel.rubric_of(judge.id, rubric)
-            (pending,) = grader.begin([(prepared.case, prepared.output)], part)
-            verdicts.append(await pending.finish())
-        judgments = [one for verdict in verdicts for one in verdict.judgments]
-        failures = [one for verdict in verdicts for one in verdict.failures]
-        return _verdict_json(conclude(rubric, judgments, failures, panel=judges.panel))
+async def _tried(prepared: _Prepared, calls_key: str) -> JsonObject:
+    rubric, judges = prepared.rubric, prepared.opened.judges
+    if (refusal := prepared.refusal) is not None or rubric is None:
+        raise SettingsError(refusal or "no judge is asked about this case")
+    if prepared.calls_key != calls_key:
+        raise SettingsError(
+            "the calls are no longer those whose price was shown",
+            hint="look at the preview, and try again",
+        )
+    recorded = {one.judge.id for one in prepared.questions if one.is_recorded}
+    verdicts = []
+    for judge in judges.judges:
+        # Each further try would be a call whose price nobody saw; recorded ones are free.
+        grader = judge.grader if judge.id in recorded else replace(judge.grader, max_reasks=0)
+        part = judges.panel.rubric_of(judge.id, rubric)
+        (pending,) = grader.begin([(prepared.case, prepared.output)], part)
+        verdicts.append(await pending.finish())
+    judgments = [one for verdict in verdicts for one in verdict.judgments]
+    failures = [one for verdict in verdicts for one in verdict.failures]
+    return _verdict_json(conclude(rubric, judgments, failures, panel=judges.panel))
 
 
 @asynccontextmanager
@@ -220,15 +229,8 @@ def _judged_suite(suite: Suite, model: str | None) -> Suite:
 
 def _case(suite: Suite, wanted: str | None) -> tuple[Case, list[str]]:
     """The wanted case, and the ids of the first ones."""
-    chosen: Case | None = None
-    ids: list[str] = []
-    for case in open_cases(suite):
-        if len(ids) < _MOST_CASES:
-            ids.append(case.id)
-        elif chosen is not None:
-            break
-        if chosen is None and wanted in {None, case.id}:
-            chosen = case
+    ids = [case.id for case in islice(open_cases(suite), _MOST_CASES)]
+    chosen = next((case for case in open_cases(suite) if wanted in {None, case.id}), None)
     if chosen is None:
         raise UnknownNameError("case", str(wanted), ids)
     return chosen, ids
@@ -242,14 +244,10 @@ def _questions(opened: OpenSuite, case: Case, output: Output, rubric: Rubric) ->
         known: set[str] = set()
         for request in judge.requests(case, output, part):
             counter = RequestCounter(judge.connection, known_keys=known)
-            reply = counter.take(request, estimate_judge_reply_tokens(request, part))
-            is_cached = reply is not None
-            found.append(_Question(judge, request, counter, is_cached, _is_recorded(judge)))
+            n_tokens = estimate_judge_reply_tokens(request, part)
+            is_cached = counter.take(request, n_tokens) is not None
+            found.append(_Question(judge, request, counter, is_cached))
     return found
-
-
-def _is_recorded(judge: Judge) -> bool:
-    return judge.connection.name.startswith(RECORDED_PREFIX)
 
 
 def _price_words(questions: Sequence[_Question]) -> str:
@@ -295,11 +293,10 @@ def _request_json(one: _Question) -> JsonObject:
 
 def _verdict_json(verdict: Verdict) -> JsonObject:
     """A verdict with what it rests on."""
-    tone = {True: "pass", False: "fail", None: "inconclusive"}[verdict.passed]
     words = {True: "The output passes", False: "The output fails", None: "Undecided"}
     value = numbers.format_decimal(verdict.value)
     return {
-        "tone": tone,
+        "tone": PASS_TONES[verdict.passed],
         "conclusion": f"{words[verdict.passed]}; value {value}",
         "judgments": [
             one.model_dump(mode="json", include=_SHOWN) | {"judge": portable_judge_name(one.judge)}

@@ -1,8 +1,13 @@
-"""How the viewer answers: pages, JSON for their script, and errors in the form asked for."""
+"""What the routes of the viewer share: what it shows, and how it answers.
+
+It answers with pages, with JSON for their script, and with errors in the form asked for.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -20,10 +25,37 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from judgekit.report import JudgeReplies
+    from judgekit.store import RunStore
+
 NAVIGATION = (("Results", ""), ("Findings", "findings"), ("Cost", "cost"))
 """The pages that every page links to, by their labels."""
 
 _LARGEST_BODY = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ViewContext:
+    """What the viewer shows, and what it may change."""
+
+    store: RunStore
+    token: str
+    """What the address holds that the user is given."""
+
+    write_token: str | None = None
+    """What pages that change something send with it; None where nothing may be changed.
+
+    It is not the token of the address, which no page ever holds.
+    """
+
+    edit_folder: Path | None = None
+    """The folder whose files may be edited."""
+
+    replies: JudgeReplies | None = None
+    """Where prompts and raw replies of judges are read from; None where they are not shown."""
+
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the server ends, so that streams of events end with it."""
 
 
 def page_reply(
@@ -77,12 +109,12 @@ async def _posted_json(request: Request) -> dict[str, object]:
     return posted
 
 
-def error_reply(request: Request, error: Exception, *, store: Path | None = None) -> Response:
+def error_reply(request: Request, error: Exception, context: ViewContext) -> Response:
     """What went wrong, as a page; as JSON where a script asked.
 
-    Of the file of the `store` only its name is shown.
+    Of the file of the store only its name is shown.
     """
-    status, text = _status(error), str(error)
+    status, text, store = _status(error), str(error), context.store.location.file
     if isinstance(error, HTTPException):
         text = error.detail
         if status == HTTPStatus.NOT_FOUND and text == HTTPStatus.NOT_FOUND.phrase:
@@ -95,7 +127,8 @@ def error_reply(request: Request, error: Exception, *, store: Path | None = None
     if request.url.path.startswith("/api/") or request.method == "POST":
         return JSONResponse({"error": text}, status)
     title = "Not found" if status == HTTPStatus.NOT_FOUND else "This page cannot be shown"
-    return page_reply(error_document(text, title), status=status)
+    has_editor = context.edit_folder is not None
+    return page_reply(error_document(text, title), has_editor=has_editor, status=status)
 
 
 def error_document(text: str, title: str = "This page cannot be shown") -> Document:

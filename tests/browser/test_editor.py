@@ -272,7 +272,7 @@ def test_leaving_with_unsaved_changes_is_asked_about(page: Page, editor: str) ->
 
     page.get_by_role("link", name="cases.jsonl").click()
 
-    expect(page.get_by_role("heading", level=1)).to_have_text("cases.jsonl")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Edit cases.jsonl")
     assert asked == ["beforeunload"]
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import file_url, judgekit, viewing
 
@@ -78,6 +84,14 @@ def test_rows_are_ticked_by_the_keyboard(page: Page, of_two_runs: str) -> None:
     assert not [tick for tick in page.get_by_role("checkbox").all() if tick.is_checked()]
 
 
+def links_of(page: Page) -> list[str]:
+    """The addresses that a page leads to, also from its plots."""
+    found = page.eval_on_selector_all(
+        "a[href]", "all => all.map((one) => new URL(one.getAttribute('href'), location.href).href)"
+    )
+    return [link for link in found if "#" not in link]
+
+
 @pytest.mark.parametrize("width", [1200, 400, 320])
 def test_every_page_is_reached_by_links_and_fits(page: Page, of_two_runs: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
@@ -94,10 +108,36 @@ def test_every_page_is_reached_by_links_and_fits(page: Page, of_two_runs: str, w
         assert reply.status == 200, here
         assert page.locator("h1").count() == 1, here
         assert page.evaluate("document.documentElement.scrollWidth") <= width, here
-        links = page.eval_on_selector_all("a[href]", "all => all.map((one) => one.href)")
-        left += [link for link in links if "#" not in link]
+        left += links_of(page)
     kinds = {path.split("/")[3].partition("?")[0] for path in seen}
     assert {"", "runs", "trends", "findings", "cost", "diff"} <= kinds
+
+
+def test_a_point_of_a_trend_tells_its_run_and_opens_it(page: Page, of_two_runs: str) -> None:
+    page.goto(of_two_runs.replace("/?", "/trends/demo?"))
+    points = page.locator("figure").first.locator("a.opens")
+    expect(points).to_have_count(2)
+
+    points.last.focus()
+    words = str(points.last.get_attribute("aria-label"))
+    assert re.fullmatch(r"\S+-demo-\S+, \d{4}-\d\d-\d\d: \d\.\d\d \[.*\]", words)
+    expect(page.get_by_role("tooltip")).to_have_text(words)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/runs/{words.partition(',')[0]}")
+
+    page.go_back()
+    points.first.hover()
+    expect(page.get_by_role("tooltip")).to_have_text(str(points.first.get_attribute("aria-label")))
+
+
+def test_a_point_of_a_file_is_read_and_leads_nowhere(
+    page: Page, result_pages: dict[str, Path]
+) -> None:
+    page.goto(file_url(result_pages["trend"]))
+    point = page.locator("a.opens").first
+    point.focus()
+    expect(page.get_by_role("tooltip")).to_contain_text("run-000")
+    assert point.get_attribute("href") is None
 
 
 def test_the_page_says_which_of_them_is_open(page: Page, viewer: str) -> None:
@@ -165,23 +205,50 @@ def wait_for_store(folder: Path) -> None:
         pass
 
 
-def test_a_site_opens_from_disk(page: Page, two_runs: Path, tmp_path: Path) -> None:
-    judgekit("view", "--export", tmp_path / "site", folder=two_runs)
+@contextmanager
+def served_files(folder: Path) -> Iterator[str]:
+    """The address of a static server, as hosts of pages have."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+            del format, args
+
+    handler = partial(Quiet, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("is_served", [False, True])
+def test_all_links_of_a_site_work_from_disk_and_from_a_server(
+    page: Page, two_runs: Path, tmp_path: Path, *, is_served: bool
+) -> None:
+    site = tmp_path / "site"
+    judgekit("view", "--export", site, folder=two_runs)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.resource_type))
-    page.goto(file_url(tmp_path / "site" / "index.html"))
-    assert page.get_by_role("checkbox").count() == 0
-    seen: set[str] = set()
-    left = [page.url]
-    while left:
-        here = left.pop()
-        if here not in seen:
+    with served_files(site) if is_served else nullcontext(f"{site.as_uri()}/") as address:
+        left, seen = [f"{address}index.html"], set[str]()
+        while left:
+            here = left.pop()
+            if here in seen:
+                continue
             seen.add(here)
-            page.goto(here)
+            reply = page.goto(here)
+            assert reply is not None
+            assert reply.ok, here
             assert page.locator("h1").count() == 1
-            links = page.eval_on_selector_all("a[href]", "all => all.map((one) => one.href)")
-            left += [link for link in links if "#" not in link]
-    assert len(seen) == len([*(tmp_path / "site").glob("*.html")])
+            # Only relative addresses work wherever the folder is put.
+            hrefs = page.eval_on_selector_all(
+                "a[href]", "all => all.map((one) => one.getAttribute('href'))"
+            )
+            assert [one for one in hrefs if not re.fullmatch(r"[\w.-]+\.html|#.*", one)] == []
+            left += links_of(page)
+    assert page.get_by_role("checkbox").count() == 0
+    assert len(seen) == len([*site.glob("*.html")])
     assert set(asked) == {"document"}
 
 

@@ -77,7 +77,7 @@ def test_a_run_shows_its_table_and_notes(run: Run) -> None:
 
 def test_a_case_shows_everything_about_it(run: Run) -> None:
     ran = run("show", "run-1", "a")
-    for line in ("case a, #hard, agent desk, skill refunds, prompt p7", "Can I return it?",
+    for line in ("Case a, #hard, agent desk, skill refunds, prompt p7", "Can I return it?",
                  "agent run ar-1", "fail: a, v2", "It is wrong.", "more characters: --full",
                  "verdict"):  # fmt: skip
         assert line in ran.out

@@ -50,7 +50,7 @@ def test_a_case_shows_what_it_is_and_what_was_asked() -> None:
         agent="desk", skill="refunds", prompt_version="p7", context="Policy", reference="30 days",
     )  # fmt: skip
     text = shown(case=case)
-    title = "case refund, Return, simple, #hard, agent desk, skill refunds, prompt p7"
+    title = "Case refund, Return, simple, #hard, agent desk, skill refunds, prompt p7"
     assert text.startswith(
         f"\n{title}\nv1 passes\nIs the term known?\n"
         "input\n  Can I return it?\ncontext\n  Policy\nreference\n  30 days\n"

@@ -22,7 +22,7 @@ from judgekit.report.document import (
     difference_cell,
     rate_cell,
 )
-from judgekit.report.html import render_html
+from judgekit.report.html import SitePages, render_html
 from judgekit.report.svg import cell_bars, draw_bar
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.intervals import proportion
@@ -178,3 +178,15 @@ def test_series_differ_by_shape_and_hatching_not_by_colour_alone() -> None:
     assert 'path class="mark c1"' in text
     assert 'path class="mark c2"' in text
     assert text.count('class="hatch c1"') == 1
+
+
+def test_points_open_their_pages_where_there_are_such_pages() -> None:
+    dots = Series(((0.2, 0.5), (0.8, 0.5)), links=(("r1: 0.5", "runs/r1"), ("r2: 0.5", "runs/r2")))
+    document = Document("title", Conclusion("done"), (plot(dots),), dict)
+    site = SitePages({"runs/r2": "r2.html"}.get, (), "")
+    text = render_html(document, site=site)
+    links = re.findall(r'<a class="opens" (.*?)tabindex="0" aria-label="(.*?)"', text)
+    assert links == [('role="img" ', "r1: 0.5"), ('href="r2.html" ', "r2: 0.5")]
+    # What is inside of an image cannot be reached by a screen reader.
+    assert '<svg role="group"' in text
+    assert 'href="r2.html"' not in render_html(document)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.store import RunStore
-from judgekit.web import ViewContext, view_server
+from judgekit.web import ViewContext, ViewServer
 from judgekit.web.app import listening
 from tests.store.observing import START, answer, key, make_run, said
 
@@ -99,7 +99,7 @@ def serving(context: ViewContext, routes: Sequence[BaseRoute] = ()) -> Iterator[
     """Serve the viewer in a thread."""
     with listening(0) as listener:
         port = listener.getsockname()[1]
-        server = view_server(context, port=port, routes=routes)
+        server = ViewServer(context, port=port, routes=routes)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -100,6 +100,36 @@ def test_the_pages_show_files_without_a_script(served: Served) -> None:
     assert 'name="judgekit-token"' in page.text
 
 
+def test_the_start_page_leads_to_each_file_and_says_how_to_run_a_suite(
+    served: Served, folder: Path
+) -> None:
+    (folder / "rubric.yaml").write_text(RUBRIC.replace("question", "questoin"))
+    page = served.get("/edit").text
+
+    assert '<a href="/edit/cases.jsonl">cases.jsonl</a>' in page
+    assert 'class="text fail">2 errors' in page
+    assert "To run suite.yaml: judgekit run suite.yaml" in page
+
+
+def test_a_folder_without_files_says_what_makes_one(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with editing(tmp_path / "empty") as served:
+        assert "`judgekit init` makes a suite" in served.get("/edit").text
+
+
+def test_a_link_out_of_the_folder_is_refused_by_a_page_that_leads_back(
+    served: Served, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.yaml").write_text("name: secret")
+    (folder / "out.yaml").symlink_to(tmp_path / "secret.yaml")
+    reply = served.get("/edit/out.yaml")
+
+    assert reply.status == 403
+    assert "out.yaml is a link to a file that cannot be opened" in reply.text
+    assert "It leads out of the folder" in reply.text
+    assert '<a href="/edit">Editor</a>' in reply.text
+
+
 def test_the_listing_counts_what_is_wrong_with_each_file(served: Served, folder: Path) -> None:
     (folder / "rubric.yaml").write_text(RUBRIC.replace("question", "questoin"))
     (folder / "package.json").write_text('{"name": "x", "scripts": {}}')

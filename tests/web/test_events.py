@@ -6,13 +6,12 @@ import asyncio
 import json
 import secrets
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from http.client import HTTPConnection, HTTPResponse
 from typing import TYPE_CHECKING, Any
 
-from starlette.requests import Request
-
 from judgekit.web import ViewContext
-from judgekit.web.events import ProgressEvents, read_progress_of
+from judgekit.web.events import progress_events, read_progress_of
 from tests.factories import make_output
 from tests.store.observing import START, answer, key, make_run
 from tests.web.conftest import Served, add_run, serving
@@ -99,13 +98,12 @@ def test_a_run_without_news_is_said_to_be_quiet(store: RunStore) -> None:
     add_run(store, status="running")
     moments = iter((0.0, 0.0, 0.0, 75.0))
     context = ViewContext(store, "token")
-    events = ProgressEvents(context, interval_s=0.0, clock=lambda: next(moments))
+    now = read_progress_of(store, "run-1")
 
     async def hints() -> list[str]:
-        scope = {"type": "http", "query_string": b"run=run-1", "headers": []}
-        reply = await events.follow(Request(scope))
-        found = []
-        async for event in reply.body_iterator:  # type: ignore[attr-defined]  # it streams
+        found: list[str] = []
+        clock = partial(next, moments)
+        async for event in progress_events(context, now, interval_s=0.0, clock=clock):
             found.append(json.loads(event.split("data: ")[1])["hint"])
             if len(found) == 2:
                 context.closing.set()
@@ -117,14 +115,11 @@ def test_a_run_without_news_is_said_to_be_quiet(store: RunStore) -> None:
 def test_a_store_that_breaks_ends_the_stream_with_the_reason(store: RunStore) -> None:
     add_run(store, status="running")
     context = ViewContext(store, "token")
-    events = ProgressEvents(context, interval_s=0.0)
+    now = read_progress_of(store, "run-1")
 
     async def kinds() -> list[str]:
-        reply = await events.follow(
-            Request({"type": "http", "query_string": b"run=run-1", "headers": []})
-        )
         found = []
-        async for event in reply.body_iterator:  # type: ignore[attr-defined]  # it streams
+        async for event in progress_events(context, now, interval_s=0.0):
             found.append(event.partition("\n")[0])
             with store.writing() as connection:
                 connection.exec_driver_sql("DROP TABLE IF EXISTS judge_failures")

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { ApiError, mayWrite, postJson } from "./api.js";
+import { useMedia } from "./state.js";
 import { TextPane } from "./editor_text.js";
 import { CasesForm, RubricForm, SuiteForm } from "./editor_forms.js";
 import { Preview } from "./editor_preview.js";
@@ -10,7 +11,8 @@ import { SaveDialog } from "./editor_save.js";
 
 const CHECK_AFTER_MS = 300;
 const HOME = "/edit";
-const ADDRESS = /^\/edit(?:\/(.+))?$/;
+const NARROW = "(max-width: 44rem)";
+const ADDRESS = /^\/edit\/(.+)$/;
 
 /** Make an editor of the page, where it is one. */
 export function startEditor() {
@@ -18,7 +20,7 @@ export function startEditor() {
   const main = document.getElementById("main");
   if (!address || !mayWrite() || !main) return;
   const place = document.createElement("div");
-  const name = address[1] && address[1].split("/").map(decodeURIComponent).join("/");
+  const name = address[1].split("/").map(decodeURIComponent).join("/");
   while (main.querySelector("h1").nextSibling) main.querySelector("h1").nextSibling.remove();
   main.append(place);
   document.querySelector(".skip").textContent = "Skip to the editor";
@@ -38,25 +40,13 @@ function writeState(changes) {
   history.replaceState(null, "", `#${state}`);
 }
 
-function useNarrow() {
-  const query = matchMedia("(max-width: 44rem)");
-  const [isNarrow, set] = useState(query.matches);
-  useEffect(() => {
-    const listen = () => set(query.matches);
-    query.addEventListener("change", listen);
-    return () => query.removeEventListener("change", listen);
-  }, []);
-  return isNarrow;
-}
-
 function Editor({ path }) {
   const [listing, setListing] = useState(null);
   const [error, setError] = useState("");
   const list = () => postJson("/api/edit/files", {}).then(setListing, (e) => setError(e.message));
   useEffect(() => void list(), []);
-  const isNarrow = useNarrow();
+  const isNarrow = useMedia(NARROW);
   if (error) return html`<p class="error" role="alert">${error}</p>`;
-  if (!path) return html`<${Home} listing=${listing} />`;
   const files = html`<${Files} listing=${listing} path=${path} />`;
   return html`
     <div class="editor">
@@ -65,27 +55,6 @@ function Editor({ path }) {
       </nav>
       <div class="ed-work"><${File} path=${path} listing=${listing} onSaved=${list} /></div>
     </div>`;
-}
-
-function Home({ listing }) {
-  if (!listing) return html`<p class="note" aria-busy="true">Reading the folder …</p>`;
-  if (!listing.files.length) {
-    return html`<p>There are no files of judgekit in this folder. <code>judgekit init</code> makes a suite to begin with.</p>`;
-  }
-  return html`
-    <p>Each change is checked as <code>judgekit validate</code> and <code>judgekit lint</code> check it; nothing is written before you save.</p>
-    <div class="wide"><table>
-      <thead><tr><th scope="col">file</th><th scope="col">type</th><th scope="col">problems</th></tr></thead>
-      <tbody>
-        ${listing.files.map((file) => html`
-          <tr key=${file.path}>
-            <th scope="row"><a href=${addressOf(file.path)}><bdi>${file.path}</bdi></a></th>
-            <td>${file.kind}</td>
-            <td>${file.n_errors || file.n_warnings ? html`<${Counts} file=${file} />` : html`<span class="pass">✓ none</span>`}</td>
-          </tr>`)}
-      </tbody>
-    </table></div>
-    <${Command} files=${listing.files} />`;
 }
 
 function Command({ files }) {
@@ -135,7 +104,7 @@ function File({ path, listing, onSaved }) {
   const checks = useRef({ timer: 0, number: 0 });
   const changes = useRef(Promise.resolve());
   const focused = useRef(null);
-  const isNarrow = useNarrow();
+  const isNarrow = useMedia(NARROW);
 
   const update = (parts) => setFile((now.current = { ...now.current, ...parts }));
   const load = async () => {
@@ -152,7 +121,7 @@ function File({ path, listing, onSaved }) {
 
   const isChanged = Boolean(file && file.text !== file.saved);
   useEffect(() => {
-    document.title = `${isChanged ? "* " : ""}${path}`;
+    document.title = `${isChanged ? "* " : ""}Edit ${path}`;
     if (!isChanged) return undefined;
     const warn = (event) => event.preventDefault();
     addEventListener("beforeunload", warn);

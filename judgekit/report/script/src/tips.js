@@ -39,7 +39,8 @@ function show(anchor) {
   (anchor.closest("dialog[open], main") ?? document.body).append(shown);
   shown.showPopover();
   place(anchor);
-  anchor.setAttribute("aria-describedby", shown.id);
+  // A point of a plot has the same words as its name.
+  if (anchor.ariaLabel !== anchor.dataset.tip) anchor.setAttribute("aria-describedby", shown.id);
 }
 
 function hide() {
@@ -66,6 +67,8 @@ export function prepareTips(root = document) {
     found(term);
     term.tabIndex = 0;
   }
+  // The browser would show its own tip of the same words on top.
+  for (const title of root.querySelectorAll("[data-tip] > * > title")) title.remove();
 }
 
 document.addEventListener("pointerover", (event) => {
