@@ -183,6 +183,7 @@ def _forget_packages() -> None:
     scorer_registry.cache_clear()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("page", PAGES)
 def test_everything_a_page_shows_is_true(page: str, story: Story) -> None:
     for block in _blocks((DOCS / page).read_text(encoding="utf-8")):

@@ -5,6 +5,7 @@ Checks of scalar arguments. scipy is imported on first use.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import erfc, exp, isfinite, isnan, lgamma, log, log1p, nan, pi, sqrt
 from numbers import Integral, Real
 from operator import index
@@ -33,6 +34,8 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
+# Resampling and reports of many criteria ask for the same few quantiles thousands of times.
+@lru_cache(maxsize=1024)
 def t_quantile(level: float, df: float) -> float:
     """The half-width, in standard errors, of a two-sided t interval."""
     check_level(level)

@@ -6,6 +6,8 @@ import random
 from functools import cache
 from typing import TYPE_CHECKING
 
+import pytest
+
 from judgekit.stats.intervals import wilson
 from tests.bias_audit.honest import SHAKY, Setting, blamed, obeying, unsteady
 
@@ -26,6 +28,7 @@ def of_honest() -> list[tuple[ProbeResult, ...]]:
     return [setting.audited(k, unsteady(draw(k), 0.2)) for k in range(N_AUDITS)]
 
 
+@pytest.mark.no_cover
 def test_of_twenty_audits_of_an_unsteady_judge_without_a_bias_at_most_one_blames_it() -> None:
     """Without Holm's adjustment one audit in four does, and the interval lies above a twentieth."""
     n_blamed = sum(bool(blamed(one, but=SHAKY)) for one in of_honest())

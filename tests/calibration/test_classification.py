@@ -122,6 +122,7 @@ JUDGED = SHARES * RIGHT + (1 - SHARES) * 0.15
 F1 = 2 * SHARES * RIGHT / (SHARES + JUDGED)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("n_cases", "n_per_case"), [(80, 1), (60, 3)])
 def test_f1_and_its_mean_cover_by_items_and_by_cases(n_cases: int, n_per_case: int) -> None:
     rng = np.random.default_rng(11)
@@ -163,6 +164,7 @@ def binary_rubric() -> jk.Rubric:
     return jk.Rubric.model_validate({"name": "right", "criteria": asked})
 
 
+@pytest.mark.no_cover
 @settings(max_examples=40)
 @given(VOTES)
 def test_a_mean_of_annotators_on_two_levels_counts_as_their_labels_do(

@@ -135,6 +135,7 @@ def test_a_winner_may_be_named_by_its_variant_and_the_sides_turned_round_are_mir
     assert corrected(judged(says), preferred(labels)).whole == there.whole
 
 
+@pytest.mark.no_cover
 def test_the_corrected_share_covers_the_human_one() -> None:
     """The judge alone finds 56 % where people find 33 %; 50 of 120 cases have a label."""
     found = [corrected(judged(says), preferred(labels)).whole
@@ -299,6 +300,7 @@ def test_a_corrected_difference_is_by_ppi_and_decides_against_a_lenient_judge() 
     assert "a difference of -0.1" in found.decision.reason
 
 
+@pytest.mark.no_cover
 def test_the_corrected_difference_covers_the_human_one() -> None:
     found = [differ(*lenient(seed, 100, 40)).whole for seed in range(80)]
     assert covers_at_least([one.corrected for one in found if one is not None], -0.125)

@@ -161,6 +161,7 @@ def level(x: float) -> int:
     return min(5, max(1, round(x)))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("names", [("accuracy",), ("accuracy", "tone", "style")])
 def test_calibrated_verdicts_pass_about_as_often_as_people_pass(names: tuple[str, ...]) -> None:
     """Maps of 150 labelled outputs, applied to 300 others; the mean over four judges."""

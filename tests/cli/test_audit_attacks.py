@@ -117,6 +117,7 @@ def test_a_file_of_attacks_that_is_unsound_is_exit_2_and_asks_nothing(bench: Ben
     assert f"{path}:1: no attack: no payload and no attacked_output" in ran.err
 
 
+@pytest.mark.no_cover
 @needs_corpus
 @pytest.mark.parametrize("obeys", [True, False])
 def test_the_public_corpus_runs_end_to_end(bench: Bench, *, obeys: bool) -> None:

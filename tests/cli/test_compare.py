@@ -152,6 +152,7 @@ def test_until_decided_stops_when_a_difference_is_shown(sides: Bench) -> None:
     assert ran.json["evidence"]["stopped_at"] == ran.json["whole"]["n_pairs"] == 15
 
 
+@pytest.mark.no_cover
 def test_until_decided_on_a_sorted_file_does_not_decide_for_the_loser(sides: Bench) -> None:
     """30 wins of A, then 70 of B: in the order of the file, 15 straight wins would decide for A."""
     texts = ["better"] * 30 + ["worse"] * 70

@@ -122,6 +122,7 @@ def figures(rows: Rows, found: Rows) -> dict[str, float]:
     }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("judge", "template"),
     [("GPT-4/CoT", "pairwise/llmbar"), ("LLaMA2/Vanilla_NoRules", "pairwise/llmbar_vanilla")],
@@ -138,6 +139,7 @@ def test_llmbar_comes_to_the_published_figures(bench: Bench, judge: str, templat
         assert ours == pytest.approx(known, abs=1e-6), subset
 
 
+@pytest.mark.no_cover
 def test_summeval_head_to_head_comes_to_the_published_figures(bench: Bench) -> None:
     rows = rows_of("summeval_llm/pairwise_coherence.jsonl.gz")
     found, summary = compare(bench, rows, H2H, "pairwise/letter")

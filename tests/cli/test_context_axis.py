@@ -34,6 +34,7 @@ def lay_axis(folder: Path, n: int = 30, **suite: Any) -> None:
     (folder / "agent.py").write_text(AGENT, encoding="utf-8")
 
 
+@pytest.mark.no_cover
 def test_the_curve_of_a_run_has_its_cliff_and_its_safe_limit(run: Run, tmp_path: Path) -> None:
     lay_axis(tmp_path)
     assert run("run", "-q").code == 0

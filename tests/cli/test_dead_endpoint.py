@@ -70,6 +70,7 @@ def stop_line(ran: Ran) -> str:
     return line
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", COMMANDS)
 def test_requests_that_are_always_refused_stop_every_command(laid: Bench, name: str) -> None:
     if name.startswith("rejudge"):

@@ -77,6 +77,7 @@ def test_most_of_the_variance_goes_with_what_it_was_made_of(run: Run) -> None:
     assert "not cause" in run("explain").out
 
 
+@pytest.mark.no_cover
 @pytest.mark.usefixtures("sized")
 def test_the_curve_has_a_cliff_and_a_safe_limit(run: Run) -> None:
     curve = explained(run, "--by", "case.metadata.size", "--threshold", "0.7")["curve"]

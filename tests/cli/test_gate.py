@@ -117,6 +117,7 @@ def test_an_edited_threshold_scores_the_older_run_again(run: Run, tmp_path: Path
     assert "the pass threshold was 0.7, is 0.9" in gate_text(ran)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -282,6 +282,7 @@ def judged(laid: Bench) -> Bench:
     return laid
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_dry_run_counts_the_calls_and_prices_them(judged: Bench, name: str) -> None:
     what = (*COMMANDS[name], "--rubric", "rubric.yaml", *MINI)
@@ -304,6 +305,7 @@ def test_a_dry_run_counts_the_calls_and_prices_them(judged: Bench, name: str) ->
     assert n > 0
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_cost_limit_stops_with_exit_5_and_the_same_command_continues(
     judged: Bench, name: str

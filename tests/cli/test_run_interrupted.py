@@ -126,6 +126,7 @@ def repeats(requests: list[SeenRequest]) -> int:
     return sum(n - 1 for n in counted.values())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("cache", "n_kills"), [([], 2), (["--no-cache"], 1)], ids=["cache", "no-cache"]
 )

@@ -85,6 +85,7 @@ def test_a_share_of_the_rows_is_graded(run: Run, log: Log) -> None:
     assert sum(one["rows"] for one in found) <= 400
 
 
+@pytest.mark.no_cover
 def test_a_fall_alerts_once_and_the_end_of_it_is_said(run: Run, log: Log) -> None:
     options = (*ONCE, "--rate", "1", "--window", "20", "--alert-below", "0.6", "-q")
     log.grow(60, 4)

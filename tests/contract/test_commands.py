@@ -80,6 +80,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "place"
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ALL)
 def test_a_command_exits_and_answers_in_json_as_pinned(name: str, place: Path, pins: Pins) -> None:
     found = answers(played(SCENARIOS[name], place, "--json"), place)
@@ -87,6 +88,7 @@ def test_a_command_exits_and_answers_in_json_as_pinned(name: str, place: Path, p
         pins.check(f"commands/{name}", part, value)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ALL)
 def test_a_command_prints_as_pinned(name: str, place: Path, pins: Pins) -> None:
     shown = [transcript(step, place) for step in played(SCENARIOS[name], place)]

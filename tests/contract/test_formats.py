@@ -108,6 +108,7 @@ def test_datasets_in_a_folder_are_found(here: Path, pins: Pins) -> None:
     pins.check("datasets", "discovered", found)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("form", "target"), TARGETS)
 @pytest.mark.parametrize("name", [*DATASETS, SUITE])
 def test_a_conversion_writes_what_is_pinned_or_says_what_it_would_lose(

@@ -223,6 +223,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.no_cover
 @settings(max_examples=80)
 @given(JSON)
 def test_no_value_crashes_the_reader(value: Any) -> None:

@@ -76,6 +76,7 @@ def test_every_foreign_file_becomes_cases_and_loses_nothing(
     assert [path.name for path in tmp_path.iterdir()] == [to.name]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("suffix", OWN)
 @settings(max_examples=40)
 @given(cases=st.lists(SIMPLE, min_size=1, max_size=3))

@@ -361,6 +361,7 @@ CARRIED = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.no_cover
 @given(st.lists(CARRIED, max_size=4))
 def test_whatever_a_memory_holds_comes_out_unless_the_run_has_it_anew(objects: list[Any]) -> None:
     run = make_run(config={"quality_memory": objects})

@@ -79,6 +79,7 @@ def replaced(value: Any, at: tuple[Any, ...], new: Any) -> Any:
     return whole
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", DOCUMENTS)
 @settings(max_examples=20)
 @given(data=st.data())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -161,14 +162,15 @@ def test_a_preference_quoted_from_an_output_is_none() -> None:
     )
 
 
-@pytest.mark.parametrize("record", attacks(), ids=lambda record: record["id"])
 @pytest.mark.parametrize("name", ["json", *FORMS])
-def test_no_attack_that_is_repeated_in_place_of_a_verdict_is_one(
-    record: dict[str, Any], name: str
-) -> None:
-    text, judged = record["text"], (record["text"], "No.")
-    with pytest.raises(JudgeError, match=r"."):
-        _ = read(text, judged=judged) if name == "json" else form(name, text, judged=judged)
+def test_no_attack_that_is_repeated_in_place_of_a_verdict_is_one(name: str) -> None:
+    obeyed = []
+    for record in attacks():
+        text, judged = record["text"], (record["text"], "No.")
+        with suppress(JudgeError):
+            _ = read(text, judged=judged) if name == "json" else form(name, text, judged=judged)
+            obeyed.append(record["id"])
+    assert obeyed == []
 
 
 @pytest.mark.parametrize("record", attacks(), ids=lambda record: record["id"])

@@ -36,15 +36,14 @@ def whole(prompt: JudgePrompt) -> str:
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-@pytest.mark.parametrize("record", attacks(), ids=lambda record: record["id"])
-def test_a_judged_text_stands_byte_for_byte_between_exactly_one_marker_pair(
-    name: str, record: dict[str, str]
-) -> None:
-    case, output = make_case(input=record["question"]), make_output(record["text"], trace=TRACE)
-    marker = fence_marker(record["text"])
-    for prompt in TEMPLATES[name].prompts(case, output, BINARY):
-        assert whole(prompt).count(marker) == 2
-        assert f"\n<output {marker}>\n{record['text']}\n</output {marker}>" in whole(prompt)
+def test_a_judged_text_stands_byte_for_byte_between_exactly_one_marker_pair(name: str) -> None:
+    for record in attacks():
+        case, output = make_case(input=record["question"]), make_output(record["text"], trace=TRACE)
+        marker = fence_marker(record["text"])
+        for prompt in TEMPLATES[name].prompts(case, output, BINARY):
+            assert whole(prompt).count(marker) == 2, record["id"]
+            judged = f"\n<output {marker}>\n{record['text']}\n</output {marker}>"
+            assert judged in whole(prompt), record["id"]
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -122,6 +122,7 @@ def test_scotts_pi_is_fleiss_kappa_of_two_raters(pairs: list[tuple[int, int]]) -
     assert (pi.value, pi.low) == pytest.approx((fleiss.value, fleiss.low), nan_ok=True)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("weights", [None, "quadratic"])
 def test_kappa_covers_at_its_level(weights: Weights | None) -> None:
     p = joint()
@@ -143,6 +144,7 @@ def test_pi_covers_at_its_level() -> None:
     assert covers_at_its_level(found, (np.trace(p) - chance) / (1 - chance))
 
 
+@pytest.mark.no_cover
 def test_kappa_and_pi_over_cases_cover_where_items_would_not() -> None:
     p = joint()
     chance = (p.sum(axis=0) @ p.sum(axis=1)).item()
@@ -157,6 +159,7 @@ def test_kappa_and_pi_over_cases_cover_where_items_would_not() -> None:
     assert share_covering([cohen_kappa(a, b, labels=SCALE) for a, b in sets], truth) < 0.85
 
 
+@pytest.mark.no_cover
 def test_the_large_sample_interval_of_kappa_covers_for_many_items() -> None:
     p = joint()
     chance = (p.sum(axis=0) @ p.sum(axis=1)).item()

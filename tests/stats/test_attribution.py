@@ -79,6 +79,7 @@ def test_resampling_gives_intervals_and_a_noise_floor() -> None:
     assert found.note is None
 
 
+@pytest.mark.no_cover
 def test_shares_cover_at_their_level() -> None:
     """Independent predictors of variance 1 and weights 1, 1, noise 2: a quarter each."""
     rng, covered = np.random.default_rng(4), 0

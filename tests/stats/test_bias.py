@@ -53,6 +53,7 @@ def test_a_pair_without_both_orders_is_counted_out() -> None:
         position_bias(["first"], [])
 
 
+@pytest.mark.no_cover
 def test_position_bias_covers_at_its_level() -> None:
     """Each order takes the first slot with .6, whatever is shown: bias .1."""
     rng, found = np.random.default_rng(1), []
@@ -95,6 +96,7 @@ def test_repeats_of_a_case_count_once() -> None:
     assert (found.n, found.flips_up) == (2, 1)
 
 
+@pytest.mark.no_cover
 def test_an_effect_covers_at_its_level() -> None:
     rng, found = np.random.default_rng(3), []
     for _ in range(400):

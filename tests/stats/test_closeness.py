@@ -119,6 +119,7 @@ def test_a_constant_difference_has_no_interval() -> None:
         bland_altman([], [])
 
 
+@pytest.mark.no_cover
 def test_the_bias_and_its_limits_cover_at_their_level() -> None:
     rng = np.random.default_rng(2)
     draws = rng.normal(0.3, 1, (400, 30))
@@ -129,6 +130,7 @@ def test_the_bias_and_its_limits_cover_at_their_level() -> None:
     assert abs(covered - 0.95) < 0.04
 
 
+@pytest.mark.no_cover
 def test_bias_and_limits_over_cases_cover_at_their_level() -> None:
     rng, found, low, high = np.random.default_rng(11), [], 0, 0
     z, sd = 1.959964, math.sqrt(2)

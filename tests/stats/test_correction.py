@@ -107,6 +107,7 @@ def in_cases(
     return passed.astype(float).tolist(), judged.astype(float).tolist(), names.tolist()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n_cases", [20, 60])
 def test_labels_from_elsewhere_in_cases_cover_where_outputs_would_not(n_cases: int) -> None:
     rng = np.random.default_rng(6)

@@ -88,6 +88,7 @@ def test_what_cannot_be_correlated_is_refused() -> None:
         correlation([1, None], [1, 2])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
 def test_correlations_cover_at_their_level(method: CorrelationMethod) -> None:
     rng, rho = np.random.default_rng(1), 0.6
@@ -122,6 +123,7 @@ def test_groups_that_all_lack_variation_have_no_mean() -> None:
         grouped_correlation([1, 2], [1, 2], ["x"])
 
 
+@pytest.mark.no_cover
 def test_the_mean_over_groups_covers_at_its_level() -> None:
     rng, groups = np.random.default_rng(2), np.repeat(np.arange(20), 8).tolist()
     sample = rng.normal(size=(4000, 2, 8))

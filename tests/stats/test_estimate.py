@@ -100,6 +100,7 @@ def test_a_jackknife_without_information_has_no_interval(value: float, left: lis
     assert found.reason
 
 
+@pytest.mark.no_cover
 def test_the_jackknife_interval_of_a_correlation_covers_at_its_level() -> None:
     rng, truth, n, estimates = np.random.default_rng(5), 0.6, 30, []
     for _ in range(400):

@@ -77,6 +77,7 @@ def covers(draw: Draw, statistic: Statistic, n: int, reps: int = 150) -> bool:
     return covers_at_least(known, truth)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", [12, 30, 100])
 @pytest.mark.parametrize("data", DATA)
 def test_smoothed_correlations_cover_where_those_of_fisher_do_not(data: str, n: int) -> None:
@@ -84,6 +85,7 @@ def test_smoothed_correlations_cover_where_those_of_fisher_do_not(data: str, n: 
         assert covers(DATA[data], partial(correlation, method=method, ci="smoothed"), n), method
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", [12, 30, 100])
 @pytest.mark.parametrize("data", ["even", "ceiling", "skewed", "gross errors"])
 def test_smoothed_kappa_and_concordance_cover(data: str, n: int) -> None:
@@ -101,12 +103,14 @@ def rare_outliers(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndar
     return 1 + np.searchsorted(EVEN, latent), latent + error
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", [12, 30, 100])
 def test_smoothed_rank_correlations_cover_with_rare_outliers(n: int) -> None:
     for method in ("spearman", "kendall"):
         assert covers(rare_outliers, partial(correlation, method=method, ci="smoothed"), n), method
 
 
+@pytest.mark.no_cover
 def test_pearsons_interval_does_not_cover_with_rare_outliers_in_100_outputs() -> None:
     """A limit that the documentation names; samples in which few were drawn do not show them."""
     smoothed = partial(correlation, method="pearson", ci="smoothed")
@@ -114,6 +118,7 @@ def test_pearsons_interval_does_not_cover_with_rare_outliers_in_100_outputs() ->
     assert not covers(rare_outliers, smoothed, 100)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("data", ["ceiling", "gross errors"])
 def test_fishers_intervals_do_not_cover_such_scores(data: str) -> None:
     for method in ("pearson", "spearman", "kendall"):
@@ -131,6 +136,7 @@ def pass_fail(prevalence: float, kappa: float) -> Draw:
     return draw
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", [12, 30, 100])
 def test_smoothed_kappa_covers_at_92_percent_prevalence(n: int) -> None:
     """The jackknife covers .70, .77 and .95 of kappa .4, and gives 65 % of n = 12 no interval."""
@@ -154,6 +160,7 @@ def cases(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.
     return 1 + np.searchsorted(EVEN, latent), 1 + np.searchsorted(EVEN, judge), names
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", [12, 30])
 def test_smoothed_intervals_over_cases_cover_where_items_would_not(n: int) -> None:
     x, y, _ = cases(np.random.default_rng(1), 20_000)

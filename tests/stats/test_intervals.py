@@ -292,6 +292,7 @@ def test_the_clustered_rate_covers_at_its_level(cases: int) -> None:
     assert covers_at_its_level(found, 0.8)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n", [10, 20, 50])
 def test_the_mean_of_ratings_near_the_ceiling_covers_at_its_level(n: int) -> None:
     rng, shares = np.random.default_rng(14), [0.02, 0.02, 0.02, 0.04, 0.90]

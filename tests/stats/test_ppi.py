@@ -106,6 +106,7 @@ def sample(rng: np.random.Generator, n: int, rest: int) -> tuple[list[float], ..
     return human[:n].tolist(), judge[:n].tolist(), judge[n:].tolist()
 
 
+@pytest.mark.no_cover
 def test_the_mean_covers_and_is_sharper_than_labels_alone() -> None:
     rng = np.random.default_rng(1)
     draws = [sample(rng, 40, 400) for _ in range(400)]
@@ -200,6 +201,7 @@ def test_unsound_strata_are_refused() -> None:
         stratified_ppi_mean([])
 
 
+@pytest.mark.no_cover
 def test_recalibrated_scores_cover() -> None:
     """The judge's scale is warped: it gives the cube of what humans think."""
     rng, found = np.random.default_rng(4), []

@@ -196,6 +196,7 @@ def drawn(rng: np.random.Generator, n: int, tie: float = 0) -> list[PairResult]:
     return results
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("model", [bradley_terry, davidson])
 def test_strengths_cover_at_their_level(model: Callable[..., Ranking]) -> None:
     rng = np.random.default_rng(1)
@@ -204,6 +205,7 @@ def test_strengths_cover_at_their_level(model: Callable[..., Ranking]) -> None:
     assert covers_at_its_level(found, 2)
 
 
+@pytest.mark.no_cover
 def test_rao_kuppers_strengths_cover_at_their_level() -> None:
     rng, theta, found = np.random.default_rng(2), 1.5, []
     for _ in range(300):
@@ -213,6 +215,7 @@ def test_rao_kuppers_strengths_cover_at_their_level() -> None:
     assert covers_at_its_level(found, 0.7)
 
 
+@pytest.mark.no_cover
 def test_strengths_over_prompts_cover_at_their_level() -> None:
     """All three answers to a prompt are compared on shared tastes, so its rows hang together."""
     rng, found, truth = np.random.default_rng(3), [], math.log(3)
@@ -269,6 +272,7 @@ def test_items_that_beat_each_other_by_way_of_others_are_one_level() -> None:
     assert comparisons(below, 5).is_separated()
 
 
+@pytest.mark.no_cover
 def test_the_advantage_of_the_first_slot_and_the_weight_of_ties_cover() -> None:
     """Two equal items, each shown first: exp(.4) for the slot, nu = .8."""
     rng, slot, ties = np.random.default_rng(9), [], 0

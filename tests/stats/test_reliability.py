@@ -86,6 +86,7 @@ def test_surprise_by_hand_and_at_the_ends() -> None:
     assert log_loss([0.5, 0.5], [1, 0]).reason == "no variation"
 
 
+@pytest.mark.no_cover
 def test_scores_cover_at_their_level() -> None:
     """p uniform and true: E (p - y)^2 = E p (1 - p) = 1/6, E -ln p(y) = 1/2."""
     rng, briers, losses = np.random.default_rng(2), [], []

@@ -107,6 +107,7 @@ def test_too_few_raters_or_wrong_arguments_are_refused() -> None:
         alt_test(humans, judge, epsilon=1)
 
 
+@pytest.mark.no_cover
 def test_the_advantage_covers_at_its_level() -> None:
     rng = np.random.default_rng(8)
     truth = alt_test(*panel(rated(rng, 12_000, 4))).advantage_probability
@@ -150,6 +151,7 @@ def test_a_gap_needs_matching_items() -> None:
         ceiling_gap([[1, None]], [1])
 
 
+@pytest.mark.no_cover
 def test_the_gap_covers_at_its_level() -> None:
     """A judge who guesses agrees by chance only; the raters by what both know."""
     rng = np.random.default_rng(9)

@@ -157,6 +157,7 @@ def test_nothing_cannot_be_resampled(x: list[float | None]) -> None:
         bootstrap(x, "mean", seed=1)
 
 
+@pytest.mark.no_cover
 def test_the_bootstrap_of_any_function_of_clustered_rows_covers() -> None:
     """A correlation of .5 over 50 cases of 3 rows that share one half of their noise."""
     rng, names, found = np.random.default_rng(10), np.repeat(np.arange(50), 3).tolist(), []

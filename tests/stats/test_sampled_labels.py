@@ -117,6 +117,7 @@ def test_equal_scores_say_nothing_of_the_draw() -> None:
         labels_look_random([1], [1, 2])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("binary", [True, False])
 def test_the_check_covers_and_seldom_cries_wolf(binary: bool) -> None:  # noqa: FBT001 - a parameter
     rng, found = np.random.default_rng(5), []

@@ -127,6 +127,7 @@ def test_scores_have_to_lie_on_the_scale() -> None:
         granularity([None], [1, 5])
 
 
+@pytest.mark.no_cover
 def test_the_ratio_over_cases_covers_where_that_over_items_does_not() -> None:
     """Judge and human differ by case: sd 1.5 to sqrt(2)."""
     rng, found, naive = np.random.default_rng(10), [], []

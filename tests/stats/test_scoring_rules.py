@@ -10,6 +10,7 @@ from tests.stats.repeated_cases import N_CASES, NAMES, rated_cases
 from tests.stats.simulation import covers_at_its_level, share_covering
 
 
+@pytest.mark.no_cover
 def test_scores_of_repeated_cases_cover_at_their_level() -> None:
     """p uniform on .05 to .95: E p (1 - p) = 1/4 - .9^2 / 12; repeats as items would not cover."""
     rng, found, naive, losses = np.random.default_rng(1), [], [], []

@@ -81,6 +81,7 @@ def test_limits_and_lengths_are_checked() -> None:
         risk_coverage([None], [1])
 
 
+@pytest.mark.no_cover
 def test_the_area_of_a_curve_covers_at_its_level() -> None:
     """By cases of four answers; the truth is the area of a very large sample."""
     rng = np.random.default_rng(9)

@@ -39,6 +39,7 @@ def test_overwhelming_evidence_does_not_overflow() -> None:
     assert found.p_value == 0
 
 
+@pytest.mark.no_cover
 def test_peeking_after_every_pair_keeps_the_error() -> None:
     rng = np.random.default_rng(1)
     wins = rng.integers(0, 2, (250, 150)).cumsum(axis=1).tolist()
@@ -92,6 +93,7 @@ def test_values_that_drift_are_told() -> None:
     assert found.note is not None or found.reason is not None
 
 
+@pytest.mark.no_cover
 def test_a_confidence_sequence_covers_at_every_look() -> None:
     rng, looks, kept = np.random.default_rng(2), (5, 10, 20, 40, 80), 0
     for _ in range(150):
@@ -101,6 +103,7 @@ def test_a_confidence_sequence_covers_at_every_look() -> None:
     assert kept / 150 >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 150)
 
 
+@pytest.mark.no_cover
 def test_a_restarted_sequence_seldom_leaves_the_true_mean_out_at_any_look() -> None:
     """Twelve windows of 20 scores whose mean is the limit, tested after each window."""
     rng, n_errors, reps = np.random.default_rng(3), 0, 40
@@ -127,6 +130,7 @@ def test_a_restarted_sequence_without_values_or_evidence_is_undecided() -> None:
     assert restarted_sequence([[0.7]], 0.8) is None
 
 
+@pytest.mark.no_cover
 def test_looking_at_a_difference_after_every_case_keeps_the_error() -> None:
     """Scores of five levels without a difference; a t test at every look errs far more often."""
     rng, n_runs, wrong, wrong_t = np.random.default_rng(5), 60, 0, 0

@@ -6,6 +6,7 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from judgekit.records import FindingNote
@@ -109,6 +110,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.no_cover
 @given(order=st.permutations(range(len(writes()))))
 @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_listing_depends_on_the_order_of_storing(order: Sequence[int], tmp_path: Path) -> None:

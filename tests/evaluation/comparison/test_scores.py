@@ -77,6 +77,7 @@ def even(rng: np.random.Generator, n: int) -> np.ndarray:
     return (rng.integers(0, 5, n) - rng.integers(0, 5, n)) / 4
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("shape", [long_tail, even])
 @pytest.mark.parametrize("n", [15, 60])
 def test_the_interval_of_a_difference_keeps_its_level(

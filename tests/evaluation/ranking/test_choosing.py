@@ -4,6 +4,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from judgekit.evaluation import Contest, RankRules, rank_matches
 from judgekit.evaluation.ranking import AdaptiveSelector, RoundRobinSelector
@@ -135,6 +136,7 @@ def test_the_matches_do_not_hang_on_the_order_in_which_answers_are_told() -> Non
     assert matches(turned=True) == matches(turned=False)
 
 
+@pytest.mark.no_cover
 def test_looking_after_every_round_shows_no_difference_where_there_is_none() -> None:
     """Seeded: 40 contests of equal sides; the error over all pairs and looks is 5 % at most."""
     rng = np.random.default_rng(2)

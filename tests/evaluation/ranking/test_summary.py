@@ -300,6 +300,7 @@ def test_other_names_are_the_same_ranking(meetings: list[MatchResult]) -> None:
         assert (same.best, same.worst) == (side.best, side.worst)
 
 
+@pytest.mark.no_cover
 def test_intervals_cover_and_wrong_orders_are_as_rare_as_they_say() -> None:
     """Seeded: strengths that differ from case to case, so that rows of a case hang together."""
     rng = np.random.default_rng(11)
