@@ -341,19 +341,18 @@ class Opinions:
         tone: Tone = "neutral",
         value: str = "",
     ) -> PageJson:
-        """The answer of a judge, with its score; `who` where its name alone is not enough."""
-        name = judge_name(one)
+        """The answer of a judge, with its score; `who` where its name does not tell it apart."""
         reason, reply = (
             (one.rationale, None)
             if isinstance(one, Judgment | Preference)
             else (one.message, one.reply)
         )
         return opinion(
-            who or name,
+            who,
             score,
             value=value,
             tone=tone,
-            facts=[*([name] if who else []), *judgment_facts(one), *facts],
+            facts=[judge_name(one), *judgment_facts(one), *facts],
             rationale=reason,
             quotes=quotes,
             reply=reply,

@@ -230,6 +230,7 @@ def agreement_document(merged: MergedLabels, labelling: Labelling | None = None)
             ]
         ),
         merged.to_json,
+        kind="Agreement",
     )
 
 
@@ -323,10 +324,10 @@ def _adjudication(merged: MergedLabels, labelling: Labelling) -> Labelling | Non
         if item["id"] in conflicts
     ]
     names = " or ".join(map(message.printable, merged.annotators))
-    read = f"Annotators differ on {numbers.format_count(len(items), 'item')}: read each one."
+    disagree = f"Annotators disagree on {numbers.format_count(len(items), 'item')}."
     intro = (
-        f"{read} Their answers stand beside it; give the answer that is right in your view.",
-        f"A third annotator decides, not {names}. The decision is a further label.",
+        f"{disagree} Read each one with the answers they gave, and choose the one you think right.",
+        f"Only somebody other than {names} can decide. A decision is added as a label of its own.",
     )
     task = {**task, "items": items, "adjudicates": True, "others": [*merged.annotators]}
     title = "Decide the conflicts"

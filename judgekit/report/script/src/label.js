@@ -393,10 +393,10 @@ function Items({ task, items, work: given, change, save, leave, resume, isPracti
       acts[event.key]();
     }
   }
-  // An effect runs after painting: a key that comes sooner must not act on the state before.
+  // Before the page is drawn: a key that is pressed as soon as an item is seen must not be lost.
   const latestKey = useRef(null);
   latestKey.current = onKey;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event) => latestKey.current(event);
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);

@@ -38,7 +38,7 @@ function Exchange({ exchange, omitted, isOpen }) {
 export function Opinion({ row, exchanges = [], view }) {
   const score = row.tone === "error" ? html`<${Badge} tone="error">${row.score}<//>` : html`<strong class=${row.tone}>${visible(row.score)}</strong>`;
   return html`<div class="opinion">
-    <p><span class="who"><bdi>${visible(row.who)}</bdi>:</span> ${score}${row.value && html`<span class="dim"> → ${row.value}</span>`}</p>
+    <p>${row.who && html`<span class="who"><bdi>${visible(row.who)}</bdi>:</span> `}${score}${row.value && html`<span class="dim"> → ${row.value}</span>`}</p>
     <${Facts} facts=${row.facts} />
     ${row.rationale ? html`<p class="rationale" dir="auto">${visible(row.rationale)}</p>` : html`<p class="note">no reason</p>`}
     ${row.quotes.length > 0 && html`<ol class="quotes">${row.quotes.map((quote) =>
