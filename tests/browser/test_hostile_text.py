@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -99,13 +100,21 @@ def test_nothing_runs_from_files_to_the_viewer(browser: Browser, tmp_path: Path)
     assert problems == []
 
 
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a packet's page, two annotators' labels and the page of their agreement."""
+    folder = tmp_path_factory.mktemp("labelled")
+    files = hostile_labels(folder)
+    judgekit("label", "--merge", *files, "-o", "agreement.html", folder=folder)
+    return folder
+
+
 @pytest.mark.parametrize("policy", [True, False], ids=["policy", "no policy"])
 def test_nothing_runs_from_labels_to_their_pages(
-    browser: Browser, tmp_path: Path, *, policy: bool
+    browser: Browser, labelled: Path, tmp_path: Path, *, policy: bool
 ) -> None:
     """Names of cases, criteria, levels and annotators, and comments: on every page of labelling."""
-    first, second = hostile_labels(tmp_path)
-    judgekit("label", "--merge", first, second, "-o", "agreement.html", folder=tmp_path)
+    shutil.copytree(labelled, tmp_path, dirs_exist_ok=True)
     problems: list[str] = []
     context = hostile_context(browser, policy=policy)
     page = context.new_page()
@@ -114,7 +123,7 @@ def test_nothing_runs_from_labels_to_their_pages(
         assert times_run(page, tmp_path / name) == 0
         page.reload()
         label_one(page)
-    for path in (first, second):
+    for path in ("first.jsonl", "second.jsonl"):
         judgekit("label", "--import", path, folder=tmp_path)
     with viewing(tmp_path, verb=("label", "--page")) as address:
         page.goto(address)

@@ -306,6 +306,7 @@ def test_an_answer_has_its_time_tokens_cost_and_agent_run() -> None:
         "not fully judged",
     ]
     assert answer["opinions"][0]["rows"][0]["facts"] == [
+        "openai/m pointwise/default@1",
         "confidence 0.50",
         "expected score 0.90",
         "$0.25",
