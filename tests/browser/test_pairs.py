@@ -236,6 +236,8 @@ def test_two_variants_stand_side_by_side(page: Page, pairs: Path) -> None:
     assert body.locator(".side h4").all_inner_texts() == ["A: old", "B: new"]
     assert "and we pay the parcel." in body.locator(".side").nth(1).inner_text()
     assert [one.inner_text() for one in body.locator(".opinion strong").all()] == ["2", "5"]
+    facts = body.locator(".opinion .facts").all_inner_texts()
+    assert all(text.startswith("openai/m pointwise/") for text in facts), facts
 
 
 def test_the_words_that_differ_are_shown_by_a_key(page: Page, pairs: Path) -> None:

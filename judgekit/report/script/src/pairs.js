@@ -94,8 +94,7 @@ function byTitle(answers) {
     for (const group of answer.opinions) {
       for (const row of group.rows) {
         const tone = row.tone === "error" ? row.tone : group.tone;
-        const shown = { ...row, who: answer.name, tone, facts: [row.who, ...row.facts] };
-        add(group.title, { row: shown, exchanges: answer.exchanges, place });
+        add(group.title, { row: { ...row, who: answer.name, tone }, exchanges: answer.exchanges, place });
       }
     }
     for (const one of answer.checks) {
