@@ -7,7 +7,9 @@ A page is one story in a folder of its own, told from its first block to its las
   space; `…` is for what differs each time, and alone on a line for any lines;
 - other YAML, TOML and JSON blocks are read, YAML as a part of a suite or as a rubric;
 - what follows `<!-- not run: why -->`, or `<!-- needs: program -->` where that is not installed,
-  is only parsed.
+  is only parsed;
+- a model of `openai/` is a judge by rule on this machine (`tests.servers.judging`), and its key
+  is set; `pytest` runs in a process of its own, and `cd` and `export` do what they do in a shell.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ from judgekit.datasets import load_rubric, load_suite
 from judgekit.formats import document_kind
 from judgekit.records import Output
 from tests.cli.commanding import runner
+from tests.servers.judging import judging
+from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,7 +54,7 @@ if TYPE_CHECKING:
     from tests.cli.commanding import Ran
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+PAGES = ["../README.md", *sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))]
 ADDRESS = "http://localhost:8000"
 """Where the pages say that a server is."""
 
@@ -123,7 +127,7 @@ class Story:
             _parse(block)
 
     def write(self, name: str, text: str) -> None:
-        path = self.folder / name
+        path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace(ADDRESS, self.address), encoding="utf-8")
         if path.suffix == ".yaml":
@@ -144,11 +148,32 @@ class Story:
         if words.startswith(_INSTALL):
             return self.install(words.removeprefix(_INSTALL))
         program, *arguments = shlex.split(words)
+        if program == "cd":
+            self.monkeypatch.chdir(arguments[0])
+            return ""
+        if program == "export":
+            name, _, value = arguments[0].partition("=")
+            if not name.startswith("OPENAI_"):  # the key of the judge by rule stays
+                self.monkeypatch.setenv(name, value)
+            return ""
+        if program == "pytest":
+            return self.pytest(arguments, code=int(remark or 0))
         assert program == "judgekit", line
         ran = self.run(*arguments)
         assert ran.code == int(remark or 0), f"{line}\n{ran.out}{ran.err}"
         progress = re.compile(r"^done \d+ of .*\n", re.MULTILINE)
         return ran.out + progress.sub("", ran.err)
+
+    def pytest(self, arguments: list[str], *, code: int) -> str:
+        """Run the tests of the page, with no settings but those that it shows."""
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:randomly", *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == code, ran.stdout + ran.stderr
+        return ran.stdout
 
     def install(self, package: str) -> str:
         """Install a package of the page, without a network."""
@@ -162,13 +187,26 @@ class Story:
         return ""
 
 
+@pytest.fixture(scope="module")
+def judge_server() -> Iterator[str]:
+    """The address of a judge by rule that speaks OpenAI's protocol."""
+    with OpenAILikeServer(judging) as served:
+        yield served.url
+
+
 @pytest.fixture
 def story(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    server: str,
+    judge_server: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Story]:
     """An empty folder to tell a page in; what it installs is forgotten afterwards."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    monkeypatch.setenv("OPENAI_API_BASE", judge_server)
     known = set(sys.modules)
     yield Story(tmp_path, runner(capsys), server, monkeypatch)
     _forget_packages()
@@ -198,7 +236,7 @@ def test_everything_a_page_shows_is_true(page: str, story: Story) -> None:
 def test_links_of_a_page_lead_somewhere(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     for name, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text):
-        target = (DOCS / name).resolve() if name else DOCS / page
+        target = ((DOCS / page).parent / name).resolve() if name else DOCS / page
         assert target.is_file(), name
         if anchor:
             assert anchor in _anchors(target), f"{name}#{anchor}"
