@@ -18,6 +18,7 @@ from typing import IO, TypeVar
 from pydantic import JsonValue
 
 from judgekit.errors import DatasetError, SettingsError
+from judgekit.extras import install_hint
 from judgekit.formats.documents import YAML_SUFFIXES, ParsedDocument, read_document
 from judgekit.formats.problems import FieldFault, json_kind
 from judgekit.formats.text import (
@@ -207,8 +208,7 @@ def _iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
         pa = require_pyarrow()
         from pyarrow import parquet  # noqa: PLC0415 - costs a second; only Parquet files need it
     except SettingsError as error:
-        hint = 'pip install "judgekit-llm[parquet]"'
-        raise DatasetError(error.message, path=path, hint=hint) from error
+        raise DatasetError(error.message, path=path, hint=install_hint("pyarrow")) from error
     row = 0
     try:
         with parquet.ParquetFile(path) as table:
@@ -305,7 +305,7 @@ def require_pyarrow() -> ModuleType:
     except ImportError as error:
         raise SettingsError(
             "Parquet files need pyarrow, which is not installed",
-            hint='pip install "judgekit-llm[parquet]", or write .jsonl or .csv',
+            hint=f"{install_hint('pyarrow')}, or write .jsonl or .csv",
         ) from error
     module: ModuleType = pa
     return module
