@@ -27,6 +27,7 @@ JOBS: dict[str, dict[str, str]] = {
         "init": "Create a working example suite to edit; needs no key.",
         "validate": "Check suites, rubrics, cases and other files for errors.",
         "lint": "Check rubrics and templates for wording that misleads judges.",
+        "schema": "Print the JSON Schema of a kind of file, for editors.",
         "doctor": "Check the installation, API keys, cache and, on request, a model.",
     },
     "Grade and compare": {

@@ -233,6 +233,8 @@ class Label(Record):
     """A human judgment of one output, or of two."""
 
     case_id: Name
+    """The case whose output was judged."""
+
     variant: Name | None = None
     """The variant; may be left out where there is only one."""
 
@@ -253,7 +255,11 @@ class Label(Record):
     """Of two outputs the better one: `a`, `b`, `tie`, or the name of its variant."""
 
     rationale: Name | None = None
+    """The reason."""
+
     confidence: Fraction | None = None
+    """How sure the annotator is, from 0 to 1."""
+
     metadata: JsonObject | None = None
     """Further fields of the item; groups can be formed by them."""
 
