@@ -1,117 +1,105 @@
-"""`judgekit init`: writes a working suite to edit, made from the demo's data."""
+"""`judgekit init`: writes a working suite to edit, from a folder in `calibration/templates`."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
-import tempfile
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from judgekit.cli.demo import import_recording
+from judgekit.cli import console
 from judgekit.cli.help import command
-from judgekit.cli.options import GradingOptions, OutputOptions, flag
-from judgekit.cli.outputs import show_line
-from judgekit.cli.setup import GradeSetup, grade_setup
-from judgekit.datasets import JudgeSettings, load_suite
+from judgekit.cli.options import OutputOptions, option
 from judgekit.errors import SettingsError
-from judgekit.judge import Judge
-from judgekit.models import RecordingModel
-from judgekit.records import JsonObject
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
 
-# One case of each kind of task, few enough to read all of them.
-_CASES = ("sale-item-refund", "private-address", "incident-summary", "lead-extraction")
-_VARIANTS = {"qwen2.5-coder-0.5b": "v1", "qwen2.5-coder-1.5b": "v2"}
+Template = Literal["start", "agent", "rag", "prompts", "skill", "pytest"]
+
+SCHEMA_FILE = "suite.schema.json"
+_README, _IGNORE = "README.md", ".gitignore"
+
+# Files that many folders have already, and that nothing else here needs.
+_OPTIONAL = {_README, _IGNORE}
+
+# The README's blocks of commands, where the line above a command says what it is for.
+_BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"^# (.+)\n(\w.+)$", re.MULTILINE)
 
 
 class _InitOptions(OutputOptions):
-    force: bool = flag("Overwrite existing files.")
+    template: Template = option(
+        "What is tested: answers to cases (start), agents with tool calls, answers from documents "
+        "(rag), two prompts, a skill, or anything by pytest.",
+        "start",
+    )
 
 
 @command("init", _InitOptions)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 def init_command(options: _InitOptions, *, folder: Path) -> None:
-    """Create a working suite in FOLDER: config, cases, outputs, rubric, recorded replies.
+    """Create a working suite in FOLDER: cases, outputs, rubric, labels, recorded judge replies.
 
-    It runs at once and without a key: judgekit grade. Edit the files to make it yours.
+    Every command that is printed afterwards runs as it is, without a key. The README.md of the
+    folder explains the files; edit them to make the suite yours.
+
+    Existing files are never overwritten. An existing README.md or .gitignore is kept; any other
+    file that exists already is an error, and nothing is written.
 
     Examples:
         judgekit init my-suite
-        cd my-suite && judgekit grade
+        judgekit init my-agent --template agent
     """
     name = folder.resolve().name or "suite"
-    with tempfile.TemporaryDirectory(prefix="judgekit-init-") as temporary:
-        import_recording(Path(temporary))
-        frozen = JudgeSettings(frozen=True)
-        setup = grade_setup(
-            GradingOptions(config=_demo_suite(), cache_dir=Path(temporary), judge_settings=frozen)
-        )
-        with setup.judge:
-            files = _files(setup, name, Path(temporary))
-    # All or nothing: a mixture of the user's files and these would not run.
+    files = _files(options.template, name)
+    # A mixture of the user's files and these would not run.
     present = [path for path in files if (folder / path).exists()]
-    if present and not options.force:
+    if refused := [path for path in present if path not in _OPTIONAL]:
         raise SettingsError(
-            f"{folder} already has {', '.join(present)}", hint="choose another folder, or --force"
+            f"{folder} already has {', '.join(refused)}; nothing was written",
+            hint="choose another folder: judgekit init my-suite",
         )
-    for path, text in files.items():
+    written = [path for path in files if path not in present]
+    for path in written:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
-    where = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
-    line = f"wrote {format_count(len(files), 'file')} to {folder}\nnext: {where}judgekit grade"
-    show_line(line, {"folder": str(folder), "files": list(files)}, options, is_note=True)
+        (folder / path).write_text(files[path], encoding="utf-8", newline="\n")
+    block = _BLOCK.search(files[_README])
+    steps = [(step, purpose) for purpose, step in _COMMAND.findall(block[1] if block else "")]
+    if options.as_json:
+        commands = [step for step, _ in steps]
+        data = {"folder": str(folder), "files": written, "kept": present, "commands": commands}
+        console.print_json(data)
+        return
+    is_here = folder.resolve() == Path.cwd()
+    where = "this folder" if is_here else str(folder)
+    console.note(f"Wrote {format_count(len(written), 'file')} to {where}.")
+    if present:
+        console.note(f"Kept your {' and '.join(present)}.")
+    if _IGNORE in present and ".judgekit" not in (folder / _IGNORE).read_text("utf-8", "replace"):
+        console.note("Add .judgekit/ to your .gitignore: stored runs and cached replies are there.")
+    if not is_here:
+        steps = [(f"cd {shlex.quote(str(folder))}", ""), *steps]
+    width = max(len(step) for step, _ in steps)
+    lines = [f"  {step:{width}}  {purpose}".rstrip() for step, purpose in steps]
+    console.note("\n".join(["", "Next, without a key:", "", *lines]))
 
 
-def _files(setup: GradeSetup, name: str, temporary: Path) -> dict[str, str]:
-    answers = [
-        (case, output)
-        for case, output in setup.answers()
-        if case.id in _CASES and output.variant in _VARIANTS
-    ]
-    cases = {case.id: case.to_json() for case, _ in answers}
-    # The outputs are graded once more from the recording, so that replies to retried questions are
-    # among the rows that `recorded:` reads.
-    replies = temporary / "replies.jsonl"
-    # The settings of the demo's judge: with others its replies would not be found in the cache.
-    settings = load_suite(_demo_suite()).judge[0].model_dump(exclude_unset=True, exclude={"model"})
-    with Judge(
-        RecordingModel(setup.judge.connection.model, replies), cache=None, **settings
-    ) as judge:
-        for case, output in answers:
-            # Recorded replies are found by case and variant, and the suite names them v1 and v2.
-            named = {"variant": _VARIANTS[output.variant or ""]}
-            judge.grade_sync(case, output.model_copy(update=named), setup.rubric)
-    files = {
-        "judgekit.yaml": _named("judgekit.yaml", json.dumps(name, ensure_ascii=False)),
-        "README.md": _named("README.md", name),
-        "cases.jsonl": _jsonl(list(cases.values())),
-        "rubrics/quality.yaml": shipped_file("calibration", "demo", "rubric.yaml").read_text(
-            encoding="utf-8"
-        ),
-        "replies.jsonl": replies.read_text(encoding="utf-8"),
-    }
-    for variant, label in _VARIANTS.items():
-        # The variant is the file's, and the rest of the record describes the recorded run.
-        rows = [
-            {k: v for k, v in output.to_json().items() if k in {"case_id", "text", "usage"}}
-            for _, output in answers
-            if output.variant == variant
-        ]
-        files[f"outputs/{label}.jsonl"] = _jsonl(rows)
+def _files(template: str, name: str) -> dict[str, str]:
+    """The files of a template by their path, with the name of the new suite in them."""
+    root = shipped_file("calibration", "templates", template)
+    files: dict[str, str] = {}
+    # Sorted by parts: the same order on every system.
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            files[path.relative_to(root).as_posix()] = path.read_text(encoding="utf-8")
+    # In a checkout, a real .gitignore would apply to the template itself.
+    files[_IGNORE] = shipped_file("calibration", "templates", "gitignore").read_text("utf-8")
+    if "judgekit.yaml" in files:
+        quoted = json.dumps(name, ensure_ascii=False)
+        files["judgekit.yaml"] = files["judgekit.yaml"].replace("NAME", quoted, 1)
+        files[SCHEMA_FILE] = shipped_file("prompts", SCHEMA_FILE).read_text("utf-8")
+    files[_README] = files[_README].replace("NAME", name, 1)
     return files
-
-
-def _named(file: str, name: str) -> str:
-    text = shipped_file("calibration", "demo", "init", file).read_text(encoding="utf-8")
-    return text.replace("NAME", name, 1)
-
-
-def _demo_suite() -> Path:
-    return shipped_file("calibration", "demo", "judgekit.yaml")
-
-
-def _jsonl(rows: list[JsonObject]) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -175,6 +175,10 @@ class RecordedModel:
         """
         # The first wrong field is enough: a message with all of them could not be read.
         fields = key._asdict()
+        # One file may serve grading and comparing, which are different commands.
+        orders = {order is not None for order in self._requested["order"]}
+        if (key.order is not None) not in orders and self._used:
+            return None
         for name in _REPORT_ORDER:
             value = fields[name]
             serves_all = value is None and name in _WILDCARD_FIELDS

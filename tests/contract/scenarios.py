@@ -48,7 +48,7 @@ _PREFERENCES = {
 }
 
 SCENARIOS: dict[str, Scenario] = {
-    "init": Scenario(("init shop", "init shop", "init shop --force")),
+    "init": Scenario(("init shop", "init shop", "init bot --template agent")),
     "init_used": Scenario(
         ("init .", "validate", "lint", "grade", "run -q", "compare v1 v2 -q", "plan", "audit -n 2")
     ),
