@@ -128,6 +128,11 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     # Imports and records fill memory with objects that stay. At Python's default of 700 new objects
     # the collector goes through all of them again and again: 7 % of the time of `grade`.
     gc.set_threshold(*_GC_THRESHOLD)
+    # Set by a shell's completion function. click itself would import every command for it.
+    if instruction := os.environ.get("_JUDGEKIT_COMPLETE"):
+        from judgekit.cli.completion import print_completions  # noqa: PLC0415 - only for a shell
+
+        sys.exit(print_completions(judgekit, instruction))
     try:
         code = _run(args)
         sys.stdout.flush()
