@@ -229,7 +229,7 @@ def _row(fields: dict[str, object], path: Path, row: int) -> dict[str, JsonValue
     values: dict[str, JsonValue] = {}
     for name, cell in fields.items():
         try:
-            value = _value(cell)
+            value = json_cell(cell)
         except ValueError as error:
             message = f"row {row}, column {name!r}: {error}"
             raise DatasetError(message, path=path, line=row) from error
@@ -238,10 +238,26 @@ def _row(fields: dict[str, object], path: Path, row: int) -> dict[str, JsonValue
     return values
 
 
-def _value(cell: object) -> JsonValue:
+def json_cell(cell: object) -> JsonValue:
     """A cell as JSON; a map column, a list of pairs, becomes a list of lists."""
     match cell:
-        case None | bool() | int() | str():
+        case dict():
+            return {str(key): json_cell(item) for key, item in cell.items()}
+        case list() | tuple():
+            return [json_cell(item) for item in cell]
+        # The scalars and arrays of numpy, which this layer does not import.
+        case _ if hasattr(cell, "dtype") and hasattr(cell, "tolist"):
+            return json_cell(cell.tolist())
+        case _:
+            return _scalar(cell)
+
+
+def _scalar(cell: object) -> JsonValue:
+    # Missing values of pandas, one of which is a datetime to Python.
+    if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
+        return None
+    match cell:
+        case bool() | int() | str():
             return cell
         case float() | decimal.Decimal():
             if math.isinf(number := float(cell)):
@@ -249,10 +265,6 @@ def _value(cell: object) -> JsonValue:
             return None if math.isnan(number) else number
         case dt.datetime() | dt.date() | dt.time():
             return cell.isoformat()
-        case dict():
-            return {str(key): _value(item) for key, item in cell.items()}
-        case list() | tuple():
-            return [_value(item) for item in cell]
         case _:
             raise ValueError(f"a {type(cell).__name__} has no JSON form; write it as text")
 

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
+from judgekit.presentable import NotebookResult
 from judgekit.records.calibration import CalibratedPanel
 from judgekit.records.output import Usage
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
@@ -178,7 +180,7 @@ class UncalibratedVerdict(Record):
     criteria: dict[Name, Fraction | None]
 
 
-class Verdict(Record):
+class Verdict(Record, NotebookResult):
     """What the rubric concludes for one output."""
 
     case_id: str | None
@@ -211,6 +213,13 @@ class Verdict(Record):
     asked: CalibratedPanel | None = None
     """The settings of the judges (model, template, parameters), to which calibration maps are
     bound; None when unknown."""
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
+        """Who passes and with what: judgments in full have thousands of characters."""
+        yield from ((n, getattr(self, n)) for n in ("case_id", "variant", "passed", "value"))
+        yield "criteria", {one.name: one.value for one in self.criteria}
+        if self.failures:
+            yield "failures", [f"{one.criterion}: {one.kind}" for one in self.failures]
 
     @property
     def decided_by(self) -> Literal["raw", "calibrated"]:
