@@ -249,6 +249,13 @@ def test_the_reference_is_what_the_registry_says() -> None:
     assert script["listed_names"]() == _built_in(assertion_registry())
 
 
+def test_the_api_reference_is_what_the_docstrings_say() -> None:
+    pages = runpy.run_path(str(DOCS / "api_reference.py"))["written"]()
+    assert {*pages} == {*(DOCS / "reference").glob("*.md")}
+    for path, text in pages.items():
+        assert path.read_text(encoding="utf-8") == text, "run python docs/api_reference.py"
+
+
 @pytest.mark.no_cover
 def test_the_pictures_are_those_that_their_script_draws() -> None:
     drawn = runpy.run_path(str(DOCS / "pictures.py"))["written"]()
