@@ -31,7 +31,7 @@ _MARKER = (
 _JUDGE_POOL: pytest.StashKey[JudgePool] = pytest.StashKey()
 _RECORDER: pytest.StashKey[VerdictRecorder] = pytest.StashKey()
 
-_FIXTURES = frozenset({"judge", "rubric", "case"})
+_FIXTURES = frozenset({"judge", "rubric"})
 # The markers by which other plugins run coroutines.
 _ASYNC_MARKERS = ("asyncio", "anyio", "trio", "twisted", "tornado", "gen_test")
 
