@@ -6,7 +6,6 @@ uses a fixture. `-p no:judgekit` disables it.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -32,7 +31,7 @@ _MARKER = (
 _JUDGE_POOL: pytest.StashKey[JudgePool] = pytest.StashKey()
 _RECORDER: pytest.StashKey[VerdictRecorder] = pytest.StashKey()
 
-_FIXTURES = frozenset({"judge", "rubric", "case"})
+_FIXTURES = frozenset({"judge", "rubric"})
 # The markers by which other plugins run coroutines.
 _ASYNC_MARKERS = ("asyncio", "anyio", "trio", "twisted", "tornado", "gen_test")
 
@@ -99,6 +98,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     if any(pyfuncitem.get_closest_marker(name) for name in _ASYNC_MARKERS):
         return None
+    import asyncio  # noqa: PLC0415 - slow to load, and most sessions have no such test
+
     wanted = inspect.signature(pyfuncitem.obj).parameters
     arguments = {name: value for name, value in pyfuncitem.funcargs.items() if name in wanted}
     # With a factory the loop does not become the current one of the thread, which may be another

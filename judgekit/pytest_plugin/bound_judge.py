@@ -386,10 +386,11 @@ class JudgePool:
         self, path: str | Path | None, rubric: Rubric, judge: Judge
     ) -> CalibrationInUse:
         """Whether calibration maps hold for a rubric and a judge, looked up once."""
-        key = str(path), rubric.fingerprint, judge.id
+        # The whole configuration: judges with one id may differ in their parameters.
+        panel = judging_of_judge(judge)
+        key = str(path), rubric.fingerprint, panel.model_dump_json()
         if key not in self._calibrations:
-            use = resolve_calibration(path, rubric, judging_of_judge(judge))
-            self._calibrations[key] = use
+            self._calibrations[key] = resolve_calibration(path, rubric, panel)
         return self._calibrations[key]
 
     def cases(self, file: str | Path) -> Mapping[str, Case]:
