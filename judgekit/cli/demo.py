@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from judgekit.calibration import calibrate
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, dry_run_option, flag, option
@@ -13,28 +17,55 @@ from judgekit.cli.outputs import export_outputs, output_option
 from judgekit.cli.run import grade_files
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.cli.suite_setup import GradeOptions
-from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
+from judgekit.datasets import (
+    DEFAULT_CACHE_FOLDER,
+    JudgeSettings,
+    iter_case_outputs,
+    load_dataset,
+    load_rubric,
+)
+from judgekit.evaluation import ComparisonTally, JudgedPair, OutputPair
+from judgekit.judge import Judge
 from judgekit.models import SMOKE_NOTICE, is_smoke_name
 from judgekit.models.cache import DiskCache, import_entries
+from judgekit.report import (
+    CaseTable,
+    Details,
+    Entries,
+    Entry,
+    Section,
+    calibration_document,
+    comparison_document,
+    not_empty,
+)
+from judgekit.report.numbers import format_duration, format_share
 from judgekit.resources import shipped_file
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judgekit.records import Rubric, Verdict
+    from judgekit.report import Block, Tone
+
 _RECORDED = """\
-12 real tasks, answered by three small language models, graded on {n_criteria} criteria by one of
-them, Qwen2.5-Coder-1.5B. Its replies were recorded on 2026-11-22 and are read from a reply cache
-now: no key, no network, no calls, no cost.
+12 tasks, answered by three small models and graded on {n_criteria} criteria by one of them,
+Qwen2.5-Coder-1.5B. Its replies were recorded on 2026-11-22: no key, no network, no calls, no cost.
 """
 
 # A demonstration with a weak judge must state it, or its verdicts pass for the product's.
 _AFTERWARDS = """
-How far to trust this judge: little. Qwen2.5-Coder-1.5B was chosen because it runs on any laptop.
-On 60 general pairs of LLMBar it agreed with the human labels in 65 % of cases, in one order (chance
-is 50 %; GPT-4 reached 96 % on the same pairs), and here it also grades its own outputs.
-Use a strong judge instead with one flag, its key in the environment:
+Do not trust this judge: it runs on any laptop, agreed with human labels in 65 % of 60 pairs of
+LLMBar (chance is 50 %, GPT-4 96 %), and grades its own outputs here.
 
-  judgekit demo --judge openai/gpt-4.1-mini      (`--dry-run` estimates the cost first)
+Next:
+  judgekit init my-suite                       the same data as files to edit
+  judgekit demo -o demo.html                   this report as a page, with every case
+  judgekit demo --judge openai/gpt-4.1-mini    another judge; --dry-run estimates the cost"""
 
-See every case on a page: judgekit demo -o demo.html
-Your own outputs next: judgekit init my-suite"""
+# The labelled variants, as `judgekit init` names them.
+_LABELLED = {"v1": "qwen2.5-coder-0.5b", "v2": "qwen2.5-coder-1.5b"}
+_WRONG, _RIGHT = 2, 4
+"""Labels up to one and from the other mean that an output is wrong or right."""
 
 
 class _DemoOptions(OutputOptions):
@@ -53,7 +84,7 @@ class _DemoOptions(OutputOptions):
 
 @command("demo", _DemoOptions)
 def demo_command(options: _DemoOptions) -> None:
-    """Grade 36 real outputs of three small models; needs no key and no network.
+    """Grade, compare and calibrate on real outputs of small models; needs no key and no network.
 
     By default the replies of the judge come from a shipped recording. With --live or --judge the
     same outputs are graded by that judge, and its replies are cached in .judgekit/cache.
@@ -91,7 +122,10 @@ def demo_command(options: _DemoOptions) -> None:
         if is_commented:
             rubric = grade_rubric(None, configured_suite(config))
             console.note(_RECORDED.format(n_criteria=len(rubric.criteria)))
-        code = grade_files(grading, files)
+        # A part of the outputs may have neither labels nor pairs.
+        shows_all = is_commented and options.limit is None
+        arrange = partial(_arranged, cache=Path(folder)) if shows_all else None
+        code = grade_files(grading, files, arrange=arrange)
     if is_commented and not options.dry_run:
         console.note(_AFTERWARDS)
     sys.exit(code)
@@ -102,3 +136,128 @@ def import_recording(folder: Path) -> None:
     recording = shipped_file("calibration", "demo", "judge_replies.jsonl")
     with DiskCache(folder) as cache:
         import_entries(cache, recording)
+
+
+def _arranged(
+    blocks: tuple[Block, ...], read_verdicts: Callable[[], list[Verdict]], *, cache: Path
+) -> tuple[Block, ...]:
+    """The table of variants first, then what else can be done with the same data."""
+    verdicts = read_verdicts()
+    table, *others = blocks
+    pages = [block for block in others if isinstance(block, CaseTable)]
+    rest = not_empty(block for block in others if not isinstance(block, CaseTable))
+    rubric = load_rubric(shipped_file("calibration", "demo", "rubric.yaml"))
+    labels = [
+        {**row, "variant": _LABELLED[row["variant"]]}
+        for row in map(json.loads, _start_file("labels.jsonl").read_text("utf-8").splitlines())
+    ]
+    return (
+        table,
+        _examples(verdicts, labels),
+        _comparison(rubric),
+        _calibration(verdicts, labels, rubric),
+        _savings(cache, verdicts),
+        *pages,
+        Details("The run in detail", rest),
+    )
+
+
+def _examples(verdicts: list[Verdict], labels: list[dict[str, Any]]) -> Entries:
+    """A failure with evidence, a pass that the label confirms, a pass that it contradicts."""
+    by_output = {
+        (row["case_id"], row["variant"]): row for row in labels if row["criterion"] == "correct"
+    }
+    chosen: dict[str, Entry] = {}
+    for verdict in verdicts:
+        label = by_output.get((verdict.case_id or "", verdict.variant or ""))
+        judgment = next((one for one in verdict.judgments if one.criterion == "correct"), None)
+        if label is None or judgment is None:
+            continue
+        is_wrong, quotes = label["raw"] <= _WRONG, [q for q in judgment.evidence if q.found]
+        if verdict.passed is False and is_wrong and quotes:
+            kind = "rightly failed"
+        elif verdict.passed and label["raw"] >= _RIGHT and quotes:
+            kind = "rightly passed"
+        elif verdict.passed and label["raw"] == 1:
+            kind = "wrongly passed"
+        else:
+            continue
+        lines = (
+            f"judge: correct {judgment.raw:g} of 5. {judgment.rationale}",
+            *(f"evidence: “{quote.quote}”" for quote in quotes[:1]),
+            f"label: correct {label['raw']} of 5. {label['rationale']}",
+        )
+        headline = f"{verdict.case_id}, {verdict.variant}"
+        tone: Tone = "fail" if kind == "wrongly passed" else "pass"
+        chosen.setdefault(kind, Entry(headline, lines, kind, tone))
+    kinds = ("rightly failed", "rightly passed", "wrongly passed")
+    return Entries(tuple(chosen[kind] for kind in kinds if kind in chosen), "Three verdicts")
+
+
+def _comparison(rubric: Rubric) -> Section:
+    """Two variants blind in both orders, by recorded replies."""
+    cases = load_dataset(_start_file("cases.jsonl"))
+    sides = [
+        {
+            case.id: (case, output)
+            for case, output in iter_case_outputs(
+                _start_file("outputs", f"{name}.jsonl"), cases, variant=name
+            )
+        }
+        for name in _LABELLED
+    ]
+    tally = ComparisonTally(rubric, (_LABELLED["v1"], _LABELLED["v2"]))
+    with Judge(f"recorded:{_start_file('replies.jsonl')}", cache=None) as judge:
+        for case_id, (case, first) in sides[0].items():
+            second = sides[1][case_id][1]
+            comparison = judge.compare_sync(case, first, second, rubric)
+            tally.add(JudgedPair(OutputPair(case, first, second), comparison))
+    document = comparison_document(tally.summary())
+    table, *rest = document.blocks
+    text = f"A is {_LABELLED['v1']}, B is {_LABELLED['v2']}: {document.conclusion.text}"
+    return Section(
+        "Compare: which variant is better?",
+        (table, Details("The comparison in detail", not_empty(rest))),
+        intro=text,
+        tone=document.conclusion.tone,
+    )
+
+
+def _calibration(verdicts: list[Verdict], labels: list[dict[str, Any]], rubric: Rubric) -> Section:
+    """The same verdicts against the labels."""
+    labelled = [one for one in verdicts if one.variant in _LABELLED.values()]
+    report = calibrate(labelled, labels, rubric=rubric)
+    document = calibration_document(report)
+    found = report.overall.pass_fail
+    text = document.conclusion.text
+    if found is not None:
+        judge, human = (format_share(rate.value) for rate in (found.judge_rate, found.human_rate))
+        text = (
+            f"The judge passes {judge} of {report.overall.n} outputs, the example labels {human}. "
+            f"Of the outputs that the labels fail, the judge fails {format_share(found.tnr.value)}."
+        )
+    is_table = [block for block in document.blocks if getattr(block, "title", "") == "Pass or fail"]
+    rest = not_empty(block for block in document.blocks if block not in is_table)
+    return Section(
+        "Calibrate: how far can the judge be trusted?",
+        (*is_table, Details("The calibration in detail", rest)),
+        intro=text,
+        tone="fail",
+    )
+
+
+def _savings(folder: Path, verdicts: list[Verdict]) -> Section:
+    """What the reply cache saved in this run, as it does in every second run."""
+    with DiskCache(folder) as cache:
+        counts = cache.counts()
+    usages = [one.usage for verdict in verdicts for one in verdict.judgments if one.usage]
+    n_tokens = sum((usage.input_tokens or 0) + (usage.output_tokens or 0) for usage in usages)
+    text = (
+        f"Nothing: every reply came from the cache. The first run took {counts.n_hits} calls, "
+        f"{n_tokens:,} tokens and {format_duration(counts.saved_ms / 1000)} of the model's time."
+    )
+    return Section("Cache: what does a second run cost?", (), intro=text, tone="pass")
+
+
+def _start_file(*parts: str) -> Path:
+    return shipped_file("calibration", "templates", "start", *parts)

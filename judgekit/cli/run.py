@@ -9,6 +9,7 @@ import asyncio
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
 
     from judgekit.cli.options import TalkOptions
     from judgekit.cli.setup import GradeSetup
-    from judgekit.cli.suite_setup import EngineOptions
+    from judgekit.cli.suite_setup import Arrangement, EngineOptions
     from judgekit.evaluation import GateResult, RunSummary
     from judgekit.records import CaseResult, RunInfo, Verdict
     from judgekit.report import Block
@@ -239,6 +240,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     document = run_document(
         summary, gate, answers=blocks, changes=changes, is_stored=setup.is_stored, data=data
     )
+    document = replace(document, blocks=setup.arrange(document.blocks, verdicts))
     show_document(document, options, files)
     for path in files.exports:
         # Without a rubric there are assertions only, which a verdict has no place for.
@@ -527,10 +529,13 @@ def grade_command(options: GradeOptions) -> None:
     sys.exit(grade_files(options, files))
 
 
-def grade_files(options: GradeOptions, files: OutputFiles | None = None) -> int:
+def grade_files(
+    options: GradeOptions, files: OutputFiles | None = None, *, arrange: Arrangement | None = None
+) -> int:
     """Grade, print and write the results, or estimate the calls and the cost; the exit code."""
     if not options.dry_run:
         with closing(grade_run_setup(options)) as setup:
+            setup.arrange = arrange or setup.arrange
             return carry_out(setup, options, files or OutputFiles())
     from judgekit.cli.plan import has_panel, show_grade_plan, show_suite_plan  # noqa: PLC0415 - only for a dry run
 

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from judgekit.cli import console
@@ -77,6 +78,17 @@ from judgekit.records import Case, CaseResult, CaseSource, Output, Rubric, RunIn
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
 from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judgekit.records import Verdict
+    from judgekit.report import Block
+
+# Which blocks of a report are shown, and which others with them.
+Arrangement: TypeAlias = (
+    "Callable[[tuple[Block, ...], Callable[[], list[Verdict]]], tuple[Block, ...]]"
+)
 
 TARGET_OPTIONS = {
     "target_outputs": "--outputs",
@@ -198,6 +210,8 @@ class RunSetup:
     graded: list[CaseResult] = field(default_factory=list)
     verb: tuple[str, str] = ("running", "done")
     temporary: TemporaryDirectory[str] | None = None
+    arrange: Arrangement = lambda blocks, _: blocks
+    """Rearranges the blocks of the report."""
 
     @property
     def is_stored(self) -> bool:

@@ -30,6 +30,7 @@ from .comparison_result import (
     PanelFigures as PanelFigures,
     WinFigures as WinFigures,
 )
+from .comparison_summary import ComparisonTally as ComparisonTally
 from .completion import (
     Alarm as Alarm,
     complete_run as complete_run,

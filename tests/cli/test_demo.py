@@ -31,18 +31,31 @@ def test_the_demo_grades_everything_without_a_key_and_pays_nothing(bench: Bench)
     assert ran.code == 0
     for variant in ("smollm2-135m", "qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"):
         assert variant in ran.out
-    assert " from the cache, $0 spent" in ran.out
-    assert "Not passed" in ran.out
+    assert f"The first run took {N_REPLIES} calls, " in ran.out
+
+
+def test_the_demo_shows_the_table_then_three_verdicts_then_the_other_jobs(bench: Bench) -> None:
+    out = bench.run("demo").out
+    parts = (
+        "rightly failed", "rightly passed", "wrongly passed", "Compare: ",
+        "no decision: ", "Calibrate: ", "the example labels 46 %", "Cache: ",
+    )  # fmt: skip
+    places = [out.index("rate, 95 %"), *(out.index(part) for part in parts)]
+    assert places == sorted(places)
+    # The judge confirms a refund that the policy rules out, and the label says so.
+    wrong = out[out.index("wrongly passed") : out.index("Compare: ")]
+    assert "label: correct 1 of 5" in wrong
+    assert "Not passed" not in out
 
 
 def test_the_demo_says_who_judged_how_far_to_trust_it_and_what_to_do_next(bench: Bench) -> None:
     ran = bench.run("demo")
     assert "no key, no network" in ran.err
     assert f"graded on {len(CRITERIA)} criteria" in ran.err
-    assert "65 % of cases" in ran.err
+    assert "65 % of 60 pairs" in ran.err
     assert "judgekit demo --judge openai/gpt-4.1-mini" in ran.err
     assert "judgekit init my-suite" in ran.err
-    assert "local/qwen2.5-coder-1.5b" in ran.out
+    assert "Qwen2.5-Coder-1.5B" in ran.err
 
 
 def test_every_judgment_of_the_demo_is_recorded(bench: Bench) -> None:
@@ -68,10 +81,12 @@ def test_a_suite_in_the_folder_does_not_become_the_demo(bench: Bench) -> None:
 
 
 def test_the_demo_writes_a_page_of_its_cases(bench: Bench) -> None:
-    assert bench.run("demo", "-q", "-o", "demo.html").code == 0
+    assert bench.run("demo", "-o", "demo.html").code == 0
     page = (bench.folder / "demo.html").read_text(encoding="utf-8")
     assert "empty-average-bug" in page
     assert page.count('id="chunk-') == 1
+    assert "Compare: which variant is better?" in page
+    assert "Calibrate: how far can the judge be trusted?" in page
 
 
 def test_the_quiet_demo_shows_only_the_table(bench: Bench) -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
 from typing import TYPE_CHECKING, get_args
 
 import pytest
@@ -63,7 +65,11 @@ def test_every_command_of_a_readme_runs_in_the_new_folder_without_a_key(
     assert len(commands) > 1
     for line in commands:
         program, *words = shlex.split(line)
-        if program == "pytest":  # in a process of its own, by another test
+        if program == "pytest":
+            words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+            tested = subprocess.run(words, capture_output=True, text=True, check=False)
+            assert tested.returncode == 0, tested.stdout
+            assert "4 passed" in tested.stdout
             continue
         assert program == "judgekit"
         # The viewer serves until it is stopped; its export shows the same runs.
