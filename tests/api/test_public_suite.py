@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import judgekit as jk
+from tests.cli.commanding import runner
 from tests.factories import reply
 
 if TYPE_CHECKING:
@@ -57,3 +58,17 @@ def test_faults_of_parsed_cases_have_their_place() -> None:
         jk.load_dataset([{"id": "a", "input": "x"}] * 2, unique=True)
     with pytest.raises(jk.DatasetError, match="holds no cases"):
         jk.load_dataset([])
+
+
+def test_a_file_is_validated_as_by_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text('{"id": "a", "input": "x"}\n{"id": "A", "input": " "}\n{"id": "a"}\n', "utf-8")
+    ran = runner(capsys)("validate", str(path), "--json")
+    found = json.loads(ran.out)["findings"]
+    problems = jk.validate_dataset(path)
+    assert {one.line for one in problems if one.severity == "error"} == {3}
+    assert sorted(filter(None, (one.line for one in problems))) == sorted(
+        one["line"] for one in found if one["line"]
+    )
