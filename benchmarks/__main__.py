@@ -1,6 +1,6 @@
 """Runs the benchmarks, each in a process of its own, and prints one table.
 
-python -m benchmarks [--quick] [startup|checks|pages|resampling|growth|cached|cold|runs|killed ...]
+python -m benchmarks [--quick] [NAME ...]; without a name all of them
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pathlib import Path
 from benchmarks.figures import Figure, exit_code, table
 
 NAMES = (
-    "startup", "checks", "pages", "resampling", "growth", "cached", "cold", "runs", "killed",
+    "startup", "lists", "checks", "pages", "resampling", "growth", "cached", "cold", "runs",
+    "killed",
 )  # fmt: skip
 """Every benchmark, the quick ones first."""
 

@@ -5,6 +5,7 @@ A page is one story in a folder of its own, told from its first block to its las
 - a block after a line that ends in `` `name`: `` is that file;
 - `sh` and `python` blocks are run, and a `text` block after one is what it prints, but for white
   space; `…` is for what differs each time, and alone on a line for any lines;
+- `python` blocks share their names, as the cells of a notebook do;
 - other YAML, TOML and JSON blocks are read, YAML as a part of a suite or as a rubric;
 - what follows `<!-- not run: why -->`, or `<!-- needs: program -->` where that is not installed,
   is only parsed;
@@ -24,7 +25,7 @@ import sys
 import threading
 import tomllib
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from shutil import which
@@ -110,6 +111,8 @@ class Story:
     address: str
     monkeypatch: pytest.MonkeyPatch
     said: str | None = None
+    # What the Python blocks define; a reader runs them in one session, as in a notebook.
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
 
     def tell(self, block: Block) -> None:
         if block.file is not None:
@@ -140,7 +143,7 @@ class Story:
     def python(self, text: str) -> str:
         printed = io.StringIO()
         with redirect_stdout(printed):
-            exec(compile(text, "docs", "exec"), {"__name__": "__main__"})  # noqa: S102 - our own pages
+            exec(compile(text, "docs", "exec"), self.names)  # noqa: S102 - our own pages
         return printed.getvalue()
 
     def command(self, line: str) -> str:

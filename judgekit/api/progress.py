@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from judgekit.report import numbers
@@ -76,6 +77,6 @@ def _notebook_writer(display: Callable[..., Any]) -> Callable[[str], None]:
 
 def _write_to_terminal(text: str) -> None:
     # A line that wraps could not be replaced by the next one.
-    width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+    width = get_terminal_size().columns - 1
     sys.stderr.write(f"\r\x1b[K{text[:width]}")
     sys.stderr.flush()

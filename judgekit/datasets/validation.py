@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import JsonValue, ValidationError
@@ -56,23 +57,24 @@ from judgekit.records import Case, Count, Dataset, Label, Name, Record, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from judgekit.datasets.suite import Suite
     from judgekit.formats import Severity
 
 
-def validate_dataset(dataset: Dataset) -> list[Problem]:
-    """What should be improved in a valid dataset.
+def validate_dataset(dataset: Dataset | Path | str) -> list[Problem]:
+    """What is wrong with a file, or should be improved in a dataset that is valid.
 
     Args:
-        dataset: The cases.
+        dataset: A file, which is checked row by row as by `judgekit validate`; or the cases.
 
     Returns:
         An error for a dataset without cases; warnings for ids given twice (a run refuses them),
         ids that differ only in case or punctuation, blank inputs, missing references of cases
         that do not say how they are evaluated, and vague descriptions. Empty when all is well.
     """
+    if not isinstance(dataset, Dataset):
+        return validate_path(dataset)
     if not dataset.cases:
         remedy = "add a case; a result over no cases says nothing"
         return [Problem(severity="error", message="the dataset has no cases", remedy=remedy)]

@@ -1,0 +1,58 @@
+"""Two sides, and several, are compared from data in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import judgekit as jk
+from tests.factories import make_rubric
+from tests.judge.comparing import fair_judge
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUBRIC = make_rubric()
+WORTH = {"gold": 3.0, "silver": 2.0, "tin": 1.0}
+
+
+def rows(text: str, **fields: str) -> list[dict[str, str]]:
+    return [{"case_id": f"c{k}", "input": f"{k}?", "text": text, **fields} for k in range(8)]
+
+
+def test_the_better_of_two_lists_is_found(tmp_path: Path) -> None:
+    results = jk.compare_sync(
+        rows("tin"), rows("gold", variant="v2"), rubric=RUBRIC, judge=fair_judge(WORTH), cache=None
+    )
+    assert (results.winner, results.win_rate.value, len(results)) == ("b", 0.0, 8)
+    assert repr(results).startswith("<ComparisonResults: 8 pairs, a wins 0 % [")
+    row = results.to_dicts()[0]
+    assert (row["case_id"], row["winner"], row["consistent"]) == ("c0", "b", True)
+    assert "b is better" in results._repr_html_()
+    assert "v2 is better" in results[0]._repr_html_()
+    results.report(tmp_path / "x.html")
+    assert "c7" in (tmp_path / "x.html").read_text("utf-8")
+
+
+def test_sides_are_called_by_their_variants() -> None:
+    old, new = rows("tin", variant="v1"), rows("gold", variant="v2")
+    results = jk.compare_sync(old, new, rubric=RUBRIC, judge=fair_judge(WORTH), cache=None)
+    assert results.winner == "v2"
+
+
+def test_sides_without_a_common_case_are_refused() -> None:
+    other = [{**row, "case_id": f"x{row['case_id']}"} for row in rows("gold")]
+    with pytest.raises(jk.InputError, match="no case has an output of both sides"):
+        jk.compare_sync(rows("tin"), other, rubric=RUBRIC, judge=fair_judge(WORTH), cache=None)
+
+
+def test_lists_are_ranked() -> None:
+    sides = {"v1": rows("tin"), "v2": rows("gold"), "v3": rows("silver")}
+    found = jk.rank_sync(sides, rubric=RUBRIC, judge=fair_judge(WORTH), cache=None)
+    assert [(row["place"], row["name"]) for row in found.to_dicts()] == [
+        (1, "v2"), (2, "v3"), (3, "v1"),
+    ]  # fmt: skip
+    assert "v2" in found._repr_html_()
+    with pytest.raises(jk.SettingsError, match="needs sides, a rubric and a judge"):
+        jk.rank_sync(sides, rubric=RUBRIC)
