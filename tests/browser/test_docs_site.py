@@ -21,8 +21,12 @@ def test_the_search_of_a_site_on_disk_finds_a_page(page: Page, tmp_path: Path) -
 
     page.goto((site / "index.html").as_uri())
     page.get_by_role("button", name="Search").first.click()
-    page.keyboard.type("Landis and Koch")
+    field = page.get_by_role("combobox", name="Search").or_(page.get_by_placeholder("Search")).last
+    field.wait_for()
+    # Key by key: what a worker answers must not overwrite what is being typed.
+    page.keyboard.type("Landis and Koch", delay=20)
 
-    found = page.get_by_role("link", name="kappa").first
+    found = page.get_by_role("option", name="Cohen's kappa")
     found.wait_for()
+    assert field.input_value() == "Landis and Koch"
     assert "statistics/agreement.html" in (found.get_attribute("href") or "")

@@ -5,43 +5,49 @@ if (location.protocol === "file:") {
     constructor(address) {
       super();
       this.onmessage = null;
+      this.onerror = null;
       this.frame = document.createElement("iframe");
       this.frame.hidden = true;
-      this.waiting = [];
-      const ready = new Promise((resolve) => {
-        const start = () => {
-          document.body.append(this.frame);
-          const inside = this.frame.contentWindow;
-          inside.postMessage = (data) => this.receive({ data });
-          inside.importScripts = (...names) =>
-            names.reduce((before, name) => before.then(() => this.load(name)), Promise.resolve());
-          this.load(address).then(() => resolve(inside));
-        };
-        document.body ? start() : addEventListener("DOMContentLoaded", start);
+      this.ready = new Promise((resolve) => {
+        if (document.body) resolve();
+        else addEventListener("DOMContentLoaded", resolve);
+      }).then(() => {
+        document.body.append(this.frame);
+        const inside = this.frame.contentWindow;
+        inside.postMessage = (data) => this.deliver(this, data);
+        inside.importScripts = (...names) =>
+          names.reduce((before, name) => before.then(() => this.load(name)), Promise.resolve());
+        return this.load(address).then(() => inside);
       });
-      this.ready = ready;
     }
+
     load(name) {
       return new Promise((resolve, reject) => {
-        const inside = this.frame.contentDocument;
-        const script = inside.createElement("script");
+        const script = this.frame.contentDocument.createElement("script");
         script.src = name;
         script.onload = resolve;
         script.onerror = reject;
-        inside.body.append(script);
+        this.frame.contentDocument.body.append(script);
       });
     }
-    receive({ data }) {
-      const event = new MessageEvent("message", { data });
-      this.dispatchEvent(event);
-      if (this.onmessage) this.onmessage(event);
+
+    /* As between a page and a worker, messages are copies and arrive later. */
+    deliver(target, data) {
+      const copy = structuredClone(data);
+      setTimeout(() => {
+        const event = new MessageEvent("message", { data: copy });
+        target.dispatchEvent(event);
+        if (target === this) this.onmessage?.(event);
+      });
     }
+
     postMessage(data) {
-      this.ready.then((inside) => {
-        const event = new inside.MessageEvent("message", { data });
-        inside.dispatchEvent(event);
-      });
+      this.ready.then(
+        (inside) => this.deliver(inside, data),
+        () => this.onerror?.(new ErrorEvent("error")),
+      );
     }
+
     terminate() {
       this.frame.remove();
     }
