@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: demo test check format-check lint types floors tests smoke wheel browser pages pages-check pages-compared bench format lock clean
+.PHONY: demo test check format-check lint types floors tests smoke wheel browser pages pages-check pages-compared bench docs format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -69,6 +69,10 @@ pages-compared: $(SCRIPT)/node_modules/.package-lock.json
 $(SCRIPT)/node_modules/.package-lock.json: $(SCRIPT)/package-lock.json
 	cd $(SCRIPT) && npm ci --silent
 	@touch $@
+
+# The documentation as a site that opens from disk: build/site/index.html. A broken link is an error.
+docs: .venv/.dev
+	$(BIN)/python docs/site/build.py
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks

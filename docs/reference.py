@@ -22,8 +22,9 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from judgekit.assertions import SYNONYMS, assertion_registry, scorer_registry
 from judgekit.assertions.registry import ELSEWHERE, declaration_of
+from judgekit.cli.completion import COMMANDS_FILE
 from judgekit.cli.help import COMMAND_GROUPS, RARE
-from judgekit.cli.main import JOBS, judgekit
+from judgekit.cli.main import COMMANDS as COMMANDS_BY_NAME, JOBS, judgekit
 from judgekit.datasets import SuiteJudge, choices_of, command_options
 
 if TYPE_CHECKING:
@@ -208,6 +209,78 @@ def _options_table(command: click.Command, context: click.Context) -> str:
     return "\n".join(["| option | meaning |", "| --- | --- |", *rows]) if rows else ""
 
 
+_COMPLETED = {
+    "judge_model": "judge", "probe": "judge", "model": "judge", "rubric": "rubric", "run": "run",
+    "runs": "run", "source": "run", "targets": "run", "baseline": "run", "resume": "run",
+    "result": "run", "other": "run", "suite": "suite", "case": "case", "case_id": "case",
+    "filter_case": "case", "variant": "variant", "sides": "variant", "a": "variant", "b": "variant",
+}  # fmt: skip
+"""What the shell completes for a parameter of this name, beside choices and files."""
+
+_OR_FILES = ("source", "targets", "result", "sides", "a", "b", "rubric", "suite", "outputs")
+_OR_COMPARISONS = ("run", "result", "other")
+
+
+def completion_table(command: click.Command, context: click.Context) -> dict[str, Any]:
+    """What shell completion needs to know of a command.
+
+    Args:
+        command: The command or group.
+        context: The context of click.
+
+    Returns:
+        Its summary, options, arguments and commands, as JSON.
+    """
+    options: dict[str, object] = {}
+    for one in command.get_params(context):
+        if isinstance(one, click.Option) and not one.hidden:
+            about = " ".join((one.help or "").split()).partition(". ")[0].removesuffix(".")
+            takes = None if one.is_flag or one.count else _completed(one)
+            options |= {name: [about, takes] for name in (*one.opts, *one.secondary_opts)}
+    arguments = [one for one in command.params if isinstance(one, click.Argument)]
+    found: dict[str, Any] = {
+        "about": command.get_short_help_str(100),
+        "options": dict(sorted(options.items(), key=lambda one: (one[0][:2] != "--", one[0]))),
+        "arguments": [_completed(one) for one in arguments],
+        "repeats": any(one.nargs == -1 for one in arguments),
+    }
+    if isinstance(command, click.Group):
+        names = command.list_commands(context)
+        under = {n: one for n in names if (one := command.get_command(context, n)) is not None}
+        found["commands"] = {n: completion_table(one, context) for n, one in under.items()}
+        for name, about in COMMANDS_BY_NAME.items() if command is judgekit else ():
+            found["commands"][name]["about"] = about
+    return found
+
+
+def _completed(parameter: click.Parameter) -> list[str]:
+    """The kinds of values that are proposed for a parameter; `=word` is one of its choices."""
+    name = parameter.name or ""
+    if isinstance(parameter.type, click.Choice):
+        return [f"={choice}" for choice in parameter.type.choices]
+    kinds = []
+    if isinstance(parameter.type, click.Path):
+        kinds = ["file" if parameter.type.file_okay else "dir"]
+    elif name in _COMPLETED:
+        kinds = [_COMPLETED[name]]
+        kinds += ["comparison"] if name in _OR_COMPARISONS else []
+        kinds += ["file"] if name in _OR_FILES else []
+        kinds = ["baseline", *kinds] if name == "baseline" else kinds
+    return kinds
+
+
+def completion_file() -> str:
+    """The file that shell completion reads.
+
+    Returns:
+        JSON, one option a line.
+    """
+    table = completion_table(judgekit, click.Context(judgekit, info_name="judgekit"))
+    text = json.dumps(table, ensure_ascii=False, indent=1)
+    # A list of a few words on one line, so that a change is one line of the diff.
+    return re.sub(r"\[\s*([^\[\]]*?)\s*\]", lambda m: f"[{' '.join(m[1].split())}]", text) + "\n"
+
+
 def listed_names() -> set[str]:
     """The assertions that stand in some section.
 
@@ -229,6 +302,7 @@ def written() -> dict[Path, str]:
         SUITES: suites_page(),
         COMMANDS: commands_page(),
         PYTEST_OPTIONS: pytest_options(),
+        COMMANDS_FILE: completion_file(),
     }
 
 

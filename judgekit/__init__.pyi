@@ -1,16 +1,26 @@
-from .assertions.runner import evaluate_assertions as evaluate_assertions
+from .api.grading import grade as grade, grade_sync as grade_sync
+from .api.multiway import rank as rank, rank_sync as rank_sync
+from .api.pairwise_comparison import compare as compare, compare_sync as compare_sync
+from .api.presentation import present as present
+from .api.results import ComparisonResults as ComparisonResults, GradingResults as GradingResults
+from .assertions.runner import (
+    evaluate_assertions as evaluate_assertions,
+    score_output as score_output,
+)
 from .bias_audit.api import audit as audit, audit_sync as audit_sync
 from .bias_audit.inputs import AuditOptions as AuditOptions
 from .bias_audit.results import Audit as Audit
 from .calibration.inputs import CalibrationOptions as CalibrationOptions
 from .calibration.report import CalibrationReport as CalibrationReport, calibrate as calibrate
 from .calibration.sources import read_replies as read_replies
+from .datasets.judge_settings import JudgeSettings as JudgeSettings, SuiteJudge as SuiteJudge
 from .datasets.loading import (
     load_calibration as load_calibration,
     load_dataset as load_dataset,
     load_rubric as load_rubric,
 )
 from .datasets.sources import discover_datasets as discover_datasets
+from .datasets.suite import Gate as Gate, Suite as Suite, VariantSettings as VariantSettings
 from .datasets.validation import validate_dataset as validate_dataset
 from .errors import (
     ApprovalRefusedError as ApprovalRefusedError,
@@ -34,11 +44,7 @@ from .errors import (
     UnknownNameError as UnknownNameError,
 )
 from .evaluation.judges import check_calibration as check_calibration
-from .evaluation.ranking import (
-    rank as rank,
-    rank_comparisons as rank_comparisons,
-    rank_sync as rank_sync,
-)
+from .evaluation.ranking import rank_comparisons as rank_comparisons
 from .evaluation.run import (
     Run as Run,
     evaluate as evaluate,

@@ -77,6 +77,8 @@ class DatasetError(InputError):
         case_id: str | None = None,
         hint: str | None = None,
     ) -> None:
+        # Data in memory have places without lines, such as `outputs[3]`.
+        line = line or None
         where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
         case = "" if case_id is None else f"case {case_id!r}: "
         super().__init__(f"{where}{case}{message}", hint=hint)

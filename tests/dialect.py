@@ -118,8 +118,9 @@ def private_words(*places: Path) -> list[PrivateWord]:
     words: list[PrivateWord] = []
     for root in roots:
         for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
-            # What others wrote: packages of the page's script, and their licences.
-            if "node_modules" in path.parts or path.name == "LICENSES.txt":
+            # What others wrote: packages of the page's script, and their licences. The reference
+            # repeats docstrings and signatures, which are read where they stand.
+            if {"node_modules", "reference"} & {*path.parts} or path.name == "LICENSES.txt":
                 continue
             if path.suffix in {".py", ".pyi"}:
                 words += _in_code(path)

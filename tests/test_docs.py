@@ -249,6 +249,27 @@ def test_the_reference_is_what_the_registry_says() -> None:
     assert script["listed_names"]() == _built_in(assertion_registry())
 
 
+def test_the_api_reference_is_what_the_docstrings_say() -> None:
+    pages = runpy.run_path(str(DOCS / "api_reference.py"))["written"]()
+    assert {*pages} == {*(DOCS / "reference").glob("*.md")}
+    for path, text in pages.items():
+        assert path.read_text(encoding="utf-8") == text, "run python docs/api_reference.py"
+
+
+@pytest.mark.no_cover
+def test_the_pictures_are_those_that_their_script_draws() -> None:
+    drawn = runpy.run_path(str(DOCS / "pictures.py"))["written"]()
+    assert {path.name for path in (DOCS / "pictures").iterdir()} == {path.name for path in drawn}
+    for path, text in drawn.items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run python docs/pictures.py"
+
+
+def test_every_picture_is_shown_with_a_description() -> None:
+    pages = "".join((DOCS / page).read_text(encoding="utf-8") for page in PAGES)
+    shown = dict(re.findall(r"!\[([^\]]+)\]\((?:\.\./)*pictures/([\w.]+)\)", pages))
+    assert set(shown.values()) == {path.name for path in (DOCS / "pictures").iterdir()}
+
+
 def test_every_example_of_the_reference_holds() -> None:
     for spec, output in _examples("assertions"):
         found = evaluate_assertions(output, [spec])[0]

@@ -154,8 +154,11 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
 })  # fmt: skip
 """The names that promptfoo uses, and other short ones, with the assertions they stand for."""
 
-# Assertions that need an optional package: the module to import, and the extra that installs it.
-EXTRAS: Mapping[str, tuple[str, str]] = MappingProxyType({"text.meteor": ("nltk", "meteor")})
+# Assertions that need an optional package, and that package.
+OPTIONAL: Mapping[str, str] = MappingProxyType({
+    "text.meteor": "nltk", "text.bleu": "sacrebleu", "text.chrf": "sacrebleu",
+    "text.is_sql": "sqlglot", "text.contains_sql": "sqlglot",
+})  # fmt: skip
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {**PROMPTFOO_ELSEWHERE, "similar": "a suite measures it; elsewhere use the scorer `similarity`"}
 )

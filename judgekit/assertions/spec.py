@@ -10,21 +10,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from judgekit.assertions.registry import (
     ELSEWHERE,
-    EXTRAS,
     GROUPS,
+    OPTIONAL,
     SYNONYMS,
     Declaration,
     assertion_registry,
     declaration_of,
 )
 from judgekit.errors import InputError, UnknownNameError
+from judgekit.extras import install_hint, is_installed
 from judgekit.records import Fraction, Name, Weight
 
 if TYPE_CHECKING:
@@ -123,11 +123,10 @@ class _Reader:
                 message, hint = "no assertion is called so", _where_else(own_name, error.known)
             self._add((*where, "type"), message, base.type, hint)
             return None
-        package, extra = EXTRAS.get(own_name, (None, None))
-        if package is not None and find_spec(package) is None:
-            hint = f"pip install 'judgekit-llm[{extra}]'"
+        package = OPTIONAL.get(own_name)
+        if package is not None and not is_installed(package):
             message = f"needs {package}, which is not installed"
-            self._add((*where, "type"), message, base.type, hint)
+            self._add((*where, "type"), message, base.type, install_hint(package))
         if _CRITERION not in declared.parameters:
             self._take(settings, _CRITERION, where, base.type)
         arguments, faults = read_arguments(

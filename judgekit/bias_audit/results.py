@@ -7,6 +7,7 @@ from math import ceil, fsum, isnan
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.presentable import Presentable
 from judgekit.records import VALUE_TOLERANCE
 from judgekit.stats.estimate import cluster_means, known_observations, undefined_estimate
 from judgekit.stats.intervals import clustered_proportion, effective_n
@@ -121,7 +122,7 @@ class ProbeResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class Audit(Presentable):
     """The results of all probes of an audit.
 
     Attributes:

@@ -37,6 +37,7 @@ from judgekit.datasets import LocatedLabel, load_dataset, load_rubric, locate_la
 from judgekit.errors import InputError
 from judgekit.evaluation import Run, judging_of_names
 from judgekit.formats import FileRow
+from judgekit.presentable import Presentable
 from judgekit.records import Label
 from judgekit.stats.paired import paired_proportions
 
@@ -149,7 +150,7 @@ class CriteriaMean:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationReport:
+class CalibrationReport(Presentable):
     """The comparison of a judge with human labels.
 
     Attributes:

@@ -10,7 +10,7 @@ from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, dry_run_option, flag, option
 from judgekit.cli.outputs import export_outputs, output_option
-from judgekit.cli.run import grade
+from judgekit.cli.run import grade_files
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.cli.suite_setup import GradeOptions
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
@@ -77,7 +77,7 @@ def demo_command(options: _DemoOptions) -> None:
             console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
             if is_smoke_name(name):
                 console.note(SMOKE_NOTICE)
-        sys.exit(grade(live, files))
+        sys.exit(grade_files(live, files))
     # A cache of its own: the recorded replies must not count among those the user paid for.
     with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
         import_recording(Path(folder))
@@ -91,7 +91,7 @@ def demo_command(options: _DemoOptions) -> None:
         if is_commented:
             rubric = grade_rubric(None, configured_suite(config))
             console.note(_RECORDED.format(n_criteria=len(rubric.criteria)))
-        code = grade(grading, files)
+        code = grade_files(grading, files)
     if is_commented and not options.dry_run:
         console.note(_AFTERWARDS)
     sys.exit(code)

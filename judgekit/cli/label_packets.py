@@ -47,6 +47,7 @@ from judgekit.cli.suite_setup import (
 from judgekit.datasets import HumanSettings, Suite, SuiteJudge, load_rubric
 from judgekit.errors import SettingsError
 from judgekit.evaluation import COMPARISON_ID_PREFIX, Run, Session, open_suite
+from judgekit.extras import require_package
 from judgekit.report import (
     agreement_document,
     label_document,
@@ -203,6 +204,7 @@ def new_packet(source: str, store: RunStore, options: LabelOptions) -> LabelPack
 
 def serve_packet(source: str, store: RunStore, options: LabelOptions) -> None:
     """Label in the browser until interrupted; every answer is stored at once."""
+    require_package("starlette", "labelling in the browser")
     from judgekit.web import ViewContext, labelling_routes, serve_view  # noqa: PLC0415 - the server, only here
 
     packet = new_packet(source, store, options)

@@ -27,6 +27,7 @@ JOBS: dict[str, dict[str, str]] = {
         "init": "Create a working example suite to edit; needs no key.",
         "validate": "Check suites, rubrics, cases and other files for errors.",
         "lint": "Check rubrics and templates for wording that misleads judges.",
+        "schema": "Print the JSON Schema of a kind of file, for editors.",
         "doctor": "Check the installation, API keys, cache and, on request, a model.",
     },
     "Grade and compare": {
@@ -127,6 +128,11 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     # Imports and records fill memory with objects that stay. At Python's default of 700 new objects
     # the collector goes through all of them again and again: 7 % of the time of `grade`.
     gc.set_threshold(*_GC_THRESHOLD)
+    # Set by a shell's completion function. click itself would import every command for it.
+    if instruction := os.environ.get("_JUDGEKIT_COMPLETE"):
+        from judgekit.cli.completion import print_completions  # noqa: PLC0415 - only for a shell
+
+        sys.exit(print_completions(judgekit, instruction))
     try:
         code = _run(args)
         sys.stdout.flush()

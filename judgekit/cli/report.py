@@ -17,6 +17,7 @@ from judgekit.cli.options import (
     OutputOptions,
     ReplyOptions,
     StoreOptions,
+    option,
     rubric_option,
 )
 from judgekit.cli.outputs import check_replies, output_option, sort_outputs
@@ -62,6 +63,12 @@ _VERDICT_FIELDS = {"judgments", "criteria", "passed"}
 class _ReportOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions):
     output: tuple[Path, ...] = output_option("Write the report to FILE: .html, .md or .json.")
     rubric: str | None = rubric_option("The rubric that judged a file of results.")
+    names: tuple[str, ...] = option(
+        "With OTHER: the name to show for RESULT, and the second time for OTHER.",
+        (),
+        spelling="--name",
+        metavar="TEXT",
+    )
 
 
 @command("report", _ReportOptions)
@@ -100,7 +107,10 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
             closing(RunStore(options.store, create=False)) as store,
             page_replies(options.cache_dir, is_wanted=options.with_replies) as replies,
         ):
-            document = _stored_document(store, result, other, replies, has_page=files.has_page)
+            names = _side_names(options.names, has_sides=other is not None)
+            document = _stored_document(
+                store, result, other, replies, names=names, has_page=files.has_page
+            )
     for path in files.documents:
         write_document(path, document)
         console.note(f"wrote the report to {path}; it contains the data of the cases")
@@ -112,12 +122,29 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
         )
 
 
+def _side_names(names: tuple[str, ...], *, has_sides: bool) -> tuple[str, str] | None:
+    if not names:
+        return None
+    if not has_sides or len({*names}) != len(names) or len(names) != 2:  # noqa: PLR2004 - two sides
+        raise SettingsError(
+            "--name is for two runs side by side: give it twice, with two names",
+            hint="judgekit report OLD NEW --name base --name 'this branch' -o diff.md",
+        )
+    return names[0], names[1]
+
+
 def _stored_document(
-    store: RunStore, result: str, other: str | None, replies: JudgeReplies | None, *, has_page: bool
+    store: RunStore,
+    result: str,
+    other: str | None,
+    replies: JudgeReplies | None,
+    *,
+    names: tuple[str, str] | None,
+    has_page: bool,
 ) -> Document:
     if other is not None:
         sides = run_and_variant(result, store), run_and_variant(other, store)
-        return side_by_side_document(store, *sides, replies)
+        return side_by_side_document(store, *sides, replies, names=names)
     if result.startswith(COMPARISON_ID_PREFIX):
         found = store.any_comparison(result)
         return stored_comparison_document(store, found, replies, has_page=has_page)

@@ -56,6 +56,7 @@ from judgekit.evaluation import (
     complete_run,
     meets_calibration_gate,
     open_recorded,
+    ordered_results,
     prepare_run,
     run_suite,
     run_verdicts,
@@ -85,7 +86,7 @@ if TYPE_CHECKING:
     from judgekit.cli.setup import GradeSetup
     from judgekit.cli.suite_setup import EngineOptions
     from judgekit.evaluation import GateResult, RunSummary
-    from judgekit.records import CaseResult, JudgeFailure, Judgment, RunInfo, Verdict
+    from judgekit.records import CaseResult, RunInfo, Verdict
     from judgekit.report import Block
 
 
@@ -317,26 +318,7 @@ def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
     # Reading them back from the store would take as long as grading from the cache.
     if not setup.is_grading or setup.resumed is not None:
         return None
-    variants = {variant.id: number for number, variant in enumerate(run.variants)}
-    criteria = {} if run.rubric is None else {c.name: k for k, c in enumerate(run.rubric.criteria)}
-    judges = {judge: number for number, judge in enumerate(run.panel.judges)}
-
-    def rank(answer: Judgment | JudgeFailure) -> tuple[int, int, int]:
-        # Answers arrive as the models finish; the output must not depend on it.
-        judge, criterion = judges.get(answer.judge, -1), criteria.get(answer.criterion, -1)
-        return judge, answer.repeat, criterion
-
-    return [
-        result.model_copy(
-            update={
-                "judgments": tuple(sorted(result.judgments, key=rank)),
-                "failures": tuple(sorted(result.failures, key=rank)),
-            }
-        )
-        for result in sorted(
-            setup.graded, key=lambda one: (one.place, variants.get(one.variant, 0), one.repeat)
-        )
-    ]
+    return ordered_results(setup.graded, run)
 
 
 def stored_verdicts(setup: RunSetup, run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
@@ -542,10 +524,10 @@ def grade_command(options: GradeOptions) -> None:
                 f"--output would overwrite the graded file {source.path}",
                 hint="choose another file",
             )
-    sys.exit(grade(options, files))
+    sys.exit(grade_files(options, files))
 
 
-def grade(options: GradeOptions, files: OutputFiles | None = None) -> int:
+def grade_files(options: GradeOptions, files: OutputFiles | None = None) -> int:
     """Grade, print and write the results, or estimate the calls and the cost; the exit code."""
     if not options.dry_run:
         with closing(grade_run_setup(options)) as setup:

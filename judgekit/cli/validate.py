@@ -7,7 +7,6 @@ import sys
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -52,6 +51,7 @@ from judgekit.datasets import (
 )
 from judgekit.errors import DatasetError, InputError, JudgekitError, SettingsError, TemplateError
 from judgekit.evaluation import CasePlans, CriterionChecks
+from judgekit.extras import install_hint, is_installed
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
     FORMATS,
@@ -404,10 +404,9 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
         if is_asked and not os.environ.get(variable):
             what = f"the model {spec.get('model')} needs a key, and {variable} is not set"
             yield Diagnostic(str(path), line, "warning", what, "set it before the run")
-        if method == "best" and find_spec("wordllama") is None:
+        if method == "best" and not is_installed("wordllama"):
             what = "semantic similarity is not installed; words are compared instead"
-            remedy = "pip install 'judgekit-llm[semantic]'"
-            yield Diagnostic(str(path), line, "warning", what, remedy)
+            yield Diagnostic(str(path), line, "warning", what, install_hint("wordllama"))
 
 
 def _of_criteria(

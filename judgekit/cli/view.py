@@ -17,6 +17,7 @@ from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import CacheFolderOptions, StoreOptions, flag, option
 from judgekit.errors import SettingsError
+from judgekit.extras import require_package
 from judgekit.report import format_count, page_path
 from judgekit.store import RunStore
 
@@ -69,6 +70,7 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
         raise SettingsError("--limit goes with --export", hint="judgekit view --export DIR")
     if options.edit is not None and options.export is not None:
         raise SettingsError("--export serves nothing that could be edited", hint="omit --edit")
+    require_package("starlette", "judgekit view")
     # Whoever writes a suite may have no run yet.
     with closing(RunStore(options.store, create=options.edit is not None)) as store:
         from judgekit.cli.setup import page_replies  # noqa: PLC0415 - Jinja, only for pages

@@ -25,6 +25,7 @@ from .labels import (
     score_on_scale as score_on_scale,
 )
 from .loading import (
+    CaseData as CaseData,
     find_calibrations as find_calibrations,
     iter_cases as iter_cases,
     load_calibration as load_calibration,
@@ -36,10 +37,12 @@ from .loading import (
     shipped_rubrics as shipped_rubrics,
 )
 from .outputs import (
+    CaseOutput as CaseOutput,
     RecordedOutput as RecordedOutput,
     iter_case_outputs as iter_case_outputs,
     iter_output_rows as iter_output_rows,
-    read_answer_row as read_answer_row,
+    read_answer as read_answer,
+    read_answers as read_answers,
     read_logged_row as read_logged_row,
     read_output as read_output,
     valid_output as valid_output,

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue, ValidationError
 
+from judgekit.datasets.benchmarks import benchmark_dataset
 from judgekit.datasets.suite import Suite, names_a_file
-from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError, known_names
+from judgekit.errors import (
+    DatasetError,
+    InputError,
+    RubricError,
+    SettingsError,
+    UnknownNameError,
+    known_names,
+)
 from judgekit.formats import (
     CASE_ALIASES,
-    Benchmark,
     FieldFault,
     Fields,
     FileRow,
+    MemoryRow,
     ParsedDocument,
     as_path,
     as_texts,
@@ -28,7 +37,7 @@ from judgekit.formats import (
     foreign_shape,
     iter_rows,
     json_kind,
-    objects_of,
+    memory_rows,
     quality_rubrics,
     raise_damaged,
     read_case,
@@ -38,25 +47,28 @@ from judgekit.formats import (
     suffix_of,
     suggest_name,
     validation_faults,
+    with_row_ids,
 )
-from judgekit.records import Calibration, Case, Dataset, Rubric, memory_objects
+from judgekit.records import Calibration, Case, Dataset, Rubric
 from judgekit.resources import shipped_file, shipped_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-    from judgekit.records import JsonObject
+
+CaseData = Path | str | Dataset | Mapping[str, Any] | Iterable[Any]
+"""Cases: a file, a dataset, parsed JSON, records, or a data frame."""
 
 
 def load_dataset(
-    path: Path | str,
+    path: CaseData,
     *,
     allow_empty: bool = False,
     columns: Mapping[str, str] | None = None,
     unique: bool = False,
     benchmark: str | None = None,
 ) -> Dataset:
-    """The cases of a file.
+    """The cases of a file, of parsed JSON, of records, or of a data frame.
 
     Cases with one id are all kept, and `validate_dataset` names them; what runs or grades cases
     loads them as `unique`, for an id names a result.
@@ -65,7 +77,9 @@ def load_dataset(
         path: Rows with the fields of a case (JSONL, CSV, TSV, Parquet), or a JSON or YAML
             document: a list of cases, or `{name, version, cases: […]}`; or what another tool
             wrote, such as an `eval/tests.json`, its folder or a zip with it; or a suite, for its
-            cases or those of the dataset it names.
+            cases or those of the dataset it names. In memory: a list of mappings or of `Case`s, a
+            mapping with `cases`, or a frame of pandas, polars, Arrow or Hugging Face; rows of which
+            none has an id are called `row-1`, `row-2`, ….
         allow_empty: Whether a file without cases is accepted.
         columns: The file's names of columns with the fields of a case they are
             (`{"question": "input"}`); all other columns go into the metadata.
@@ -81,6 +95,13 @@ def load_dataset(
         UnknownNameError: When the file has no such benchmark.
         SettingsError: When it has no benchmarks, or several of that name.
     """
+    if not isinstance(path, Path | str):
+        dataset = _dataset_in_memory(path, columns, unique=unique)
+        if benchmark is not None:
+            dataset = benchmark_dataset(dataset, benchmark, _IN_MEMORY)
+        if not dataset.cases and not allow_empty:
+            raise _no_cases(_IN_MEMORY)
+        return dataset
     path = as_path(path)
     # Documents and foreign files are read whole: their records refer to each other.
     document = read_whole_document(path)
@@ -99,6 +120,49 @@ def load_dataset(
     if not dataset.cases and not allow_empty:
         raise _no_cases(path)
     return dataset
+
+
+_IN_MEMORY = Path("cases")  # what messages call data that no file has
+
+
+def _dataset_in_memory(
+    data: Dataset | Mapping[str, Any] | Iterable[Any],
+    columns: Mapping[str, str] | None,
+    *,
+    unique: bool,
+) -> Dataset:
+    # What the JSON or YAML of a file was parsed to; another tool's format is known by its fields.
+    parsed = dict(data) if isinstance(data, Mapping) else data
+    if isinstance(parsed, dict) or (isinstance(parsed, list) and foreign_shape(parsed) is not None):
+        document = ParsedDocument(_IN_MEMORY, parsed)
+        return _read_dataset(_IN_MEMORY, document, columns, unique=unique)
+    if isinstance(data, Dataset):
+        cases = data.cases
+    else:
+        rows = with_row_ids(memory_rows(data, _IN_MEMORY.name), ("id", "case_id"))
+        cases = tuple(case for row in rows for case in _memory_cases(row, columns))
+    if unique:
+        first: dict[str, int] = {}
+        for place, case in enumerate(cases):
+            if first.setdefault(case.id, place) != place:
+                raise DatasetError(
+                    f"the id {case.id!r} is a duplicate; first in cases[{first[case.id]}]",
+                    path=f"cases[{place}]",
+                    hint="rename one",
+                )
+    return data if isinstance(data, Dataset) else Dataset(name=_IN_MEMORY.name, cases=cases)
+
+
+def _memory_cases(row: MemoryRow, columns: Mapping[str, str] | None) -> Iterator[Case]:
+    if isinstance(row.value, Case):
+        return iter((row.value,))
+    if not isinstance(row.value, dict):
+        raise InputError(
+            f"{row.place}: a {type(row.value).__name__} is no case",
+            hint="write {'id': …, 'input': …}, or jk.Case(id=…, input=…)",
+        )
+    only = FileRow(0, row.value, is_table=row.is_table)
+    return _cases([only], Path(row.place), columns, unique=False)
 
 
 def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) -> Iterator[Case]:
@@ -497,45 +561,3 @@ def find_calibrations(path: Path | str) -> list[tuple[Path, Calibration]]:
             hint="write one: judgekit calibrate LABELS --write-map",
         )
     return [(file, load_calibration(file)) for file in files]
-
-
-def benchmarks_in(objects: Sequence[JsonObject]) -> dict[str, Benchmark]:
-    """The benchmarks of a quality memory by their ids."""
-    return {
-        key: Benchmark.model_validate(fields) for key, fields in objects_of(objects, "benchmark")
-    }
-
-
-def find_benchmark(known: Mapping[str, Benchmark], name: str, path: Path) -> str:
-    """The id of the benchmark with an id or a name."""
-    if name in known:
-        return name
-    named = [key for key, benchmark in known.items() if benchmark.name == name]
-    if len(named) == 1:
-        return named[0]
-    if named:
-        raise SettingsError(
-            f"{len(named)} benchmarks of {path.name} are called {name!r}",
-            hint=f"name one by its id: {', '.join(named)}",
-        )
-    if not known:
-        raise SettingsError(
-            f"{path} holds no benchmarks, so {name!r} is none of them",
-            hint="a benchmark is an object of a quality memory: "
-            '{"type": "benchmark", "id": …, "fields": {"name": …, "testCaseIds": […]}}',
-        )
-    raise UnknownNameError("benchmark", name, [*known, *(one.name for one in known.values())])
-
-
-def benchmark_dataset(dataset: Dataset, name: str, path: Path) -> Dataset:
-    """The cases of a benchmark, called by its name; by its id where two have that name."""
-    known = benchmarks_in(memory_objects(dataset))
-    key = find_benchmark(known, name, path)
-    wanted, own = frozenset(known[key].test_case_ids), known[key].name
-    cases = tuple(case for case in dataset.cases if case.id in wanted)
-    if not cases:
-        raise DatasetError(
-            f"the benchmark {key!r} has no cases", path=path, hint="list them in its `testCaseIds`"
-        )
-    is_shared = sum(one.name == own for one in known.values()) > 1
-    return dataset.model_copy(update={"name": key if is_shared else own, "cases": cases})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from judgekit.errors import DatasetError
+from judgekit.errors import DatasetError, InputError
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
@@ -18,6 +18,7 @@ from judgekit.formats import (
     FieldFault,
     Fields,
     FileRow,
+    MemoryRow,
     as_path,
     as_texts,
     decode_utf8,
@@ -26,6 +27,7 @@ from judgekit.formats import (
     is_quality_record,
     is_read_whole,
     json_row,
+    memory_rows,
     objects_of,
     raise_damaged,
     read_cells,
@@ -35,11 +37,12 @@ from judgekit.formats import (
     suffix_of,
     suggest_name,
     validation_faults,
+    with_row_ids,
 )
-from judgekit.records import Case, Dataset, Output, Usage, memory_objects
+from judgekit.records import Case, CaseResult, Dataset, Output, Usage, memory_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pydantic import JsonValue
 
@@ -61,6 +64,8 @@ USAGE_ALIASES: Mapping[str, str] = MappingProxyType(
 CASE_COLUMNS = ("input", "reference", "context")
 """Columns that describe the case; with `input` an outputs file needs no separate cases."""
 
+CaseOutput = tuple[Case, Output]
+_ID_NAMES = ("case_id", "id", "caseId", "testCaseId")
 _ARTIFACT = {"snapshot": "data", "events": "trace", "runId": "run_id", "caseId": "case_id"}
 _JSON_COLUMNS = ("data", "usage", "trace", "metadata")
 _TEXTS = ("case_id", "variant", "run_id")
@@ -140,10 +145,58 @@ def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[Fields,
     return dict(row.fields), answer.output
 
 
-def read_answer_row(fields: Mapping[str, JsonValue], place: str) -> tuple[Case, Output]:
-    """The case and the output of one row, as an outputs file has them; `place` is for errors."""
-    answer = valid_output(FileRow(1, dict(fields)), Path(place))
-    return _described_case(answer, Path(place), needs_input=False), answer.output
+def read_answers(
+    data: object, name: str = "outputs", cases: Mapping[str, Case] | None = None
+) -> Iterator[CaseOutput]:
+    """Outputs in memory with their cases: rows, records, pairs, or a frame.
+
+    Rows of which none has an id are called `row-1`, `row-2`, … in their order.
+    """
+    rows: Iterable[MemoryRow] = memory_rows(data, name)
+    if cases is None:
+        rows = with_row_ids(rows, _ID_NAMES)
+    for place, row in enumerate(rows, start=1):
+        if isinstance(row.value, Output) and cases is None:
+            # Without a case the judge sees the output alone, as with a row that has no input.
+            yield Case(id=row.value.case_id or f"row-{place}", input=None), row.value
+        else:
+            yield read_answer(row, lambda: cases)
+
+
+def read_answer(
+    row: MemoryRow, cases: Callable[[], Mapping[str, Case] | None] = lambda: None
+) -> CaseOutput:
+    """One output in memory, with the case that it comes with, or that of its id."""
+    value, path = row.value, Path(row.place)
+    if isinstance(value, tuple) and tuple(map(type, value)) == (Case, Output):
+        return value[0], value[1]
+    if isinstance(value, CaseResult):
+        return value.case, value.output.model_copy(update={"variant": value.variant})
+    if isinstance(value, Output):
+        return _known_case(value, cases() or {}, row.place), value
+    if not isinstance(value, dict):
+        raise InputError(
+            f"{row.place}: a {type(value).__name__} is no output",
+            hint="write {'input': …, 'text': …}, an Output, or a pair (Case, Output)",
+        )
+    answer = valid_output(FileRow(0, value, is_table=row.is_table), path)
+    known = cases()
+    if known is None:
+        return _described_case(answer, path, needs_input=False), answer.output
+    return _known_case(answer.output, known, row.place), answer.output
+
+
+def _known_case(output: Output, cases: Mapping[str, Case], place: str) -> Case:
+    if output.case_id is None:
+        raise DatasetError(
+            "the output names no case",
+            path=place,
+            hint="pass (case, output), or set its `case_id` to the id of a case",
+        )
+    if output.case_id not in cases:
+        message = f"no case has the id {output.case_id!r}"
+        raise DatasetError(message, path=place, hint=suggest_name(output.case_id, cases))
+    return cases[output.case_id]
 
 
 def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) -> Case:

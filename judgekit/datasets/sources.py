@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from judgekit.datasets.loading import (
-    benchmarks_in,
-    dataset_name,
-    find_benchmark,
-    iter_cases,
-    load_dataset,
-    load_suite,
-)
+from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark
+from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite
 from judgekit.datasets.outputs import iter_described_cases
 from judgekit.datasets.suite import Gate, RunSettings, Suite
 from judgekit.errors import DatasetError, RetiredSuiteError, SettingsError, UnknownNameError

@@ -126,6 +126,7 @@ from .outcome import (
     judge_feedback as judge_feedback,
     last_tries as last_tries,
     needs_attention as needs_attention,
+    ordered_results as ordered_results,
     rubric_of_result as rubric_of_result,
     run_verdicts as run_verdicts,
     select_outcomes as select_outcomes,
@@ -148,9 +149,7 @@ from .planner import plan_suite as plan_suite
 from .ranking import (
     PairChoice as PairChoice,
     Ranker as Ranker,
-    rank as rank,
     rank_comparisons as rank_comparisons,
-    rank_sync as rank_sync,
 )
 from .ranking_result import (
     RankDecision as RankDecision,
@@ -178,6 +177,7 @@ from .run import (
     Run as Run,
     evaluate as evaluate,
     evaluate_sync as evaluate_sync,
+    record_answers as record_answers,
     summarize as summarize,
     summarize_verdicts as summarize_verdicts,
     verdict_outcomes as verdict_outcomes,

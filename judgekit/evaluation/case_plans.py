@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import (
@@ -28,6 +27,7 @@ from judgekit.assertions import (
 )
 from judgekit.datasets import load_rubric, names_a_file, scorer_name, shipped_rubrics
 from judgekit.errors import DatasetError, InputError, SettingsError
+from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class CasePlans:
             return f"semantic: {getattr(self.means.embed, 'name', 'embeddings')}"
         # The default depends on an optional package; the run records which one measured, for scores
         # of the two differ.
-        is_lexical = self.means.method == "lexical" or find_spec("wordllama") is None
+        is_lexical = self.means.method == "lexical" or not is_installed("wordllama")
         return LEXICAL if is_lexical else WORDLLAMA
 
     async def aclose(self) -> None:
@@ -205,10 +205,8 @@ class CasePlans:
             raise SettingsError(
                 f"the scorer {scorer_name(spec)!r} asks a model only with `method: embedding`"
             )
-        if method == "semantic" and find_spec("wordllama") is None:  # pragma: no cover - an extra
-            raise SettingsError(
-                "semantic similarity is not installed", hint="pip install 'judgekit-llm[semantic]'"
-            )
+        if method == "semantic":
+            require_package("wordllama", "semantic similarity")
         return found
 
     def _similarity(self) -> SimilaritySettings:

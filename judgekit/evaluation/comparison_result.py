@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
+from judgekit.presentable import Presentable
 from judgekit.stats.power import sample_size_sign
 from judgekit.stats.quantiles import SLACK
 from judgekit.stats.sequential import win_e_value
@@ -117,7 +118,7 @@ class PanelFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonSummary:
+class ComparisonSummary(Presentable):
     """The result of a comparison.
 
     Attributes:

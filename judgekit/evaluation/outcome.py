@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.assertions import EvaluationPlan, StrategyOutcome
-    from judgekit.records import Case, CaseResult, JsonObject, Judgment, RunInfo, Verdict
+    from judgekit.records import (
+        Case,
+        CaseResult,
+        JsonObject,
+        JudgeFailure,
+        Judgment,
+        RunInfo,
+        Verdict,
+    )
     from judgekit.store import AnswerProgress, StoredRuns
 
 _AnswerT = TypeVar("_AnswerT", bound="CaseResult | AnswerProgress")
@@ -114,6 +122,30 @@ def last_tries(answers: Iterable[_AnswerT], run: RunInfo) -> Iterator[_AnswerT]:
     for _, tries in groupby(answers, key=lambda one: (one.place, one.key.variant)):
         *_, last = tries
         yield last
+
+
+def ordered_results(results: Iterable[CaseResult], run: RunInfo) -> list[CaseResult]:
+    """Results as they arrived, in the order of their cases, variants, judges and criteria."""
+    variants = {variant.id: number for number, variant in enumerate(run.variants)}
+    criteria = {} if run.rubric is None else {c.name: k for k, c in enumerate(run.rubric.criteria)}
+    judges = {judge: number for number, judge in enumerate(run.panel.judges)}
+
+    def rank(answer: Judgment | JudgeFailure) -> tuple[int, int, int]:
+        # Answers arrive as the models finish; the output must not depend on it.
+        judge, criterion = judges.get(answer.judge, -1), criteria.get(answer.criterion, -1)
+        return judge, answer.repeat, criterion
+
+    return [
+        result.model_copy(
+            update={
+                "judgments": tuple(sorted(result.judgments, key=rank)),
+                "failures": tuple(sorted(result.failures, key=rank)),
+            }
+        )
+        for result in sorted(
+            results, key=lambda one: (one.place, variants.get(one.variant, 0), one.repeat)
+        )
+    ]
 
 
 def run_verdicts(run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:

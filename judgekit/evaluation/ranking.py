@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import aclosing
-from functools import partial
-from itertools import starmap
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,14 +12,7 @@ import numpy as np
 
 from judgekit.errors import BudgetExceededError
 from judgekit.evaluation.comparison_summary import PanelTally
-from judgekit.evaluation.pairing import (
-    ComparisonLoop,
-    Contest,
-    Side,
-    SideOutput,
-    is_out_of_budget,
-    pair_question,
-)
+from judgekit.evaluation.pairing import ComparisonLoop, Contest, is_out_of_budget, pair_question
 from judgekit.evaluation.ranking_result import RankingProvenance, RankRules, sort_matches
 from judgekit.evaluation.ranking_summary import (
     MatchCollection,
@@ -30,73 +21,15 @@ from judgekit.evaluation.ranking_summary import (
     with_segments,
 )
 from judgekit.evaluation.strengths import fit_strengths, significant_order
-from judgekit.judge import synchronous
 from judgekit.stats.logistic import expit
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 
     from judgekit.evaluation.pairing import Match, OutputPair
     from judgekit.evaluation.ranking_result import EndReason, MatchResult, RankingSummary, Ties
     from judgekit.judge import Judge, Panel
-    from judgekit.records import Case, Comparison, Output, Rubric
-
-    Sides = Mapping[str, Sequence[tuple[Case, Output]]]
-
-
-async def rank(
-    judge: Judge | Panel,
-    sides: Sides,
-    rubric: Rubric,
-    *,
-    pairs: PairChoice = "round-robin",
-    max_comparisons: int | None = None,
-    top: int = 1,
-    ties: Ties = "half",
-    alpha: float = 0.05,
-    seed: int = 0,
-) -> RankingSummary:
-    """Rank several sides: every two are compared blind, in both orders, on the cases both answer.
-
-    Args:
-        judge: Who compares, alone or as a panel; with a budget it stops when that is spent.
-        sides: What each side produced, with the cases that it answers, by the side's name.
-        rubric: How outputs are compared.
-        pairs: `round-robin` compares all; `adaptive` asks where the order is most uncertain, and
-            stops when the first places are decided.
-        max_comparisons: How many comparisons may be made; None for all.
-        top: How many of the first places are to be decided.
-        ties: `half` a win for each side, or a modelled chance: `davidson`, `rao-kupper`.
-        alpha: The error a decision may have, over all pairs together, in (0, 1).
-        seed: Seed of the order in which cases are asked.
-
-    Returns:
-        The sides in order, with a confidence interval for each rank.
-
-    Raises:
-        SettingsError: When there are fewer than two sides, or fewer places than are to be decided.
-        DatasetError: When a side answers a case twice.
-        TemplateError: When the template does not fit the rubric.
-        StoreError: When the cache cannot keep what was paid for.
-
-    Example:
-        >>> async def best(judge, v1, v2, v3, rubric):  # doctest: +SKIP
-        ...     found = await jk.rank(judge, {"v1": v1, "v2": v2, "v3": v3}, rubric)
-        ...     return found.sides[0].name, found.decision.is_decided
-    """
-    rules = RankRules(ties=ties, top=top, alpha=alpha)
-    competitors = [
-        Side(name, partial(starmap, SideOutput, answers), (name,))
-        for name, answers in sides.items()
-    ]
-    contest = Contest(competitors, seed=seed)
-    ranker = Ranker(judge, contest, rubric, rules, pairs=pairs, max_comparisons=max_comparisons)
-    async for _ in ranker.ask():
-        pass
-    return ranker.summary()
-
-
-rank_sync = synchronous(rank)
+    from judgekit.records import Case, Comparison, Rubric
 
 
 def rank_comparisons(

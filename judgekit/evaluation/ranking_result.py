@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from judgekit.errors import SettingsError
 from judgekit.evaluation.comparison_result import SideCounts
 from judgekit.evaluation.pairing import LeftOut
+from judgekit.presentable import Presentable
 from judgekit.records import WINNER_POINTS
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class SegmentWins:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankingSummary:
+class RankingSummary(Presentable):
     """Sides in the order of their strengths.
 
     Attributes:

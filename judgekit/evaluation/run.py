@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime
+from functools import cache as remembered
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
 
@@ -15,12 +15,12 @@ from judgekit.datasets import (
     DEFAULT_STORE_FILE,
     VariantSettings,
     open_cases,
-    read_answer_row,
+    read_answer,
     refuse_retired,
     suite_from_path,
     with_benchmark,
 )
-from judgekit.errors import InputError, SettingsError, UnknownNameError
+from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation.completion import complete_run
 from judgekit.evaluation.findings import CaseTally, ObservedRuns
 from judgekit.evaluation.gate import check_gate
@@ -41,16 +41,16 @@ from judgekit.evaluation.runner import (
 )
 from judgekit.evaluation.session import RecordedAnswers, Session, open_suite
 from judgekit.evaluation.summary import RunTally
+from judgekit.formats import memory_rows
 from judgekit.judge import synchronous
+from judgekit.presentable import Presentable
 from judgekit.records import OUTPUTS_TAG, Case, CaseResult, CaseSource, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pydantic import JsonValue
-
-    from judgekit.datasets import Gate, Suite
+    from judgekit.datasets import CaseOutput, Gate, Suite
     from judgekit.evaluation.gate import GateResult
     from judgekit.evaluation.session import Choice
     from judgekit.evaluation.summary import RunSummary
@@ -76,7 +76,7 @@ async def evaluate(
     benchmark: str | None = None,
     retired: bool = False,
     review: float = 0.0,
-    outputs: Iterable[GivenOutput] | None = None,
+    outputs: object | None = None,
 ) -> Run:
     """Run a suite from cases to a stored run, or judge outputs that are at hand by it.
 
@@ -109,7 +109,8 @@ async def evaluate(
             the verdicts stand, and `judgekit label RUN` asks.
         outputs: Outputs to judge in the place of what the suite's variants answer, such as that of
             an agent run that has just ended: pairs of a case and its output, outputs whose
-            `case_id` is a case of the suite, or rows as `judgekit grade FILE` reads them. The run
+            `case_id` is a case of the suite, rows as `judgekit grade FILE` reads them, or a data
+            frame of such rows. The run
             is tagged `outputs`; the variant of an output that names none is that of the suite if
             it has only one, else `outputs`. With one output that has a `run_id`, this agent run is
             the trigger. None runs the variants.
@@ -183,12 +184,8 @@ def _loaded(suite: Suite | Path | str, benchmark: str | None, retired: bool) -> 
     return loaded
 
 
-GivenOutput = Output | tuple[Case, Output] | Mapping[str, "JsonValue"]
-"""An output at hand: of a case of the suite, with its case, or as a row that describes both."""
-
-
 def _with_outputs(
-    suite: Suite, outputs: Iterable[GivenOutput] | None, choice: Choice | None
+    suite: Suite, outputs: object | None, choice: Choice | None
 ) -> tuple[Suite, RecordedAnswers | None]:
     """A suite of recorded outputs, as `grade` makes one of files; without any the suite itself."""
     if outputs is None:
@@ -199,11 +196,35 @@ def _with_outputs(
         )
     (only,) = suite.variants if len(suite.variants) == 1 else (None,)
     default = OUTPUTS_TAG if only is None else only.id
+    recorded, variants = record_answers(_answers(outputs, suite), default)
+    tags = tuple(dict.fromkeys([*suite.tags, OUTPUTS_TAG]))
+    changes = {"variants": variants, "tags": tags, "context": None}
+    return suite.model_copy(update=changes), recorded
+
+
+def _answers(outputs: object, suite: Suite) -> Iterator[CaseOutput]:
+    """Outputs with their cases; an output by itself is of a case of the suite."""
+
+    @remembered
+    def known() -> dict[str, Case]:
+        return {case.id: case for case in open_cases(suite)}
+
+    for row in memory_rows(outputs, OUTPUTS_TAG):
+        # A row describes its own case, and none of the suite.
+        is_row = isinstance(row.value, dict)
+        yield read_answer(row) if is_row else read_answer(row, known)
+
+
+def record_answers(
+    answers: Iterable[CaseOutput], default: str = OUTPUTS_TAG
+) -> tuple[RecordedAnswers, tuple[VariantSettings, ...]]:
+    """Outputs in memory as those of a run, and their variants; `default` is the unnamed one."""
     cases: dict[str, Case] = {}
     by_variant: dict[str, dict[str, Output]] = {}
-    for place, handed in enumerate(outputs):
-        case, output = _case_and_output(handed, suite, f"outputs[{place}]")
+    unnamed: set[str] = set()
+    for place, (case, output) in enumerate(answers):
         variant = output.variant or default
+        unnamed |= {variant} if output.variant is None else set()
         own = by_variant.setdefault(variant, {})
         if case.id in own or cases.setdefault(case.id, case) != case:
             raise InputError(
@@ -215,33 +236,13 @@ def _with_outputs(
         raise InputError("there are no outputs to judge")
     chosen = tuple(cases.values())
     recorded = RecordedAnswers(
-        CaseSource("outputs", "1", lambda: iter(chosen)),
+        CaseSource(OUTPUTS_TAG, "1", lambda: iter(chosen)),
         by_variant,
         has_gaps=True,
+        unnamed=frozenset(unnamed),
         is_from_memory=True,
     )
-    variants = tuple(VariantSettings(id=name, outputs="(in memory)") for name in by_variant)
-    tags = tuple(dict.fromkeys([*suite.tags, OUTPUTS_TAG]))
-    changes = {"variants": variants, "tags": tags, "context": None}
-    return suite.model_copy(update=changes), recorded
-
-
-def _case_and_output(handed: GivenOutput, suite: Suite, place: str) -> tuple[Case, Output]:
-    if isinstance(handed, tuple):
-        return handed
-    if not isinstance(handed, Output):
-        return read_answer_row(handed, place)
-    known: list[str] = []
-    for case in open_cases(suite):
-        if case.id == handed.case_id:
-            return case, handed
-        known.append(case.id)
-    if handed.case_id is None:
-        raise InputError(
-            f"{place}: the output names no case",
-            hint="pass (case, output), or set its `case_id` to the id of a case of the suite",
-        )
-    raise UnknownNameError("case", handed.case_id, known)
+    return recorded, tuple(VariantSettings(id=v, outputs="(in memory)") for v in by_variant)
 
 
 def _agent_run(recorded: RecordedAnswers | None) -> str | None:
@@ -268,7 +269,7 @@ def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:
         )
 
 
-class Run:
+class Run(Presentable):
     """A run in a store; its observations are read when they are asked for.
 
     Args:
@@ -281,6 +282,9 @@ class Run:
         self.info = info
         self.store = store
         self._owns_store = owns_store
+
+    def __repr__(self) -> str:
+        return f"<Run {self.id}: {self.status}>"
 
     @property
     def id(self) -> str:

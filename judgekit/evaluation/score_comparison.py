@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from judgekit.errors import NotEnoughDataError, SettingsError, UnknownNameError
 from judgekit.evaluation.comparison_result import ComparisonDecision
+from judgekit.presentable import Presentable
 from judgekit.records import CaseStratum
 from judgekit.stats.estimate import cluster_means
 from judgekit.stats.multiplicity import adjust
@@ -76,7 +77,7 @@ class ScoreDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreComparison:
+class ScoreComparison(Presentable):
     """The comparison of the scores of two runs."""
 
     a: str

@@ -31,7 +31,7 @@ from judgekit.evaluation.judges import (
     resolve_calibration,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import resolve_suite_model, suite_template_folders
+from judgekit.judge import Panel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
 from judgekit.models.cache import DiskCache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
@@ -273,14 +273,14 @@ def open_suite(
 
 
 def open_recorded(
-    judge: Judge,
+    judge: Judge | Panel,
     rubric: Rubric,
     recorded: RecordedAnswers,
     variants: Sequence[VariantSettings] = (),
     *,
     suite: Suite | None = None,
 ) -> OpenSuite:
-    """Outputs for one judge and one rubric, opened as a suite, by default one without a file."""
+    """Outputs for one judge or panel and one rubric as a suite, by default one without a file."""
     # What cases bring along (rubrics, assertions, plans) is left out: labels and earlier verdicts
     # are about this rubric alone.
     plain = {"rubric": None, "assertions": (), "evaluation": None}
@@ -289,8 +289,8 @@ def open_recorded(
         whole.name, whole.version, lambda: (case.model_copy(update=plain) for case in whole.read())
     )
     suite = suite or Suite(name="outputs", dataset="outputs.jsonl")
-    panel = RunPanel(judges=(judge.id,))
-    judges = SuiteJudges([judge], panel)
+    members = Panel.of(judge).judges
+    judges = SuiteJudges(members, RunPanel(judges=tuple(member.id for member in members)))
     return OpenSuite(
         suite=suite,
         choice=Choice(),
@@ -308,7 +308,7 @@ def open_recorded(
             open_embeddings=lambda model, api_base: open_embeddings(model, api_base=api_base),
         ),
         budget=None,
-        cache=judge.connection.cache,
+        cache=members[0].connection.cache,
         owns_cache=False,
         prompts={},
         recorded=recorded,

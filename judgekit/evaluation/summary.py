@@ -18,6 +18,7 @@ from judgekit.evaluation.outcome import (
     last_repeats,
     scores_by_name,
 )
+from judgekit.presentable import Presentable
 from judgekit.records import CaseResult, CaseStratum, Output, RunInfo, config_part, config_rows
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import VALUE_STEP, paired_difference, pass_rate_difference
@@ -129,7 +130,7 @@ class VariantDifference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunSummary:
+class RunSummary(Presentable):
     """The figures of a run.
 
     Attributes:

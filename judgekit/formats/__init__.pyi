@@ -34,6 +34,13 @@ from .foreign_file import (
     ForeignFile as ForeignFile,
     read_case as read_case,
 )
+from .frames import (
+    MemoryRow as MemoryRow,
+    frame_library as frame_library,
+    make_frame as make_frame,
+    memory_rows as memory_rows,
+    with_row_ids as with_row_ids,
+)
 from .openai_evals import read_graders as read_graders
 from .problems import (
     DUPLICATE_ID as DUPLICATE_ID,

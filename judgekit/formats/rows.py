@@ -18,6 +18,7 @@ from typing import IO, TypeVar
 from pydantic import JsonValue
 
 from judgekit.errors import DatasetError, SettingsError
+from judgekit.extras import install_hint
 from judgekit.formats.documents import YAML_SUFFIXES, ParsedDocument, read_document
 from judgekit.formats.problems import FieldFault, json_kind
 from judgekit.formats.text import (
@@ -207,8 +208,7 @@ def _iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
         pa = require_pyarrow()
         from pyarrow import parquet  # noqa: PLC0415 - costs a second; only Parquet files need it
     except SettingsError as error:
-        hint = 'pip install "judgekit-llm[parquet]"'
-        raise DatasetError(error.message, path=path, hint=hint) from error
+        raise DatasetError(error.message, path=path, hint=install_hint("pyarrow")) from error
     row = 0
     try:
         with parquet.ParquetFile(path) as table:
@@ -229,7 +229,7 @@ def _row(fields: dict[str, object], path: Path, row: int) -> dict[str, JsonValue
     values: dict[str, JsonValue] = {}
     for name, cell in fields.items():
         try:
-            value = _value(cell)
+            value = json_cell(cell)
         except ValueError as error:
             message = f"row {row}, column {name!r}: {error}"
             raise DatasetError(message, path=path, line=row) from error
@@ -238,10 +238,26 @@ def _row(fields: dict[str, object], path: Path, row: int) -> dict[str, JsonValue
     return values
 
 
-def _value(cell: object) -> JsonValue:
+def json_cell(cell: object) -> JsonValue:
     """A cell as JSON; a map column, a list of pairs, becomes a list of lists."""
     match cell:
-        case None | bool() | int() | str():
+        case dict():
+            return {str(key): json_cell(item) for key, item in cell.items()}
+        case list() | tuple():
+            return [json_cell(item) for item in cell]
+        # The scalars and arrays of numpy, which this layer does not import.
+        case _ if hasattr(cell, "dtype") and hasattr(cell, "tolist"):
+            return json_cell(cell.tolist())
+        case _:
+            return _scalar(cell)
+
+
+def _scalar(cell: object) -> JsonValue:
+    # Missing values of pandas, one of which is a datetime to Python.
+    if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
+        return None
+    match cell:
+        case bool() | int() | str():
             return cell
         case float() | decimal.Decimal():
             if math.isinf(number := float(cell)):
@@ -249,10 +265,6 @@ def _value(cell: object) -> JsonValue:
             return None if math.isnan(number) else number
         case dt.datetime() | dt.date() | dt.time():
             return cell.isoformat()
-        case dict():
-            return {str(key): _value(item) for key, item in cell.items()}
-        case list() | tuple():
-            return [_value(item) for item in cell]
         case _:
             raise ValueError(f"a {type(cell).__name__} has no JSON form; write it as text")
 
@@ -305,7 +317,7 @@ def require_pyarrow() -> ModuleType:
     except ImportError as error:
         raise SettingsError(
             "Parquet files need pyarrow, which is not installed",
-            hint='pip install "judgekit-llm[parquet]", or write .jsonl or .csv',
+            hint=f"{install_hint('pyarrow')}, or write .jsonl or .csv",
         ) from error
     module: ModuleType = pa
     return module

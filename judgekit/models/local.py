@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from judgekit.errors import SettingsError
+from judgekit.extras import install_hint
 from judgekit.models.request import Model, ModelReply, ModelRequest, close_model
 from judgekit.models.transports import LitellmModel
 
@@ -112,8 +113,7 @@ def start_xllamacpp(
         import xllamacpp  # noqa: PLC0415 - optional, 100 MB
     except ImportError as error:
         raise SettingsError(
-            f"a local model needs the package xllamacpp: {error}",
-            hint='pip install "judgekit-llm[local]"',
+            f"a local model needs the package xllamacpp: {error}", hint=install_hint("xllamacpp")
         ) from error
     settings = xllamacpp.CommonParams()
     settings.model.path = str(weights.path)

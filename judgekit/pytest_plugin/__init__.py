@@ -1,4 +1,4 @@
-"""The pytest plugin: fixtures `judge` and `rubric`, the marker `judge`, options and a summary.
+"""The pytest plugin: fixtures `judge`, `rubric` and `case`, a marker, options and a summary.
 
 Loading it imports pytest and the standard library only; everything else is imported when a test
 uses a fixture. `-p no:judgekit` disables it.
@@ -6,6 +6,8 @@ uses a fixture. `-p no:judgekit` disables it.
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import RunSummary
     from judgekit.pytest_plugin.bound_judge import BoundJudge, JudgePool
     from judgekit.pytest_plugin.verdict_recorder import ReportPayload, VerdictRecorder
-    from judgekit.records import Rubric
+    from judgekit.records import Case, Rubric
 
 _MARKER = (
     "judge(model=, rubric=, cases=, threshold=, repeats=, min_pass=, mode=, template=, api_base=, "
@@ -29,6 +31,10 @@ _MARKER = (
 
 _JUDGE_POOL: pytest.StashKey[JudgePool] = pytest.StashKey()
 _RECORDER: pytest.StashKey[VerdictRecorder] = pytest.StashKey()
+
+_FIXTURES = frozenset({"judge", "rubric", "case"})
+# The markers by which other plugins run coroutines.
+_ASYNC_MARKERS = ("asyncio", "anyio", "trio", "twisted", "tornado", "gen_test")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,6 +51,61 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(SummaryPlugin(report_file(config)), "judgekit_tally")
     except OSError as error:
         raise pytest.UsageError(f"--judgekit-report: {error}") from error
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that takes the fixture `case` once for each case of its file."""
+    if not _takes_our_case(metafunc):
+        return
+    # Imported only where a test takes cases.
+    from judgekit.errors import JudgekitError  # noqa: PLC0415
+    from judgekit.pytest_plugin.bound_judge import settings_of  # noqa: PLC0415
+
+    test = metafunc.definition
+    try:
+        file = settings_of(test, {}).cases
+        cases = None if file is None else [*_judge_pool(test.config).cases(file).values()]
+    except JudgekitError as error:
+        raise pytest.Collector.CollectError(str(error)) from error
+    if cases is None:
+        return  # the fixture then says how to name the file
+    # pytest skips a test without parameters: a file that lost its cases would look like a success.
+    if not cases:
+        raise pytest.Collector.CollectError(f"{test.nodeid}: {file} holds no cases")
+    metafunc.parametrize("case", cases, ids=[case.id for case in cases])
+
+
+def _takes_our_case(metafunc: pytest.Metafunc) -> bool:
+    """Whether `case` is this plugin's: a project may have a fixture or a parameter of that name."""
+    if "case" not in metafunc.fixturenames:
+        return False
+    for marker in metafunc.definition.iter_markers("parametrize"):
+        names = marker.kwargs.get("argnames", marker.args[0] if marker.args else ())
+        if "case" in (names.replace(",", " ").split() if isinstance(names, str) else names):
+            return False
+    # pytest has no public way to ask which of several fixtures of a name applies; the last does.
+    known = metafunc.definition._fixtureinfo.name2fixturedefs.get("case", ())  # noqa: SLF001 - see above
+    return bool(known) and known[-1].func.__module__ == __name__
+
+
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run an asynchronous test that uses a fixture of judgekit, if no other plugin runs it."""
+    # Plugins for coroutines wrap the function before this hook, or go by their marker. pytest's
+    # own hook, which fails coroutines, comes last. So this is reached without any such plugin,
+    # and for unmarked tests in the strict mode of pytest-asyncio or beside anyio.
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    if _FIXTURES.isdisjoint(pyfuncitem.fixturenames):
+        return None
+    if any(pyfuncitem.get_closest_marker(name) for name in _ASYNC_MARKERS):
+        return None
+    wanted = inspect.signature(pyfuncitem.obj).parameters
+    arguments = {name: value for name, value in pyfuncitem.funcargs.items() if name in wanted}
+    # With a factory the loop does not become the current one of the thread, which may be another
+    # plugin's.
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        runner.run(pyfuncitem.obj(**arguments))
+    return True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -84,6 +145,16 @@ def rubric(request: pytest.FixtureRequest, judge_options: Mapping[str, object]) 
     with _without_traceback():
         settings = settings_of(request.node, judge_options)
         return _judge_pool(request.config).rubric(settings.rubric, settings.threshold)
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest) -> Case:
+    """Each case in turn of the file that the marker, an option, the environment or ini names."""
+    # A named file replaces this fixture by its cases, when tests are collected.
+    hint = '@pytest.mark.judge(cases="cases.jsonl"), --judgekit-cases, or judgekit_cases in the ini'
+    raise pytest.fail.Exception(
+        f"{request.node.nodeid}: no file of cases is named\n  give {hint} file", pytrace=False
+    )
 
 
 @pytest.fixture
@@ -129,6 +200,7 @@ class SummaryPlugin:
         self._file = file
         self._lines: list[str] = []
         self._rubrics: dict[str, str] = {}
+        self._calibrations: dict[str, None] = {}
         # Emptied at the start: verdicts of an earlier session would be counted again.
         if file is not None:
             file.write_text("", encoding="utf-8")
@@ -140,6 +212,7 @@ class SummaryPlugin:
             return
         self._lines += payload["verdicts"]
         self._rubrics.update(payload["rubrics"])
+        self._calibrations.update(dict.fromkeys(payload["calibrations"]))
         # Appended at once, so that an interrupted session leaves the verdicts it paid for.
         if self._file is not None:
             with self._file.open("a", encoding="utf-8") as file:
@@ -150,14 +223,16 @@ class SummaryPlugin:
         if not self._lines:
             return
         terminalreporter.section("judgekit")
-        for line in summary_lines(self._lines, self._rubrics):
-            terminalreporter.write_line(line)
+        for label, text in summary_lines(self._lines, self._rubrics, [*self._calibrations]):
+            terminalreporter.write_line(f"{label:<12} {text}")
         if self._file is not None:
             terminalreporter.write_line(f"wrote {self._file}")
 
 
-def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]:
-    """The summary of verdicts, a line each for rates, judges, calls, problems."""
+def summary_lines(
+    verdicts: list[str], rubrics: dict[str, str], calibrations: list[str]
+) -> Iterator[tuple[str, str]]:
+    """The summary of verdicts: labels and texts about rates, judges, calls and problems."""
     # Imported only where tests were judged.
     from judgekit.evaluation import summarize_verdicts  # noqa: PLC0415
     from judgekit.records import Rubric, Verdict  # noqa: PLC0415
@@ -171,29 +246,30 @@ def summary_lines(verdicts: list[str], rubrics: dict[str, str]) -> Iterator[str]
         title = f"{message.printable(summary.rubric)}, passes from {summary.pass_threshold:g}"
         for variant in summary.variants:
             name = f", {message.printable(variant.variant)}" if variant.variant else ""
-            yield (
-                f"passed  {format_pass_count(variant)} "
-                f"({numbers.format_rate(variant.pass_rate)}), "
-                f"value {numbers.format_mean(variant.value)}: {title}{name}"
-            )
-    yield from _common_lines(summarize_verdicts(read, Rubric.model_validate_json(text)))
+            rate = f"{format_pass_count(variant)} ({numbers.format_rate(variant.pass_rate)})"
+            mean = numbers.format_mean(variant.value)
+            yield "passed", f"{rate}, value {mean}: {title}{name}"
+    summary = summarize_verdicts(read, Rubric.model_validate_json(text))
+    yield from (("judge", message.printable(judge)) for judge in summary.judges)
+    yield from (("calibration", message.printable(words)) for words in calibrations)
+    yield from _common_lines(summary)
 
 
-def _common_lines(summary: RunSummary) -> Iterator[str]:
+def _common_lines(summary: RunSummary) -> Iterator[tuple[str, str]]:
     from judgekit.report import message, numbers  # noqa: PLC0415
 
-    for judge in summary.judges:
-        yield f"judge   {message.printable(judge)}"
-    yield f"asked   {numbers.format_spending(summary.spent)}"
+    yield "calls", numbers.format_spending(summary.spent)
     if summary.n_evidence > summary.n_evidence_found:
         missing = summary.n_evidence - summary.n_evidence_found
-        yield f"quotes  {missing} of {summary.n_evidence} passages are not in the outputs"
+        yield (
+            "evidence",
+            f"{missing} of {summary.n_evidence} quoted passages are not in the outputs",
+        )
     for flag, n in summary.flags.items():
         if flag in message.FLAG_WORDS:
-            yield f"marked  {numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS[flag]}"
+            yield "marked", f"{numbers.format_count(n, 'judgment')}: {message.FLAG_WORDS[flag]}"
     for kind, n in summary.failures.items():
-        yield (
-            f"failed  {numbers.format_count(n, 'judgment')}: {message.FAILURE_WORDS[kind]} "
-            "(excluded from the means, not counted as 0)"
-        )
-        yield f"        {message.one_line(summary.failure_messages[kind], 300)}"
+        count = numbers.format_count(n, "judgment")
+        why = message.FAILURE_WORDS[kind]
+        yield "failed", f"{count}: {why} (excluded from the means, not counted as 0)"
+        yield "", message.one_line(summary.failure_messages[kind], 300)

@@ -15,6 +15,7 @@ import pytest
 
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, load_dataset, load_rubric
 from judgekit.errors import InputError, SettingsError, UnknownNameError
+from judgekit.evaluation import judging_of_judge, resolve_calibration
 from judgekit.judge import Judge
 from judgekit.models import Budget
 from judgekit.pytest_plugin.options import (
@@ -31,7 +32,7 @@ from judgekit.pytest_plugin.verdict_recorder import (
     verdict_summary,
 )
 from judgekit.records import Case, Output, Rubric, Verdict
-from judgekit.scoring import passes_by_votes
+from judgekit.scoring import apply_calibration, passes_by_votes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from judgekit.models.request import Model
     from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder
+    from judgekit.records import CalibrationInUse
 
     _Question = tuple[Case, Output, Rubric]
 
@@ -59,7 +61,7 @@ _MARKED = {
     "template": PluginOption("template", "NAME", "Prompt template."),
 }  # fmt: skip
 
-_NAMED = ("rubric", "cases", "threshold", "min_pass", "no_answer")
+_NAMED = ("rubric", "cases", "threshold", "min_pass", "no_answer", "calibration")
 _OF_THE_RUN = ("report", "max_cost")
 
 
@@ -70,7 +72,7 @@ class Settings:
     rubric: str | Path | Rubric | None = None
 
     cases: str | Path | None = None
-    """A file of cases; their ids may be given instead of inputs."""
+    """A file of cases, for the fixture `case`; their ids may be given instead of inputs."""
 
     threshold: float | None = None
     """The lowest value that passes; None takes the rubric's own."""
@@ -79,6 +81,10 @@ class Settings:
     """How many of the repeats have to pass, each by itself; None decides by their mean."""
 
     no_answer: NoAnswer = "error"
+
+    calibration: str | Path | None = None
+    """Calibration maps, a file or a folder; calibrated values decide where they apply."""
+
     model: str | Model | None = None
 
     arguments: Mapping[str, object] = field(default_factory=dict)
@@ -109,6 +115,12 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
     if isinstance(votes, int) and isinstance(repeats, int) and votes > repeats:
         raise SettingsError(
             f"min_pass is {votes} of {repeats} repeats", hint=f"set at least repeats={votes}"
+        )
+    if votes is not None and "calibration" in named:
+        # A vote is a repeat's own verdict; maps are fitted to the values that decide a verdict.
+        raise SettingsError(
+            "min_pass and calibration contradict each other: votes count the judge's own values",
+            hint="omit one of them",
         )
     return Settings(model=model, arguments=merged, **named)  # type: ignore[arg-type]  # each was read as what it is
 
@@ -221,7 +233,7 @@ class BoundJudge:
 
     def assert_passes(
         self,
-        input: JsonValue,  # noqa: A002 - the glossary's word for it
+        input: Case | JsonValue,  # noqa: A002 - the glossary's word for it
         output: Output | JsonValue,
         *,
         reference: JsonValue = None,
@@ -234,6 +246,27 @@ class BoundJudge:
         verdict = self.grade(
             input, output, reference=reference, context=context, rubric=rubric, case_id=case_id
         )
+        return self._assert_passed(verdict)
+
+    async def assert_passes_async(
+        self,
+        input: Case | JsonValue,  # noqa: A002 - the glossary's word for it
+        output: Output | JsonValue,
+        *,
+        reference: JsonValue = None,
+        context: JsonValue = None,
+        rubric: str | Path | Rubric | None = None,
+        case_id: str | None = None,
+    ) -> Verdict:
+        """`assert_passes` for asynchronous tests."""
+        __tracebackhide__ = True
+        verdict = await self.grade_async(
+            input, output, reference=reference, context=context, rubric=rubric, case_id=case_id
+        )
+        return self._assert_passed(verdict)
+
+    def _assert_passed(self, verdict: Verdict) -> Verdict:
+        __tracebackhide__ = True
         if not verdict.passed:
             raise AssertionError(self._recorder.pop_details(verdict))
         return verdict
@@ -260,15 +293,15 @@ class BoundJudge:
         """Record a verdict and return it; end the test if a missing answer leaves it undecided."""
         __tracebackhide__ = True
         rubric = question[2]
-        verdict = GradedVerdict(**dict(verdict))
+        use = self._pool.calibration(self._settings.calibration, rubric, self.judge)
+        verdict = GradedVerdict(**dict(apply_calibration(verdict, rubric, use)))
         votes = self._settings.min_pass
         if votes is not None and verdict.error is None:
             verdict = passes_by_votes(verdict, rubric, votes)
         # A failed call matters only if the other answers do not decide.
         is_unanswered = verdict.passed is None and bool(verdict.failures)
-        self._recorder.add(
-            verdict, rubric, "" if verdict.passed else verdict_details(verdict, rubric, votes)
-        )
+        details = "" if verdict.passed else verdict_details(verdict, rubric, votes)
+        self._recorder.add(verdict, rubric, details, use.words)
         if is_unanswered:
             self._recorder.pop_details(verdict)
             message = unanswered_message(verdict)
@@ -304,6 +337,7 @@ class JudgePool:
         self._judges: list[tuple[Mapping[str, object], Judge]] = []
         self._rubrics: dict[str, Rubric] = {}
         self._cases: dict[str, dict[str, Case]] = {}
+        self._calibrations: dict[tuple[str, str, str], CalibrationInUse] = {}
         self._threads: ThreadPoolExecutor | None = None
 
     def judge(self, settings: Settings) -> Judge:
@@ -348,11 +382,25 @@ class JudgePool:
         fields = {name: getattr(rubric, name) for name in Rubric.model_fields}
         return Rubric(**{**fields, "pass_threshold": threshold})
 
-    def case(self, file: str | Path, case_id: str) -> Case:
+    def calibration(
+        self, path: str | Path | None, rubric: Rubric, judge: Judge
+    ) -> CalibrationInUse:
+        """Whether calibration maps hold for a rubric and a judge, looked up once."""
+        key = str(path), rubric.fingerprint, judge.id
+        if key not in self._calibrations:
+            use = resolve_calibration(path, rubric, judging_of_judge(judge))
+            self._calibrations[key] = use
+        return self._calibrations[key]
+
+    def cases(self, file: str | Path) -> Mapping[str, Case]:
+        """The cases of a file by their ids, read once."""
         key = str(file)
         if key not in self._cases:
             self._cases[key] = {case.id: case for case in load_dataset(file, unique=True).cases}
-        known = self._cases[key]
+        return self._cases[key]
+
+    def case(self, file: str | Path, case_id: str) -> Case:
+        known = self.cases(file)
         if case_id not in known:
             raise UnknownNameError(f"case in {file}", case_id, known)
         return known[case_id]

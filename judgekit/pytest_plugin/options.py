@@ -131,8 +131,11 @@ PLUGIN_OPTIONS = (
     PluginOption("judge", "MODEL", "Judge: PROVIDER/MODEL, recorded:FILE, or local."),
     *_JUDGE_OPTIONS,
     PluginOption("rubric", "FILE|NAME", "Rubric file, or the name of a shipped rubric."),
-    PluginOption("cases", "FILE", "Cases; `judge.grade` then accepts their ids."),
+    PluginOption("cases", "FILE", "Cases of the fixture `case`; `judge.grade` accepts their ids."),
     PluginOption("threshold", "VALUE", "Lowest value that passes, 0 to 1.", parse_fraction),
+    PluginOption(
+        "calibration", "PATH", "Calibration maps, a file or folder; calibrated values decide.",
+    ),
     PluginOption("cache_dir", "DIR", "Folder of the reply cache."),
     PluginOption("no_cache", "", "Do not read or write the cache.", parse_flag),
     PluginOption("max_cost", "USD", "Maximum cost of judging.", parse_amount),
@@ -196,7 +199,7 @@ def resolve_file(key: str, value: object, folders: Sequence[Path]) -> object:
     """A setting with its path resolved, if it names a file."""
     if not isinstance(value, str):
         return value
-    if key in {"cache_dir", "report"}:
+    if key in {"cache_dir", "report", "calibration"}:
         return folders[0] / value
     if key == "model" and value.startswith(RECORDED):
         path = _first_file(value.removeprefix(RECORDED), folders)

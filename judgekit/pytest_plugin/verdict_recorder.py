@@ -26,6 +26,9 @@ class ReportPayload(TypedDict):
     rubrics: dict[str, str]
     """Their rubrics as JSON, by fingerprint."""
 
+    calibrations: list[str]
+    """The state of the calibration of each verdict's judge, in words."""
+
 
 class VerdictRecorder:
     """The verdicts of one test."""
@@ -35,7 +38,7 @@ class VerdictRecorder:
         self._n_ids = 0
         self._n_verdicts = 0
         self._texts: list[tuple[Verdict, str]] = []
-        self._payload: ReportPayload = {"verdicts": [], "rubrics": {}}
+        self._payload = _empty_payload()
         self.unanswered = False
         """Whether the test ended because the judge gave no usable answer."""
 
@@ -44,8 +47,8 @@ class VerdictRecorder:
         self._n_ids += 1
         return self._item.nodeid if self._n_ids == 1 else f"{self._item.nodeid}#{self._n_ids}"
 
-    def add(self, verdict: Verdict, rubric: Rubric, details: str) -> None:
-        """Record a verdict, and the details to show if the test fails."""
+    def add(self, verdict: Verdict, rubric: Rubric, details: str, calibration: str) -> None:
+        """Record a verdict, the details to show if the test fails, and its judge's calibration."""
         self._n_verdicts += 1
         prefix = "judgekit" if self._n_verdicts == 1 else f"judgekit.{self._n_verdicts}"
         self._item.user_properties += [
@@ -55,6 +58,7 @@ class VerdictRecorder:
             self._texts.append((verdict, details))
         self._payload["verdicts"].append(verdict_line(verdict))
         self._payload["rubrics"].setdefault(rubric.fingerprint, rubric.model_dump_json())
+        self._payload["calibrations"].append(calibration)
 
     def pop_details(self, verdict: Verdict) -> str:
         """The details of a verdict, which then are not shown a second time."""
@@ -65,7 +69,7 @@ class VerdictRecorder:
     def write_on(self, report: pytest.TestReport) -> None:
         """Add the verdicts since the last report to a report of the test."""
         # A test has a report for its setup, its call and its teardown; fixtures may grade too.
-        payload, self._payload = self._payload, {"verdicts": [], "rubrics": {}}
+        payload, self._payload = self._payload, _empty_payload()
         if payload["verdicts"]:
             report.__dict__["judgekit"] = payload
         if report.failed and self._texts:
@@ -73,6 +77,10 @@ class VerdictRecorder:
             report.sections.append(("judgekit", whole))
         if report.failed and self.unanswered:
             report.__dict__["judgekit_unanswered"] = True
+
+
+def _empty_payload() -> ReportPayload:
+    return {"verdicts": [], "rubrics": {}, "calibrations": []}
 
 
 # None: the missing answers could still decide it either way.

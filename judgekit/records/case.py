@@ -29,6 +29,8 @@ class CaseEvaluation(Record):
     """How one case is evaluated, where the case sets it (S4.2)."""
 
     strategy: EvaluationStrategy
+    """How the answer is compared with the reference or judged."""
+
     weights: dict[str, Weight] = Field(default_factory=dict)
     """For `hybrid`: the weight of each strategy, by its name."""
 

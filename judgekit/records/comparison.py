@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Final, Literal, SupportsIndex, overload
 
 from pydantic import AwareDatetime, Field, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
+from judgekit.presentable import NotebookResult
 from judgekit.records.case import Case
 from judgekit.records.judgment import Evidence, FailureKind, JudgmentSource
 from judgekit.records.output import Output, Usage
@@ -171,7 +172,7 @@ class MemberComparison(Record):
         return self.model_dump(mode="json")
 
 
-class Comparison(Record):
+class Comparison(Record, NotebookResult):
     """Two outputs for one case compared blind, in both orders."""
 
     case_id: str | None = None
@@ -226,6 +227,14 @@ class Comparison(Record):
 
     error: str | None = None
     """Why nothing was judged: an output is itself an error."""
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
+        """Who wins: preferences in full have thousands of characters."""
+        names = ("case_id", "variant_a", "variant_b", "winner", "consistent")
+        yield from ((name, getattr(self, name)) for name in names)
+        yield "criteria", {one.name: one.winner for one in self.criteria}
+        if self.failures:
+            yield "failures", [f"{one.criterion}: {one.kind}" for one in self.failures]
 
     def to_json(self) -> JsonObject:
         """The comparison as plain JSON types; unknown values are null."""

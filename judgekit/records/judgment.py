@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
+from judgekit.presentable import NotebookResult
 from judgekit.records.calibration import CalibratedPanel
 from judgekit.records.output import Usage
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
@@ -178,7 +180,7 @@ class UncalibratedVerdict(Record):
     criteria: dict[Name, Fraction | None]
 
 
-class Verdict(Record):
+class Verdict(Record, NotebookResult):
     """What the rubric concludes for one output."""
 
     case_id: str | None
@@ -212,6 +214,13 @@ class Verdict(Record):
     """The settings of the judges (model, template, parameters), to which calibration maps are
     bound; None when unknown."""
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
+        """Who passes and with what: judgments in full have thousands of characters."""
+        yield from ((n, getattr(self, n)) for n in ("case_id", "variant", "passed", "value"))
+        yield "criteria", {one.name: one.value for one in self.criteria}
+        if self.failures:
+            yield "failures", [f"{one.criterion}: {one.kind}" for one in self.failures]
+
     @property
     def decided_by(self) -> Literal["raw", "calibrated"]:
         """Whether the judge's raw values decide, or the calibrated ones."""
@@ -233,6 +242,8 @@ class Label(Record):
     """A human judgment of one output, or of two."""
 
     case_id: Name
+    """The case whose output was judged."""
+
     variant: Name | None = None
     """The variant; may be left out where there is only one."""
 
@@ -253,7 +264,11 @@ class Label(Record):
     """Of two outputs the better one: `a`, `b`, `tie`, or the name of its variant."""
 
     rationale: Name | None = None
+    """The reason."""
+
     confidence: Fraction | None = None
+    """How sure the annotator is, from 0 to 1."""
+
     metadata: JsonObject | None = None
     """Further fields of the item; groups can be formed by them."""
 

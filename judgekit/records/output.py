@@ -95,19 +95,30 @@ class TraceEvent(Record):
     """
 
     name: str | None = None
+    """What it is called, such as the tool."""
+
     content: JsonValue = None
+    """Its content: a text, the arguments of a call, a result."""
 
 
 class Output(Record):
     """What one variant produced for one case; never altered."""
 
     text: str | None = None
+    """The answer."""
+
     data: JsonValue = None
     """The structured result, instead of a text or in addition to it."""
 
     trace: tuple[TraceEvent, ...] = ()
+    """What happened while it was produced: messages, tool calls, errors."""
+
     usage: Usage | None = None
+    """Tokens and cost of producing it."""
+
     duration_ms: Finite | None = None
+    """Time it took, in milliseconds."""
+
     error: str | None = None
     """Why there is no output; an output with an error is not judged."""
 
@@ -121,6 +132,8 @@ class Output(Record):
     """The version that produced it, where the output came from a file."""
 
     run_id: str | None = None
+    """The system's own id of the run that produced it."""
+
     metadata: JsonObject = Field(default_factory=dict)
     """Further fields of the file."""
 

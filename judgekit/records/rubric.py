@@ -41,20 +41,32 @@ class Level(Record):
     """One described point of a scale."""
 
     value: Finite
+    """The score."""
+
     name: str | None = None
+    """A word for it, which labels may use."""
+
     description: str | None = None
+    """What an output with this score is like; the judge reads it."""
 
 
 class Scale(Record):
     """The possible raw scores of a criterion; greater is better."""
 
     min: Finite
+    """The worst score."""
+
     max: Finite
+    """The best score."""
+
     integer: bool = False
+    """Whether only whole numbers are scores."""
+
     levels: tuple[Level, ...] = ()
     """Described points, best first; scores between them need `between_levels`."""
 
     between_levels: bool = True
+    """Whether scores between the levels are allowed; no by default where levels stand alone."""
 
     @model_validator(mode="before")
     @classmethod
@@ -139,12 +151,20 @@ class Example(Record):
     """A scored output, shown to a judge as an example."""
 
     output: Name
+    """The output that was scored."""
+
     raw: Finite
     """The human score, on the criterion's scale."""
 
     input: str | None = None
+    """What it answers."""
+
     reference: str | None = None
+    """A good answer."""
+
     rationale: str | None = None
+    """Why it got this score."""
+
     case_id: Name | None = None
     """The case it comes from; not shown to the judge."""
 
@@ -169,6 +189,8 @@ class Criterion(Record):
     """Short name; unique in its rubric."""
 
     question: Name
+    """What the judge is asked about the output."""
+
     scale: Annotated[Scale, BeforeValidator(_scale)]
     """The scores it may get: a mapping, a list of levels, or a shipped scale's name."""
 
@@ -231,7 +253,11 @@ class Rubric(Record):
     """Ordered criteria and the value from which an output passes."""
 
     name: Name
+    """Name of the rubric."""
+
     criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
+    """The questions, in the order in which they are asked and shown."""
+
     pass_threshold: Fraction = 0.7
     """The overall value on [0, 1] from which an output passes."""
 
@@ -240,6 +266,8 @@ class Rubric(Record):
     in the end recorded as a failure of the kind `evidence_missing`."""
 
     description: str | None = None
+    """A note for readers; the judge does not see it."""
+
     version: int | str = 1
     """The version its owner gives it; judgekit identifies rubrics by their fingerprint."""
 

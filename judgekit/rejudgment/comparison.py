@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from judgekit.calibration import level_of
 from judgekit.errors import DatasetError, NotComparableError, NotEnoughDataError
 from judgekit.formats import iter_rows, suffix_of
+from judgekit.presentable import Presentable
 from judgekit.records import CaseStratum, JudgeFailure, Judgment, Verdict, total_cost
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import undefined_estimate
@@ -110,7 +111,7 @@ class SegmentChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rejudged:
+class Rejudged(Presentable):
     """What another judge changes.
 
     Attributes:

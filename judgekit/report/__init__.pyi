@@ -41,6 +41,7 @@ from .document import (
     Lines as Lines,
     Notes as Notes,
     Passage as Passage,
+    Plot as Plot,
     Section as Section,
     Table as Table,
     TextChange as TextChange,
@@ -77,6 +78,7 @@ from .html import (
     SitePages as SitePages,
     asset_text as asset_text,
     html_parts as html_parts,
+    render_fragment as render_fragment,
 )
 from .item_cases import (
     KnownAnswer as KnownAnswer,
@@ -135,6 +137,7 @@ from .pair_cases import (
     RankingCases as RankingCases,
     comparison_cases as comparison_cases,
     comparison_lines as comparison_lines,
+    pair_table as pair_table,
 )
 from .plan import (
     judge_plan_document as judge_plan_document,

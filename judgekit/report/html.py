@@ -103,6 +103,22 @@ def html_parts(
     )
 
 
+def render_fragment(document: Document) -> str:
+    """A document as a part of a page with its own style and no script, as notebooks show it."""
+    return (
+        _environment()
+        .get_template("fragment.html.j2")
+        .render(
+            document=document,
+            cases=None,
+            links=None,
+            site=None,
+            sign=TONE_SIGNS[document.conclusion.tone],
+            style=Markup((_TEMPLATES / "fragment.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
+        )
+    )
+
+
 def _page_blocks(blocks: tuple[Block, ...], cases: CaseTable | None) -> tuple[Block, ...]:
     """The blocks in the order of a page."""
     if cases is None or not cases.comes_early:

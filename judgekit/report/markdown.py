@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from html import escape
 from typing import TYPE_CHECKING
 
 from judgekit.report.document import (
     CaseTable,
+    Details,
     Document,
     Entries,
     Labelling,
@@ -42,9 +44,20 @@ def markdown_text(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in printable(text))
 
 
+def html_text(text: str) -> str:
+    """Foreign text within an HTML element of Markdown, where a backslash escapes nothing."""
+    return escape(printable(text))
+
+
 def _rendered(blocks: Iterable[Block], level: int) -> Iterator[str]:
+    last = ""
     for block in blocks:
-        yield from _render_block(block, level)
+        for part in _render_block(block, level):
+            # Two lists in a row would become one, with wide gaps; a comment keeps them apart.
+            if part.startswith("- ") and last.startswith("- "):
+                yield "<!-- -->"
+            yield part
+            last = part
 
 
 def _heading(title: str, level: int) -> Iterator[str]:
@@ -89,7 +102,8 @@ def _render_lines(block: Lines, level: int) -> Iterator[str]:
         f"- {markdown_text(label)}: {markdown_text(text)}" if label else f"  {markdown_text(text)}"
         for label, text in block.rows
     ]
-    yield "\n".join(rows)
+    # A backslash keeps the break before a line without a label.
+    yield "\n".join(rows).replace("\n  ", "\\\n  ")
 
 
 @_render_block.register(Notes)
@@ -127,6 +141,16 @@ def _render_section(block: Section, level: int) -> Iterator[str]:
     if block.intro:
         yield markdown_text(block.intro)
     yield from _rendered(block.blocks, level + 1)
+
+
+@_render_block.register(Details)
+def _render_details(block: Details, level: int) -> Iterator[str]:
+    # GitHub and GitLab fold it. The blank lines around the blocks make them Markdown again.
+    yield f"<details><summary>{html_text(block.title or 'Details')}</summary>"
+    if block.intro:
+        yield markdown_text(block.intro)
+    yield from _rendered(block.blocks, level + 1)
+    yield "</details>"
 
 
 def _cell(cell: str | Cell) -> str:

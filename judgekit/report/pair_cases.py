@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from judgekit.records import (
+        ComparedPair,
         Comparison,
         ComparisonAnalysis,
         ComparisonInfo,
@@ -108,11 +109,20 @@ def comparison_cases(
     store: StoredComparisons, info: ComparisonInfo, replies: JudgeReplies | None = None
 ) -> CaseTable:
     """The pairs of a stored comparison: the choice in each order, and what follows."""
+    return pair_table(info, counted_pairs(store, info), store.analyses(info.id), replies)
+
+
+def pair_table(
+    info: ComparisonInfo,
+    pairs: Iterable[tuple[ComparedPair, Comparison]],
+    analyses: Mapping[int, ComparisonAnalysis],
+    replies: JudgeReplies | None = None,
+) -> CaseTable:
+    """The pairs of a comparison with what follows from the choices about each."""
     columns = ("A first", "B first", "result")
     omitted = NO_REPLIES if replies is None else {}
     builder = CaseTableBuilder("comparison", columns, PAIR_STATES, PAIR_FILTERS, omitted=omitted)
-    analyses = store.analyses(info.id)
-    for pair, found in counted_pairs(store, info):
+    for pair, found in pairs:
         outputs = OutputPair(pair.case, pair.a, pair.b, pair.repeat)
         opinions = Opinions(replies)
         view = PairView(found, outputs, opinions, names=info.names)

@@ -28,6 +28,7 @@ from judgekit.evaluation import (
 from judgekit.prompts import judged_text
 from judgekit.records import ScoreComparisonInfo
 from judgekit.report import message, numbers
+from judgekit.report.answers import answer_entry
 from judgekit.report.case_table import (
     NO_REPLIES,
     CaseTableBuilder,
@@ -36,7 +37,7 @@ from judgekit.report.case_table import (
     filter_counts,
 )
 from judgekit.report.comparison import comparison_document, score_comparison_document
-from judgekit.report.document import Conclusion, Document, Lines, Notes, not_empty
+from judgekit.report.document import Conclusion, Document, Entries, Entry, Lines, Notes, not_empty
 from judgekit.report.listings import comparison_json, comparison_setup, score_comparison_setup
 from judgekit.report.overview import relation_lines, relations_json
 from judgekit.report.pair_cases import comparison_cases
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import ComparedScores, Outcome, Run, ScoreComparison, SuiteFindings
     from judgekit.records import ComparisonInfo, RunInfo
     from judgekit.report.case_table import JudgeReplies
-    from judgekit.report.document import CaseTable, Tone
+    from judgekit.report.document import Block, CaseTable, Tone
     from judgekit.store import RunStore
 
     RunVariant = tuple[RunInfo, str]
@@ -83,6 +84,9 @@ _TEXT_FILTERS = ("changed", "alone")
 
 # Values are rounded when they are computed: less than this is no difference.
 _SAME = 1e-9
+
+_MOST_CHANGED = 20
+_MOST_REASONS = 4
 
 
 def stored_run_document(
@@ -148,7 +152,12 @@ def _with_setup(
 
 
 def side_by_side_document(
-    store: RunStore, a: RunVariant, b: RunVariant, replies: JudgeReplies | None = None
+    store: RunStore,
+    a: RunVariant,
+    b: RunVariant,
+    replies: JudgeReplies | None = None,
+    *,
+    names: tuple[str, str] | None = None,
 ) -> Document:
     """Two variants of stored runs, case by case: B is what A is compared with.
 
@@ -159,26 +168,27 @@ def side_by_side_document(
         a: A run and one of its variants.
         b: Another run, or the same, and a variant of it.
         replies: What the judges were sent and what they wrote, to be shown too.
+        names: What both are called, instead of the ids of their runs or variants.
 
     Returns:
         The paired difference of their scores with its interval, or the reason why there is none;
         all cases with both outputs.
     """
     info = new_score_comparison(a, b, now=datetime.now(UTC))
-    labels = (info.a.label, info.b.label)
+    labels = names or (info.a.label, info.b.label)
     try:
         found = compare_stored_scores(store, info, labels)
     except (NotComparableError, NotEnoughDataError) as error:
-        return _refused(store, (a, b), labels, error, replies)
+        return _refused(store, (a, b), labels, error, replies, names)
     cases = score_comparison_cases(store, found, (a[1], b[1]), replies=replies)
     counts = filter_counts(cases)
-    document = score_comparison_document(found.result)
+    document = score_comparison_document(found.result, cases)
     # The id and time of a comparison that is not stored would name nothing.
     return replace(
         document,
         title=f"{labels[0]} and {labels[1]} side by side",
         conclusion=_conclusion(found.result, counts),
-        blocks=(_sides_lines((a, b)), *document.blocks, cases),
+        blocks=(_sides_lines((a, b), names), *document.blocks),
         data=lambda: {**asdict(found.result), "cases": counts},
     )
 
@@ -212,8 +222,10 @@ def _side_cases(
     }
     omitted = NO_REPLIES if replies is None else {}
     builder = CaseTableBuilder("sides", columns, SIDE_STATES, filters, omitted=omitted)
+    changes = _ChangedCases()
     for a, b in _abreast(*(_by_case(store, side, frozenset(tags)) for side in sides)):
         change = _change(a, b)
+        changes.take(change, a, b)
         wanted = {change.state, *(["changed"] if _has_new_text(a, b) else [])}
         cells = [_answers_cell(answers, shows_value=is_compared) for answers in (a, b)]
         answers = [
@@ -228,7 +240,39 @@ def _side_cases(
             {"answers": answers},
             filters=wanted & filters.keys(),
         )
-    return builder.table()
+    return builder.table(changes.blocks() if is_compared else ())
+
+
+class _ChangedCases:
+    """The cases that changed most, for readers without the page: a comment, a summary."""
+
+    def __init__(self) -> None:
+        self._changed: dict[str, list[tuple[float, Entry]]] = {"worse": [], "better": []}
+
+    def take(self, change: GridCell, a: _Answers, b: _Answers) -> None:
+        before, after = _mean(a), _mean(b)
+        if change.state not in self._changed or before is None or after is None:
+            return
+        figures = f"{numbers.format_decimal(before)} → {numbers.format_decimal(after)}"
+        # What is better needs no reason; for what is worse, B's judgments say what went wrong.
+        lines = answer_entry(b[-1]).lines[:_MOST_REASONS] if change.state == "worse" else ()
+        tone = SIDE_STATES[change.state].tone
+        entry = Entry(f"{b[0].result.case.id}: {figures}", lines, change.state, tone)
+        found = self._changed[change.state]
+        found.append((-abs(after - before), entry))
+        # Large runs have many; sorted at the limit's double, so that few are held.
+        if len(found) > 2 * _MOST_CHANGED:
+            found.sort(key=lambda row: row[0])
+            del found[_MOST_CHANGED:]
+
+    def blocks(self) -> tuple[Block, ...]:
+        blocks = []
+        for state, found in self._changed.items():
+            first = sorted(found, key=lambda row: row[0])[:_MOST_CHANGED]
+            note = "" if len(first) == len(found) else f"the {len(first)} largest changes"
+            entries = tuple(entry for _, entry in first)
+            blocks.append(Entries(entries, f"{state.capitalize()} cases", note))
+        return not_empty(blocks)
 
 
 def _by_case(
@@ -324,6 +368,7 @@ def _refused(
     labels: tuple[str, str],
     error: NotComparableError | NotEnoughDataError,
     replies: JudgeReplies | None,
+    names: tuple[str, str] | None,
 ) -> Document:
     """Both outputs without a verdict, and what would make one possible."""
     cases = _side_cases(store, sides, labels, replies=replies, is_compared=False)
@@ -338,7 +383,7 @@ def _refused(
             f"No verdict: {reason}. The outputs of {changed} differ.", "inconclusive"
         ),
         blocks=not_empty([
-            _sides_lines(sides), Notes(remedy, "To compare their scores"), cases
+            _sides_lines(sides, names), Notes(remedy, "To compare their scores"), cases
         ]),
         data=lambda: {
             "a": labels[0],
@@ -365,13 +410,12 @@ def _remedy(a: RunInfo, b: RunInfo) -> tuple[str, ...]:
     return (f"Judge A again with the judge of B, then compare that run with B: {command}",)
 
 
-def _sides_lines(sides: tuple[RunVariant, RunVariant]) -> Lines:
-    return Lines(
-        tuple(
-            (
-                name,
-                f"{variant} of run {run.id}, judged by {', '.join(run.panel.judges) or 'nobody'}",
-            )
-            for name, (run, variant) in zip("AB", sides, strict=True)
-        )
-    )
+def _sides_lines(
+    sides: tuple[RunVariant, RunVariant], names: tuple[str, str] | None = None
+) -> Lines:
+    rows = []
+    for place, (side, (run, variant)) in enumerate(zip("AB", sides, strict=True)):
+        name = f"{names[place]}, " if names else ""
+        judges = ", ".join(run.panel.judges) or "nobody"
+        rows.append((side, f"{name}{variant} of run {run.id}, judged by {judges}"))
+    return Lines(tuple(rows))

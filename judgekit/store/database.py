@@ -25,6 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, Statement
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError
+from judgekit.extras import install_hint
 from judgekit.records import lookup_text, time_text
 from judgekit.store.schema import (
     SCHEMA_VERSION,
@@ -135,7 +136,7 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
     except ModuleNotFoundError as error:
         raise SettingsError(
             "PostgreSQL needs psycopg, which is not installed",
-            hint='pip install "judgekit-llm[postgres]", or store runs in a file',
+            hint=f"{install_hint('psycopg')}, or store runs in a file",
         ) from error
 
 

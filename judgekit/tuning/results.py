@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from judgekit.calibration import clustered_estimate, clustered_mean, estimate_or_undefined
+from judgekit.presentable import Presentable
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import cluster_means, undefined_estimate
 from judgekit.stats.paired import VALUE_STEP, paired_difference
@@ -103,7 +104,7 @@ class ChangedScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
+class Tuning(Presentable):
     """The result of tuning a judge.
 
     Attributes:

@@ -165,7 +165,7 @@ def test_without_the_extra_a_spec_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "nltk", None)
     with pytest.raises(InputError, match="needs nltk, which is not installed") as caught:
         check_specs([{"type": "not-meteor", "value": "a", "synonyms": True}])
-    assert caught.value.hint == "pip install 'judgekit-llm[meteor]'"
+    assert caught.value.hint == 'pip install "judgekit-llm[meteor]"'
 
 
 def test_nothing_of_nltk_is_loaded_where_specs_are_read() -> None:

@@ -82,6 +82,22 @@ def test_two_variants_are_written_side_by_side(kept: Bench) -> None:
     assert cases_of_page(written).filters("c1") == {"better", "changed"}
 
 
+def test_sides_have_the_names_that_are_given_and_markdown_lists_what_changed(kept: Bench) -> None:
+    names = ("--name", "base", "--name", "this branch")
+    kept.run("report", "latest::v2", "latest::v1", *names, "-o", "sides.md")
+    shown = (kept.folder / "sides.md").read_text(encoding="utf-8")
+    assert shown.startswith("# base and this branch side by side\n\n**No decision between base")
+    assert "- A: base, v2 of run " in shown
+    # Lists one after the other stay apart.
+    assert "## Worse cases\n\n- **worse** " in shown
+    assert "\n\n<!-- -->\n\n- test: " in shown
+    for wrong in (names[:2], (*names, "--name", "c"), ("--name", "a", "--name", "a")):
+        refused = kept.run("report", "latest::v2", "latest::v1", *wrong, "-o", "sides.md")
+        assert "--name is for two runs side by side: give it twice" in refused.err
+    refused = kept.run("report", "latest", *names, "-o", "sides.md")
+    assert "--name is for two runs side by side" in refused.err
+
+
 def test_a_comparison_of_scores_has_its_cases_too(kept: Bench) -> None:
     kept.run("compare", "latest::v1", "latest::v2", "--scores", "-o", "scores.html")
     written = cases_of_page(kept.folder / "scores.html")

@@ -20,7 +20,7 @@ from judgekit.datasets import (
     command_options,
 )
 from judgekit.errors import SettingsError
-from tests.datasets.suite_schema import suite_schema
+from tests.datasets.file_schemas import suite_schema
 
 SHARED = {"model", "cache", "prices", "budget"}
 """Live objects that `Judge(...)` is handed beside its settings."""

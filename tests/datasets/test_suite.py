@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 from judgekit.datasets import Suite, load_suite
 from judgekit.errors import JudgekitError, SettingsError
 from judgekit.formats import dump_yaml
-from judgekit.resources import shipped_file
-from tests.datasets.suite_schema import suite_schema
+from tests.datasets.file_schemas import suite_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,11 +183,6 @@ def test_settings_that_contradict_each_other_are_refused(
     assert old in PANEL
     with pytest.raises(SettingsError, match=what):
         load_suite(put(tmp_path, PANEL.replace(old, new)))
-
-
-def test_the_shipped_schema_is_the_functions() -> None:
-    shipped = json.loads(shipped_file("prompts", "suite.schema.json").read_text(encoding="utf-8"))
-    assert shipped == suite_schema()
 
 
 def test_the_schema_describes_every_field_and_allows_short_forms() -> None:

@@ -121,7 +121,7 @@ def test_replies_that_are_cached_cost_nothing(tmp_path: Path) -> None:
     [
         ([], "there are no outputs to judge"),
         ([jk.Output(text="x")], r"outputs\[0\]: the output names no case"),
-        ([jk.Output(case_id="c9", text="x")], "no case is called 'c9'"),
+        ([jk.Output(case_id="c9", text="x")], "no case has the id 'c9'"),
         ([(CASE, jk.Output(text="x"))] * 2, r"outputs\[1\]: the case 'task-7' comes twice"),
         ([{"id": "a", "input": "x"}], r"outputs\[0\].*needs a text"),
         ([{"output": "x"}], r"outputs\[0\].*`case_id` is missing"),

@@ -79,7 +79,7 @@ def test_a_failure_that_decides_nothing_leaves_the_verdict(project: Project) -> 
     body = HALF.replace("judge.grade", "assert not judge.grade").replace('half")', 'half").passed')
     ran = project.test(body, *JUDGE)
     assert ran.outcomes == {"passed": 1}
-    assert "failed  1 judgment: the request was refused" in ran.out
+    assert "failed       1 judgment: the request was refused" in ran.out
 
 
 def test_a_case_has_the_id_of_its_test_where_it_has_none_of_its_own(project: Project) -> None:

@@ -24,15 +24,17 @@ def test_it(judge, case_id):
 def summed(*verdicts: Verdict) -> list[str]:
     rubric = make_rubric()
     lines = [verdict_line(verdict) for verdict in verdicts]
-    return list(summary_lines(lines, {rubric.fingerprint: rubric.model_dump_json()}))
+    rubrics = {rubric.fingerprint: rubric.model_dump_json()}
+    return [f"{label:<9}{text}" for label, text in summary_lines(lines, rubrics, [])]
 
 
 def test_a_run_ends_with_what_its_verdicts_come_to(project: Project) -> None:
     out = project.test(THREE, *JUDGE).out
-    assert "passed  1/2 +1? (50 % [9, 91]), value 0.62 [" in out
+    assert "passed       1/2 +1? (50 % [9, 91]), value 0.62 [" in out
     assert "support, passes from 0.7\n" in out
-    assert "asked   5 replies, $0 spent\n" in out
-    assert "failed  1 judgment: the request was refused (excluded from the means" in out
+    assert "calls        5 replies, $0 spent\n" in out
+    assert "calibration  uncalibrated: the judge has not been compared with human labels\n" in out
+    assert "failed       1 judgment: the request was refused (excluded from the means" in out
 
 
 def test_rubrics_and_variants_are_summed_up_apart() -> None:
@@ -43,8 +45,8 @@ def test_rubrics_and_variants_are_summed_up_apart() -> None:
         conclude(other, [make_judgment("tone")]),
     ]
     rubrics = {r.fingerprint: r.model_dump_json() for r in (rubric, other)}
-    lines = list(summary_lines([verdict_line(v) for v in verdicts], rubrics))
-    assert [part.split(": ")[1] for part in lines[:3]] == [
+    lines = list(summary_lines([verdict_line(v) for v in verdicts], rubrics, []))
+    assert [text.split(": ")[1] for _, text in lines[:3]] == [
         "support, passes from 0.7, v1",
         "support, passes from 0.7, v2",
         "other, passes from 0.7",
@@ -55,7 +57,7 @@ def test_what_was_paid_and_what_was_owned_are_told_apart() -> None:
     bought = make_judgment(cost_usd=0.002, price_usd=0.002)
     owned = make_judgment(cached=True, cost_usd=0.0, price_usd=0.003)
     lines = summed(conclude(make_rubric(), [bought]), conclude(make_rubric(), [owned]))
-    assert "asked   2 replies, 1 from the cache, $0.0020 spent, $0.0030 saved" in lines
+    assert "calls    2 replies, 1 from the cache, $0.0020 spent, $0.0030 saved" in lines
 
 
 def test_invented_quotations_smoke_models_and_failures_are_pointed_out() -> None:
@@ -63,11 +65,11 @@ def test_invented_quotations_smoke_models_and_failures_are_pointed_out() -> None
     odd = make_judgment(evidence=[{"quote": "60 days"}], flags=marks)
     failed = conclude(make_rubric(), [], [make_failure(message="no verdict\n  ask again")])
     lines = summed(conclude(make_rubric(), [odd]), failed)
-    assert "quotes  1 of 1 passages are not in the outputs" in lines
-    assert "marked  1 judgment: a smoke model, whose verdicts carry no information" in lines
+    assert "evidence 1 of 1 quoted passages are not in the outputs" in lines
+    assert "marked   1 judgment: a smoke model, whose verdicts carry no information" in lines
     assert lines[-2:] == [
-        "failed  1 judgment: no verdict could be read (excluded from the means, not counted as 0)",
-        "        no verdict; ask again",
+        "failed   1 judgment: no verdict could be read (excluded from the means, not counted as 0)",
+        "         no verdict; ask again",
     ]
 
 

@@ -39,7 +39,7 @@ def test_it(judge, case_id):
     options = ("-n2", "--judgekit-report=all.jsonl", "--junitxml=junit.xml")
     ran = project.run_alone(*JUDGE, *options, is_measured=True)
     assert ran.outcomes == {"passed": 1, "failed": 1, "error": 1}
-    assert "passed  1/2 +1? (50 % [9, 91])" in ran.out
+    assert "passed       1/2 +1? (50 % [9, 91])" in ran.out
     rows = (project.folder / "all.jsonl").read_text(encoding="utf-8").splitlines()
     assert {json.loads(row)["case_id"] for row in rows} == {"good", "bad", "half"}
     assert "1: accuracy is 1." in (project.folder / "junit.xml").read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ def test_left_out(judge):
     assert "test_chosen[bad]" in junit
     assert "judgekit" in junit
     assert "test_left_out" not in junit
-    assert "passed  " in ran.out
+    assert "passed       " in ran.out
 
 
 def test_workers_that_ask_the_same_pay_once(project: Project) -> None:
@@ -81,7 +81,7 @@ def test_a_second_run_is_answered_from_the_cache_also_when_it_is_frozen(project:
         project.test(TWO, *asked(server))
         again = project.test(TWO, *asked(server), "--judgekit-frozen")
     assert server.n_requests == 2
-    assert "asked   4 replies, 4 from the cache, $0 spent" in again.out
+    assert "calls        4 replies, 4 from the cache, $0 spent" in again.out
 
 
 def test_asynchronous_tests_leave_no_connection_in_a_loop_that_ends(project: Project) -> None:

@@ -251,6 +251,13 @@ def test_what_is_undefined_is_not_drawn() -> None:
     assert "<svg" not in render_html(made)
 
 
+def test_markdown_folds_details_and_keeps_the_breaks_of_lines() -> None:
+    blocks = (Lines((("test", "a"), ("", "b"))), Details("All <b>", (Notes(("text",)),)))
+    whole = Document("Title", Conclusion("Done."), blocks, dict)
+    ending = "- test: a\\\n  b\n\n<details><summary>All &lt;b&gt;</summary>\n\ntext\n\n</details>\n"
+    assert render_markdown(whole).endswith(ending)
+
+
 def test_markdown_has_every_block_and_escapes_foreign_text() -> None:
     text = render_markdown(document(HOSTILE))
     assert "<script" not in text.replace("\\<", "")

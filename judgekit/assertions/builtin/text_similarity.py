@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.util import find_spec
 from math import fsum, sqrt
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,6 +20,7 @@ from judgekit.assertions.registry import UndecidedError, assertion, scorer
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of
 from judgekit.errors import InputError
+from judgekit.extras import install_hint, is_installed
 from judgekit.records import AssertionResult, Case, Count, Fraction, Output, Score, meets_threshold
 from judgekit.registry import RegistryEntry
 
@@ -35,7 +35,7 @@ _LOAD_S = 60.0
 
 def _usable_synonyms(synonyms: bool) -> bool:  # noqa: FBT001 - pydantic passes one argument
     # Without nltk the whole assertion is refused elsewhere.
-    if not synonyms or find_spec("nltk") is None:
+    if not synonyms or not is_installed("nltk"):
         return synonyms
     try:
         fault = run_bounded(f"{_METEOR}:wordnet_fault", timeout_s=_LOAD_S)
@@ -256,8 +256,7 @@ def similarity(
         except ImportError as error:
             if method == "semantic":
                 raise UndecidedError(
-                    "semantic similarity is not installed",
-                    hint="pip install 'judgekit-llm[semantic]'",
+                    "semantic similarity is not installed", hint=install_hint("wordllama")
                 ) from error
     if chosen is None:
         used = LEXICAL
