@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: demo test check format-check lint types floors tests smoke wheel browser pages pages-check pages-compared bench docs format lock clean
+.PHONY: demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -46,6 +46,11 @@ smoke: .venv/.smoke
 # Builds the wheel, installs it with its locked dependencies into an empty environment, uses it.
 wheel: .venv/.dev
 	$(BIN)/python tests/use_wheel.py
+
+# What a release would publish: two equal builds, their metadata and contents, the licences and bill
+# of materials of the install, the wheel in use. Everything stays in dist/; nothing is published.
+release-check: .venv/.release
+	$(BIN)/python -m tests.release_check .venv/release/bin
 
 # Pages in a real browser. Chromium comes from the system's packages where it may be installed.
 browser: .venv/.dev pages-check
@@ -105,4 +110,11 @@ clean:
 
 .venv/.smoke: .venv/.dev requirements-smoke.lock
 	$(call install,--no-deps --require-hashes -r requirements-smoke.lock)
+	@touch $@
+
+# Tools of releases, in a place of their own: nothing else needs their dependencies.
+.venv/.release: .venv/.dev requirements-release.lock
+	$(PYTHON) -m venv .venv/release
+	.venv/release/bin/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes -r requirements-release.lock
 	@touch $@

@@ -7,40 +7,75 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
+import threading
+import time
+from contextlib import suppress
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover - Windows has no byte-range locks of this kind
-    fcntl = None  # type: ignore[assignment]  # the module is optional on Windows
+except ImportError:  # Windows
+    import msvcrt
+
+    fcntl = None  # type: ignore[assignment]  # the module is optional
 
 
 # Linux's open-file-description locks belong to the open file, so that two objects of one process
 # exclude each other as well; POSIX locks belong to the whole process. `struct flock` is packed by
-# hand, in its 64-bit form.
-_HAS_FILE_LOCKS = hasattr(fcntl, "F_OFD_SETLK") and struct.calcsize("P") == 8  # noqa: PLR2004
+# hand, in Linux's 64-bit form; macOS orders its fields in another way.
+_HAS_FILE_LOCKS = sys.platform == "linux" and struct.calcsize("P") == 8  # noqa: PLR2004
 _FLOCK = struct.Struct("hhqqi4x")
+
+# Windows locks at the position of the file, which threads share.
+_POSITION = threading.Lock()
+# Its C library counts positions in 32 bits. Two keys on one byte only wait for each other.
+_POSITIONS = 1 << 31
+# Its own waiting gives up after ten seconds.
+_RETRY_S = 0.02
 
 
 def lock_byte(descriptor: int, offset: int, *, wait: bool = False) -> bool:
     """Lock a byte; False where another holder has it and `wait` is not set."""
     try:
-        if _HAS_FILE_LOCKS:
+        if _HAS_FILE_LOCKS and fcntl is not None:
             command = fcntl.F_OFD_SETLKW if wait else fcntl.F_OFD_SETLK
             fcntl.fcntl(descriptor, command, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, offset, 1, 0))
         elif fcntl is not None:  # pragma: no cover - not Linux
             kind = fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB
             fcntl.lockf(descriptor, kind, 1, offset)
-        # On Windows every lock is granted.
+        else:
+            _lock_on_windows(descriptor, offset, wait=wait)
     except (BlockingIOError, PermissionError):
-        # POSIX lets a system report a lock held by another as EAGAIN or as EACCES.
+        # POSIX lets a system report a lock held by another as EAGAIN or as EACCES; Windows takes
+        # EACCES.
         return False
     return True
 
 
 def unlock_byte(descriptor: int, offset: int) -> None:
     """Unlock a byte; nothing happens where it is not locked."""
-    if _HAS_FILE_LOCKS:
+    if _HAS_FILE_LOCKS and fcntl is not None:
         unlocked = _FLOCK.pack(fcntl.F_UNLCK, os.SEEK_SET, offset, 1, 0)
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, unlocked)
     elif fcntl is not None:  # pragma: no cover - not Linux
         fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, offset)
+    else:
+        with suppress(PermissionError):
+            _set_on_windows(descriptor, offset, "LK_UNLCK")
+
+
+def _lock_on_windows(descriptor: int, offset: int, *, wait: bool) -> None:
+    while True:
+        try:
+            return _set_on_windows(descriptor, offset, "LK_NBLCK")
+        except PermissionError:
+            if not wait:
+                raise
+        time.sleep(_RETRY_S)
+
+
+def _set_on_windows(descriptor: int, offset: int, mode: str) -> None:
+    # Type stubs know these names on Windows only.
+    with _POSITION:
+        os.lseek(descriptor, offset % _POSITIONS, os.SEEK_SET)
+        getattr(msvcrt, "locking")(descriptor, getattr(msvcrt, mode), 1)  # noqa: B009

@@ -71,6 +71,17 @@ async def test_a_program_gets_its_stdin_and_gives_its_stdout() -> None:
     assert finished == b"x" * (3 * MIB)
 
 
+async def test_where_there_are_no_process_groups_no_program_is_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delattr(os, "killpg")
+    with pytest.raises(ProcessFailedError, match="programs run on Linux and macOS only") as caught:
+        await run("touch", str(tmp_path / "started"))
+    assert caught.value.kind == "not_found"
+    assert "run judgekit in WSL" in str(caught.value)
+    assert not (tmp_path / "started").exists()
+
+
 async def test_a_program_that_reads_nothing_is_no_fault() -> None:
     assert await run("true", stdin=b"x" * (3 * MIB)) == b""
 

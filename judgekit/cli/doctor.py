@@ -20,7 +20,7 @@ from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import CacheFolderOptions, OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import show_document
-from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, open_cache
+from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, SUITE_FILE, open_cache
 from judgekit.datasets import load_calibration, load_rubric, shipped_rubrics
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.judge import Judge
@@ -112,15 +112,41 @@ def _health_document(checks: Sequence[HealthCheck], *, is_sound: bool) -> Docume
         else:
             rows.append((check.topic, check.text))
             rows += [("", remedy) for remedy in remedies if check.grade == "note"]
+    steps = next_steps(checks, has_suite=Path(SUITE_FILE).is_file())
     grades = [check.grade for check in checks]
     totals = [numbers.format_count(grades.count(grade), grade) for grade in ("error", "warning")]
     tone: Tone = "error" if "error" in grades else "inconclusive" if problems else "pass"
     return Document(
         "Health of this installation",
         Conclusion(", ".join(totals), tone),
-        not_empty([Entries(tuple(problems), "Problems"), Lines(tuple(rows), "Checks")]),
-        lambda: {"sound": is_sound, "checks": [asdict(check) for check in checks]},
+        not_empty(
+            [
+                Entries(tuple(problems), "Problems"),
+                Lines(tuple(rows), "Checks"),
+                Lines(tuple(steps.items()), "Next"),
+            ]
+        ),
+        lambda: {
+            "sound": is_sound,
+            "checks": [asdict(check) for check in checks],
+            "next": [{"command": command, "reason": reason} for command, reason in steps.items()],
+        },
     )
+
+
+def next_steps(checks: Sequence[HealthCheck], *, has_suite: bool) -> dict[str, str]:
+    """Commands that make sense now, each with what it does."""
+    if any(check.grade == "error" for check in checks):
+        return {"judgekit doctor": "check again, when the errors above are fixed"}
+    is_ok = {check.topic for check in checks if check.grade == "ok"}
+    steps = {
+        "judgekit run": f"grade what {SUITE_FILE} names and store the run" if has_suite else "",
+        "judgekit view": "look at the stored runs in the browser" if "store" in is_ok else "",
+    }
+    if not any(steps.values()):
+        steps["judgekit demo"] = "" if "key" in is_ok else "see it at work; needs no key"
+        steps["judgekit init my-suite"] = "write a suite to edit; it runs at once, without a key"
+    return {command: reason for command, reason in steps.items() if reason}
 
 
 def _probe(model: str, *, api_base: str | None, timeout_s: float) -> Iterator[HealthCheck]:
@@ -195,7 +221,7 @@ _NETWORK = frozenset(
 
 _MOUNTS = Path("/proc/mounts")
 _MOST_VERIFIED = 20_000
-_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_NEED = re.compile(r"""(?P<name>[A-Za-z0-9._-]+)(.*extra == ["'](?P<extra>[\w-]+)["'])?""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,17 +250,21 @@ def version_checks(
     except metadata.PackageNotFoundError:
         # A source tree without installation; litellm is the one package with dangerous releases.
         lines = ["litellm"]
-    # By name, whether the package is optional.
-    named = {match[0].lower(): "extra ==" in line for line in lines if (match := _NAME.match(line))}
-    for name, is_optional in named.items():
+    # By name, the extra of an optional package; `all` names judgekit itself.
+    needed = {
+        match["name"].lower(): match["extra"] for line in lines if (match := _NEED.match(line))
+    }
+    needed.pop(distribution, None)
+    for name, extra in needed.items():
         version = _version(name) if installed is None else installed.get(name)
         # Its version matters more than that of any other package: see `litellm_check`.
         if name == "litellm" and version is not None:
             yield litellm_check(version)
         elif version is not None:
             yield HealthCheck(name, "ok", version)
-        elif is_optional:
-            yield HealthCheck(name, "note", "not installed (optional)")
+        elif extra is not None:
+            remedy = f'pip install "{DISTRIBUTION}[{extra}]"'
+            yield HealthCheck(name, "note", "not installed (optional)", remedy)
         else:
             yield HealthCheck(name, "error", "not installed", f"pip install {DISTRIBUTION}")
 
@@ -334,7 +364,7 @@ def cache_checks(
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
     # Prompts may contain personal data.
-    if mode & 0o077:
+    if os.name == "posix" and mode & 0o077:
         text = f"{folder} has mode {mode:04o}: other users may read prompts and replies"
         yield HealthCheck("cache", "warning", text, f"chmod 700 {folder}")
     if not os.access(folder, os.W_OK):
@@ -417,7 +447,7 @@ def store_checks(location: str) -> Iterator[HealthCheck]:
     try:
         place = locate_database(location)
         if place.file is not None and not place.file.exists():
-            yield HealthCheck("store", "ok", f"no runs yet; the first one creates {place.file}")
+            yield HealthCheck("store", "note", f"no runs yet; the first one creates {place.file}")
             return
         # Opening alone does not read the pages that may be damaged.
         with closing(RunStore(location, create=False)) as store:
@@ -427,6 +457,9 @@ def store_checks(location: str) -> Iterator[HealthCheck]:
         remedy = error.hint or "name another store with --store"
         is_damaged = isinstance(error, StoreError)
         yield HealthCheck("store", "error" if is_damaged else "warning", error.message, remedy)
+        return
+    if not runs:
+        yield HealthCheck("store", "note", f"no runs yet in {place.name}")
         return
     n_open = sum(run.status != "complete" for run in runs)
     left = f", {n_open:,} of them not complete" if n_open else ""

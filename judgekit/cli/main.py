@@ -18,7 +18,7 @@ import click
 from judgekit import errors
 from judgekit.cli.console import ReaderGoneError, warnings_as_notes
 from judgekit.cli.exit_codes import Exit, exit_code
-from judgekit.cli.startup import raise_interrupts
+from judgekit.cli.startup import ENDING_SIGNALS, raise_interrupts
 from judgekit.report import message_lines
 
 JOBS: dict[str, dict[str, str]] = {
@@ -175,11 +175,11 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
     def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
         raise KeyboardInterrupt
 
-    before = None
+    before = {}
     with suppress(ValueError):  # not the main thread
-        before = signal.signal(signal.SIGTERM, interrupt)
+        before = {number: signal.signal(number, interrupt) for number in ENDING_SIGNALS}
     try:
         yield
     finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

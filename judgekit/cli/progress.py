@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
+from judgekit.cli.startup import ENDING_SIGNALS
 from judgekit.evaluation import one_per_reply
 from judgekit.records import JudgeFailure, Judgment
 from judgekit.report import numbers
@@ -33,7 +34,7 @@ _Answers = Sequence["Judgment | JudgeFailure"]
 _Result = TypeVar("_Result")
 _PATIENCE_S = 1.5
 _GRACE_S = 5.0
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, *ENDING_SIGNALS)
 
 
 class Progress:
@@ -220,7 +221,7 @@ class Interrupts:
             self._cancel()
         elif self._loop is not None:
             self._is_stopping = True
-            is_final = number == signal.SIGTERM
+            is_final = number in ENDING_SIGNALS
             self._loop.call_soon_threadsafe(self._ask, is_final)
             if is_final:
                 self._grace.start()

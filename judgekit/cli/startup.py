@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 import signal
 
+# What asks a process to end. On Windows that is Ctrl-Break: SIGTERM ends it at once there.
+ENDING_SIGNALS = [getattr(signal, n) for n in ("SIGTERM", "SIGBREAK") if hasattr(signal, n)]
+
 # 128 + SIGINT, as `Exit.INTERRUPTED`, whose module is not imported yet.
 _INTERRUPTED = 130
 

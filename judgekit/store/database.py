@@ -163,7 +163,7 @@ class FileLocks:
     """Locks that decide which store may add to a run: a byte each in a file next to the database.
 
     On Linux the locks belong to the open file, so that two stores in one process exclude each
-    other as well; on other POSIX systems they belong to the process. On Windows there are none.
+    other as well, and so on Windows; on other POSIX systems they belong to the process.
     """
 
     def __init__(self, path: Path) -> None:

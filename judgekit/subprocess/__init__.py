@@ -77,6 +77,13 @@ async def run_process(
     # It gets a session of its own. However it ends (in time or not, also when cancelled), all
     # processes of its group are killed, and on Linux also those that left the group and have its
     # environment. It works in any event loop of any thread.
+    if not hasattr(os, "killpg"):
+        raise ProcessFailedError(
+            "external programs run on Linux and macOS only: Windows has no process groups, "
+            "by which judgekit stops what a program started",
+            kind="not_found",
+            hint="run judgekit in WSL, or use a `python` or `http` variant instead of a `command`",
+        )
     environment = scrub_environment() if environment is None else environment
     program = find_program(command, environment=environment, folder=folder)
     arguments = [*_limiting(limits), program, *command[1:]]

@@ -14,6 +14,7 @@ from judgekit.cli.doctor import (
     litellm_check,
     local_checks,
     network_file_system,
+    next_steps,
     offline_checks,
     shipped_check,
     version_checks,
@@ -137,6 +138,8 @@ def test_missing_packages_are_errors_unless_optional() -> None:
     assert found("litellm", checks)[0][0] == "error"
     assert found("jinja2", checks) == [("error", "not installed")]
     assert found("pyarrow", checks) == [("note", "not installed (optional)")]
+    remedies = [check.remedy for check in checks if check.topic in {"pyarrow", "judgekit-llm"}]
+    assert remedies == ['pip install "judgekit-llm[parquet]"']
 
 
 def test_keys_are_named_and_white_space_is_seen() -> None:
@@ -260,3 +263,30 @@ def test_local_weights_that_are_meant_but_missing_are_an_error(
     monkeypatch.setenv(WEIGHTS_VARIABLE, str(tmp_path / "own.gguf"))
     (check,) = local_checks(os.environ)
     assert check.text.startswith(("local/own@", "own, but not xllamacpp"))
+
+
+@pytest.mark.parametrize(
+    ("healthy", "has_suite", "commands"),
+    [
+        ([], False, ["judgekit demo", "judgekit init my-suite"]),
+        (["key"], False, ["judgekit init my-suite"]),
+        (["key"], True, ["judgekit run"]),
+        (["store"], True, ["judgekit run", "judgekit view"]),
+        (["store", "key"], False, ["judgekit view"]),
+    ],
+)
+def test_doctor_says_what_to_do_next(
+    healthy: list[str], *, has_suite: bool, commands: list[str]
+) -> None:
+    checks = [HealthCheck(topic, "ok", "") for topic in healthy]
+    assert list(next_steps(checks, has_suite=has_suite)) == commands
+    broken = HealthCheck("cache", "error", "damaged")
+    assert list(next_steps([*checks, broken], has_suite=has_suite)) == ["judgekit doctor"]
+
+
+def test_doctor_ends_with_the_next_step(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "judgekit.yaml").write_text("{}", encoding="utf-8")
+    last = run("doctor").out.strip().rpartition("Next\n")[2]
+    assert " ".join(last.split()).startswith("judgekit run grade what judgekit.yaml names")
+    (step,) = run("doctor", "--json").json["next"]
+    assert step["command"] == "judgekit run"

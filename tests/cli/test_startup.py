@@ -47,6 +47,27 @@ def test_an_interrupt_during_the_imports_ends_the_command_without_a_word(
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
 
 
+CTRL_BREAK = """
+import os, signal, sys
+
+signal.SIGBREAK = signal.SIGUSR1
+import judgekit.cli.main as command
+
+def press(**_):
+    os.kill(os.getpid(), signal.SIGBREAK)
+
+command.judgekit.main = press
+command.main(["show"])
+"""
+
+
+def test_ctrl_break_of_windows_ends_a_command_as_ctrl_c_does(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", CTRL_BREAK], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (130, b"interrupted\n")
+
+
 def test_afterwards_an_interrupt_is_an_exception_again() -> None:
     before = signal.getsignal(signal.SIGINT)
     try:

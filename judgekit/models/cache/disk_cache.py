@@ -328,8 +328,8 @@ class FileKeyLocks(LocalKeyLocks):
 
     On Linux the locks belong to the open file, so that two caches in one process exclude each
     other as well. On other POSIX systems they belong to the process: two caches opened on one
-    folder in the same process do not see each other's locks. On Windows there are none, and
-    two processes may both pay for a request they send at the same moment.
+    folder in the same process do not see each other's locks. On Windows they belong to the open
+    file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -406,6 +406,8 @@ except ImportError:  # pragma: no cover - Windows
 DATABASE_FILE = "cache.db"
 _SUFFIXES = ("", "-wal", "-shm")
 _OPENED_MARK = b"judgekit cache\n"
+# Windows keeps others from writing to a locked byte; the mark is never this long.
+_BEYOND = 1 << 30
 
 
 class CacheFolder:
@@ -449,7 +451,9 @@ class CacheFolder:
         """Hold the lock for opening or replacing the database; other processes wait."""
         descriptor = os.open(self._opening, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            if fcntl is not None:
+            if fcntl is None:  # pragma: no cover - Windows
+                lock_byte(descriptor, _BEYOND, wait=True)
+            else:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
         finally:

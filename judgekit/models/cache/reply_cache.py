@@ -416,13 +416,10 @@ class SpillFile:
 
 
 def _append_synced(path: Path, line: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
-    try:
-        length = os.fstat(descriptor).st_size
-        if os.write(descriptor, line) != len(line):
+    with path.open("ab", buffering=0) as file:
+        length = os.fstat(file.fileno()).st_size
+        if file.write(line) != len(line):
             # A torn line would spoil the file for the import.
-            os.ftruncate(descriptor, length)
+            file.truncate(length)
             raise OSError(f"no room for {len(line)} bytes in {path}")
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        os.fsync(file.fileno())
