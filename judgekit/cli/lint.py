@@ -5,6 +5,7 @@ How problems of files are shown, for `validate` too, stands at the end.
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ from judgekit.prompts import (
     template_names,
 )
 from judgekit.report import Conclusion, Document, Notes, not_empty, numbers
+from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,6 +45,10 @@ if TYPE_CHECKING:
 
 
 TEMPLATE_SUFFIX = ".j2"
+TemplateKind = Literal["template", "partial", "prompt"]
+"""A judge's template, a part of some, or a prompt under test, whose author is free."""
+
+_BLOCK = re.compile(rb"\{%[-+]?\s*block\s+(\w+)")
 
 
 class _LintOptions(OutputOptions):
@@ -62,6 +68,7 @@ def lint_command(options: _LintOptions, *, paths: tuple[str, ...]) -> None:
 
     PATHS are rubrics, .j2 templates, suites, or folders of these; NAMES are those of shipped
     rubrics and templates. By default the files that judgekit.yaml uses, else everything shipped.
+    Of a prompt under test, only whether it can be rendered is checked.
 
     Exit code 1 if there is an error, else 0.
 
@@ -100,7 +107,7 @@ class LintTarget:
     The includes of its folders go before the shipped ones.
     """
 
-    kind: Literal["rubric", "template", "partial"]
+    kind: Literal["rubric"] | TemplateKind
     name: str
     folders: tuple[Path, ...] = ()
 
@@ -123,6 +130,10 @@ def _lint(target: LintTarget) -> list[Diagnostic]:
     try:
         if target.kind == "partial":
             flaws = lint_partial(Path(target.name))
+        elif target.kind == "prompt":
+            # No judge reads it, so that only what would stop a run is a fault.
+            TargetPrompt(target.name, template_folders=target.folders)
+            return []
         else:
             flaws = lint_template(target.name, target.folders)
     except TemplateError as error:
@@ -161,8 +172,7 @@ def _all_templates(folders: tuple[Path, ...] = ()) -> list[str]:
 
 def _file_targets(path: Path, folders: tuple[Path, ...]) -> Iterator[LintTarget]:
     if path.suffix == TEMPLATE_SUFFIX:
-        kind: Literal["template", "partial"] = "template" if is_judge_template(path) else "partial"
-        yield LintTarget(kind, str(path), (*folders, *_prompts_around(path)))
+        yield LintTarget(template_kind(path), str(path), (*folders, *_prompts_around(path)))
         return
     match _kind(path):
         case "rubric":
@@ -299,7 +309,16 @@ def diagnostics_document(
     )
 
 
-# A judge template fills the blocks of a base template; a prompt of a system under test has none.
+# A judge template has blocks of its own, or fills those of a base template; a prompt under test has
+# none but `user` and `system`.
 def is_judge_template(path: Path) -> bool:
     with open_file(path) as stream:
-        return b"block" in stream.read()
+        text = stream.read()
+    return b"extends" in text or not {*_BLOCK.findall(text)} <= {b"user", b"system"}
+
+
+def template_kind(path: Path) -> TemplateKind:
+    """What a template file is, by its blocks and its folder."""
+    if is_judge_template(path):
+        return "template"
+    return "partial" if path.parent.name == "partials" else "prompt"

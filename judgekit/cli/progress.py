@@ -45,6 +45,7 @@ class Progress:
         self.now = now
         self.show: Callable[[], object] = lambda: None
         self.n_done = 0
+        self.n_calls = 0
         self.n_cached = 0
         self.n_failures = 0
         self.n_errors = 0
@@ -62,7 +63,9 @@ class Progress:
         self.cost_unknown |= any(item.cost_usd is None and item.n_calls for item in answers)
         self.n_failures += sum(isinstance(item, JudgeFailure) for item in answers)
         # A joint reply has a judgment for each criterion, and was one call.
-        self.n_cached += sum(item.n_calls for item in one_per_reply(answers) if item.cached)
+        replies = one_per_reply(answers)
+        self.n_calls += sum(item.n_calls for item in replies)
+        self.n_cached += sum(item.n_calls for item in replies if item.cached)
         self.show()
 
     @property
@@ -81,7 +84,16 @@ class Progress:
         counts = {"cached": self.n_cached, "failed": self.n_failures, "errors": self.n_errors}
         cached, *problems = (f"{n:,} {what}" if n else "" for what, n in counts.items())
         cost = numbers.format_usd(self.cost_usd, unknown=self.cost_unknown)
-        return " · ".join(filter(None, [f"{self.rate:,.1f}/s", cached, cost, *problems]))
+        return " · ".join(filter(None, [self.speed(), cached, cost, *problems]))
+
+    def speed(self) -> str:
+        """Outputs per second; of slow judges seconds for each output and each call."""
+        if self.rate >= 1 or not self.n_done:
+            return f"{self.rate:,.1f}/s"
+        each = f"{1 / self.rate:,.1f} s each"
+        # Cached replies take no time worth counting.
+        n_calls = self.n_calls - self.n_cached
+        return f"{each}, {1 / self.rate * self.n_done / n_calls:,.1f} s/call" if n_calls else each
 
 
 @contextmanager

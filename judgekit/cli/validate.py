@@ -35,9 +35,9 @@ from judgekit.cli.lint import (
     diagnostics_document,
     file_flaws,
     is_failed,
-    is_judge_template,
     short_path,
     sort_diagnostics,
+    template_kind,
 )
 from judgekit.cli.options import EXISTING_PATH, OutputOptions, flag
 from judgekit.cli.outputs import show_document
@@ -71,6 +71,7 @@ from judgekit.formats import (
 from judgekit.models import key_variable
 from judgekit.prompts import lint_partial, lint_template
 from judgekit.report import numbers
+from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -192,14 +193,14 @@ def checked_file(path: Path) -> CheckedFile:
     return CheckedFile(
         title,
         tuple(asdict(one) for one in sort_diagnostics(found)),
-        is_listed=title in _CHECKED or title == "partial",
+        is_listed=title in _CHECKED or title in {"partial", "prompt"},
         is_recorded=title == _TITLES["replies"] or title in dict(_RESULTS),
     )
 
 
 def _title(path: Path) -> str:
     if path.suffix == TEMPLATE_SUFFIX:
-        return "template" if is_judge_template(path) else "partial"
+        return template_kind(path)
     if path.suffix in _PAGES:
         return _PAGES[path.suffix]
     try:
@@ -231,6 +232,9 @@ def _diagnostics(path: Path, title: str) -> list[Diagnostic]:
     try:
         if path.suffix == TEMPLATE_SUFFIX:
             # Whether it compiles and renders; its quality is the subject of `lint`.
+            if title == "prompt":
+                TargetPrompt(str(path))
+                return []
             flaws = lint_template(str(path)) if title == "template" else lint_partial(path)
             return [
                 diagnostic_from_flaw(flaw, path=str(path), line=flaw.line)

@@ -14,7 +14,7 @@ from judgekit.errors import SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
 from judgekit.models.cache import DiskCache, ReplyCache
 from judgekit.models.cached_model import CachedModel, Refresh
-from judgekit.models.local import LocalModel, is_smoke_name
+from judgekit.models.local import LocalModel, is_smoke_name, recorded_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
@@ -88,14 +88,15 @@ def connect(
     # Nothing is sent and nothing slow is imported: transports do both at their first request.
     table = prices or (PriceTable() if budget is None else budget.prices)
     if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
-        recorded = RecordedModel(model.removeprefix(RECORDED_PREFIX))
-        return Connection(recorded.name, recorded, table, None, max_concurrency)
+        return _recorded(model, table, max_concurrency)
     # Without a cache every question of a frozen judge would fail, one by one.
     if frozen and cache is None:
         raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
+    opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
     # A local server answers one call at a time and costs nothing.
     if isinstance(model, str) and _is_local(model):
         max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
+        model = recorded_name(model, opened) if frozen and opened is not None else model
     called = _open(model, api_base=api_base, timeout_s=timeout_s, transport=transport)
     # A frozen judge spends nothing, so that it needs no price.
     has_budget = budget is not None and not frozen
@@ -112,7 +113,6 @@ def connect(
     )
     # Outside the retries and inside the cache: each reply is priced once, and its price is stored.
     priced = PricedModel(limited, table)
-    opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
     way = priced if opened is None else CachedModel(priced, opened, frozen=frozen, refresh=refresh)
     return Connection(
         name=priced.name,
@@ -126,6 +126,11 @@ def connect(
         flags=("smoke_model",) if is_smoke_name(priced.name) else (),
         limited=None if frozen else limited,
     )
+
+
+def _recorded(named: str, prices: PriceTable, max_concurrency: int) -> Connection:
+    recorded = RecordedModel(named.removeprefix(RECORDED_PREFIX))
+    return Connection(recorded.name, recorded, prices, None, max_concurrency)
 
 
 def check_together(connections: Iterable[Connection]) -> None:

@@ -22,6 +22,7 @@ from judgekit.models.transports import LitellmModel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from judgekit.models.cache import ReplyCache
     from judgekit.records import JsonObject
 
 WEIGHTS_VARIABLE = "JUDGEKIT_LOCAL_GGUF"
@@ -206,6 +207,28 @@ class LocalModel:
                     extra={"api_key": api_key},
                 )
             return self._inner
+
+
+def recorded_name(spec: str, cache: ReplyCache) -> str:
+    """The name under which a cache has the replies of a local model that is not installed here."""
+    # A colleague or CI has the replies and not the weights, whose hash is part of the name.
+    match = _SPEC.fullmatch(spec)
+    if match is None or match["sha"] is not None:
+        return spec
+    try:
+        return _weights_for(spec).model_name
+    except SettingsError:
+        models = {str((cache.request_parts(key) or {}).get("model")) for key in [*cache.keys()]}
+        prefix = "local/" if match["name"] is None else f"local/{match['name']}@"
+        names = sorted(name for name in models if name.startswith(prefix))
+        if not names:
+            raise
+        if len(names) > 1:
+            raise SettingsError(
+                f"the cache has replies of {len(names)} local models, and none is installed",
+                hint=f"name one: --judge {' or --judge '.join(names)}",
+            ) from None
+        return names[0]
 
 
 @lru_cache(maxsize=8)

@@ -39,7 +39,7 @@ from judgekit.report.document import (
     text_columns,
 )
 from judgekit.report.item_cases import calibration_cases
-from judgekit.report.numbers import format_decimal, format_share
+from judgekit.report.numbers import difference_unit, format_decimal, format_share
 from judgekit.report.segments import MIN_SEGMENT_CASES
 
 if TYPE_CHECKING:
@@ -185,6 +185,7 @@ def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
         items = numbers.format_count(parts[0].n_judge_missing, "labelled item")
         notes.append(f"the judge gave no usable answer on {items}")
     columns = text_columns("", "n", _head("kappa", parts), "same score", "judge - human")
+    notes += [] if not weights else [difference_unit([part.name for part in parts])]
     return Table(columns, tuple(rows), "Judge and humans", tuple(notes))
 
 
@@ -375,7 +376,7 @@ def _segment_table(part: CriterionCalibration, right: str, *, is_only: bool) -> 
             "judge - human": lambda one: difference_cell(one.bias),
         },
         "By segment" if is_only else f"By segment: {part.name}",
-        (right,),
+        (right, difference_unit([part.name])),
     )
 
 

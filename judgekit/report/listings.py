@@ -384,7 +384,8 @@ def cache_entries_document(entries: Sequence[CacheEntry], *, n_more: int = 0) ->
         (
             entry.key[:_KEY_DIGITS],
             entry.created_at[:16].replace("T", " "),
-            numbers.format_usd(entry.reply.cost_usd),
+            # Shorter than `price unknown`, under a head that says what is unknown.
+            numbers.format_usd(entry.reply.cost_usd).removeprefix("price "),
             str((entry.request or {}).get("model", "?")),
             request_summary(entry.request) + (" (rejected)" if entry.rejected else ""),
         )

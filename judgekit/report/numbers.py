@@ -10,6 +10,8 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from judgekit.evaluation import JudgeUsage
     from judgekit.records import Judgment
     from judgekit.stats.estimate import Estimate
@@ -56,6 +58,15 @@ def format_usd(amount: float | None, *, unknown: bool = False) -> str:
     small = f"${Decimal(f'{amount:.1e}'):f}" if amount else "$0"
     text = f"${amount:,.2f}" if amount >= _CENT else small
     return f"at least {text}" if unknown else text
+
+
+def difference_unit(names: Sequence[str]) -> str:
+    """In which unit the differences of rows stand: criteria have scales, their means have not."""
+    means = [name for name in names if name in {"all criteria", "whole"}]
+    if len(means) == len(names):
+        return "judge - human: mean difference, from -1 to 1"
+    points = "judge - human: mean difference, in points of the criterion's scale"
+    return f"{points}; for {' and '.join(means)} from -1 to 1" if means else points
 
 
 def format_duration(seconds: float) -> str:

@@ -182,6 +182,19 @@ def test_lint_finds_flaws_of_the_suites_rubric_and_prompts(run: Run, suite: Path
     assert "\n1 rubric, 1 template, 1 partial checked: 2 errors, 1 warning\n" in ran.out
 
 
+def test_lint_leaves_the_wording_of_a_prompt_under_test_to_its_author(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "plain.j2").write_text("Answer {{ input }}")
+    (tmp_path / "blocks.j2").write_text("{% block user %}Answer {{ input }}{% endblock %}")
+    for name in ("plain.j2", "blocks.j2"):
+        ran = run("lint", name)
+        assert (ran.code, "1 prompt checked: no problems found" in ran.out) == (0, True)
+    (tmp_path / "plain.j2").write_text("Answer {{ input")
+    ran = run("lint", "plain.j2")
+    assert (ran.code, "[unsound]" in ran.out) == (1, True)
+
+
 def test_lint_looks_at_the_template_a_suites_judge_names(run: Run, suite: Path) -> None:
     text = suite.read_text()
     suite.write_text(

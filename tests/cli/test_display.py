@@ -64,8 +64,8 @@ def test_plain_lines_come_every_five_seconds_and_at_the_end() -> None:
             clock.seconds += pause_s
             display.advance(OWNED)
     assert file.getvalue().splitlines() == [
-        "graded 2 of 4 · 0.4/s · 2 cached · $0",
-        "graded 4 of 4 · 0.6/s · 4 cached · $0",
+        "graded 2 of 4 · 2.5 s each · 2 cached · $0",
+        "graded 4 of 4 · 1.8 s each · 4 cached · $0",
     ]
 
 

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.errors import ModelError, SettingsError
-from judgekit.models import local_weights, score_distribution
+from judgekit.models import connect, local_weights, score_distribution
+from judgekit.models.cache import MemoryCache
 from judgekit.models.local import (
+    WEIGHTS_VARIABLE,
     LocalModel,
     ModelWeights,
     bounded_schema,
@@ -360,3 +362,37 @@ def test_lists_and_texts_of_a_schema_come_to_an_end() -> None:
 def test_bounds_that_a_schema_has_are_kept() -> None:
     own: JsonObject = {"type": "array", "maxItems": 9, "items": {"type": "string", "maxLength": 5}}
     assert bounded_schema(own) == own
+
+
+def cached_under(*names: str) -> MemoryCache:
+    cache = MemoryCache()
+    for name in names:
+        request = ModelRequest(model=name, messages=({"role": "user", "content": "Hi."},))
+        cache.put(request, ModelReply(text="Hello.", finish_reason="stop"))
+    return cache
+
+
+def test_a_frozen_judge_needs_no_weights_where_its_replies_are_cached(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(WEIGHTS_VARIABLE, raising=False)
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if "site-packages" not in p])
+    cache = cached_under("local/tiny@0123456789ab", "openai/a")
+    for spec in ("local", "local/tiny"):
+        assert connect(spec, cache=cache, frozen=True).name == "local/tiny@0123456789ab"
+    with pytest.raises(SettingsError, match="no weights"):
+        connect("local/other", cache=cache, frozen=True)
+    with pytest.raises(SettingsError, match="no weights"):
+        connect("local", cache=cache)
+
+
+def test_a_frozen_judge_asks_which_of_several_local_models_is_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(WEIGHTS_VARIABLE, raising=False)
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if "site-packages" not in p])
+    cache = cached_under("local/big@ba9876543210", "local/tiny@0123456789ab")
+    with pytest.raises(SettingsError, match="replies of 2 local models") as caught:
+        connect("local", cache=cache, frozen=True)
+    assert "--judge local/tiny@0123456789ab" in str(caught.value)
+    assert connect("local/big", cache=cache, frozen=True).name == "local/big@ba9876543210"
