@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 from judgekit.datasets import load_rubric, shipped_rubrics, validate_path
@@ -67,13 +64,3 @@ def test_a_criterion_of_the_skill_rubric_passes_at_three() -> None:
 
 def test_a_match_with_the_reference_is_yes_or_no() -> None:
     assert all(c.scale.points == (0, 1) for c in load_rubric("reference_match").criteria)
-
-
-def test_the_rubric_that_the_readme_shows_is_sound(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"\*\*A rubric\*\*.*?```yaml\n(.*?)```", readme, re.DOTALL)
-    assert shown is not None
-    path = tmp_path / "rubric.yaml"
-    path.write_text(shown.group(1), encoding="utf-8")
-    assert validate_path(path) == []
-    assert {c.name for c in load_rubric(path).criteria} == {"correct", "tone"}

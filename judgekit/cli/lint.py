@@ -137,7 +137,7 @@ def _lint(target: LintTarget) -> list[Diagnostic]:
         else:
             flaws = lint_template(target.name, target.folders)
     except TemplateError as error:
-        return [Diagnostic(target.name, None, "error", error.message, error.hint, "unsound")]
+        return [template_fault(target.name, error)]
     return [
         diagnostic_from_flaw(flaw, path=str(flaw.path or target.name), line=flaw.line)
         for flaw in flaws
@@ -238,6 +238,13 @@ class Diagnostic:
     message: str
     remedy: str | None
     rule: str | None = None
+
+
+def template_fault(path: str, error: TemplateError) -> Diagnostic:
+    """A template that cannot be used, at the line that its error names."""
+    place = re.search(r":(\d+): ", error.message)
+    line = None if place is None else int(place[1])
+    return Diagnostic(path, line, "error", error.message, error.hint, "unsound")
 
 
 def diagnostic_from_problem(problem: Problem) -> Diagnostic:

@@ -37,6 +37,7 @@ from judgekit.cli.lint import (
     is_failed,
     short_path,
     sort_diagnostics,
+    template_fault,
     template_kind,
 )
 from judgekit.cli.options import EXISTING_PATH, OutputOptions, flag
@@ -243,7 +244,9 @@ def _diagnostics(path: Path, title: str) -> list[Diagnostic]:
             ]
         if title == _MAPS:
             load_calibration(path)
-    except (SettingsError, TemplateError) as error:
+    except TemplateError as error:
+        return [template_fault(str(path), error)]
+    except SettingsError as error:
         return [_error(path, None, error.message, error.hint)]
     # What commands write about results is evidence, which nobody edits.
     if path.suffix in _PAGES or title in dict(_RESULTS):

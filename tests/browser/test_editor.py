@@ -74,8 +74,8 @@ def test_an_edit_is_checked_corrected_shown_saved_and_run(
     expect(summary(page)).to_have_text("1 error")
     listed = page.get_by_role("region", name="Problems")
     expect(listed.get_by_text("the field `rubrik` is not known")).to_be_visible()
-    expect(page.locator(".ed-gutter .ed-error")).to_have_text("✗ 5")
-    page.get_by_role("button", name="line 5").click()
+    expect(page.locator(".ed-gutter .ed-error")).to_have_text("✗ 6")
+    page.get_by_role("button", name="line 6").click()
     selected = "(area) => area.value.slice(area.selectionStart, area.selectionEnd)"
     expect(text_area(page)).to_be_focused()
     assert text_area(page).evaluate(selected) == "rubrik: rubrics/quality.yaml"
@@ -129,7 +129,7 @@ def test_a_case_is_edited_in_the_form_and_only_its_line_changes(
     before = (folder / "cases.jsonl").read_text().splitlines()
     open_file(page, editor, "cases.jsonl")
     page.get_by_label("Find a case").fill("jonas")
-    expect(page.get_by_text("1 of 4 cases")).to_be_visible()
+    expect(page.get_by_text("1 of 12 cases")).to_be_visible()
     page.get_by_role("button", name="private-address").click()
     page.get_by_label("tags").fill("support, edited")
     page.get_by_label("reference").fill("Declines.\nOffers a voucher.")
@@ -148,10 +148,10 @@ def test_a_case_is_edited_in_the_form_and_only_its_line_changes(
     assert "case=private-address" in page.url
 
 
-def test_cases_are_added_copied_moved_and_deleted(page: Page, editor: str) -> None:
+def test_cases_are_added_copied_moved_and_deleted(page: Page, editor: str, folder: Path) -> None:
     open_file(page, editor, "cases.jsonl")
     names = page.locator(".ed-items strong")
-    ids = ["sale-item-refund", "private-address", "incident-summary", "lead-extraction"]
+    ids = [json.loads(row)["id"] for row in (folder / "cases.jsonl").read_text().splitlines()]
     expect(names).to_have_text(ids)
 
     page.get_by_role("button", name="Duplicate").click()
@@ -164,7 +164,7 @@ def test_cases_are_added_copied_moved_and_deleted(page: Page, editor: str) -> No
     expect(names).to_have_text([ids[0], ids[1], "sale-item-refund-2", *ids[2:]])
 
     page.get_by_role("button", name="Text", exact=True).click()
-    assert text_area(page).input_value().count('"id"') == 5
+    assert text_area(page).input_value().count('"id"') == len(ids) + 1
 
 
 def test_the_list_of_cases_is_walked_by_the_arrow_keys(page: Page, editor: str) -> None:
@@ -174,11 +174,16 @@ def test_the_list_of_cases_is_walked_by_the_arrow_keys(page: Page, editor: str) 
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
 
-    expect(page.get_by_label("id", exact=True)).to_have_value("incident-summary")
-    expect(page.get_by_label("Case", exact=True)).to_have_value("incident-summary")
+    expect(page.get_by_label("id", exact=True)).to_have_value("revenue-sql")
+    expect(page.get_by_label("Case", exact=True)).to_have_value("revenue-sql")
 
 
-def test_a_field_that_is_not_json_stays_out_of_the_file(page: Page, editor: str) -> None:
+def test_a_field_that_is_not_json_stays_out_of_the_file(
+    page: Page, editor: str, folder: Path
+) -> None:
+    first, _, others = (folder / "cases.jsonl").read_text().partition("\n")
+    checked = json.loads(first) | {"assertions": [{"type": "text.contains", "value": "refund"}]}
+    (folder / "cases.jsonl").write_text(f"{json.dumps(checked)}\n{others}")
     open_file(page, editor, "cases.jsonl")
     field = page.get_by_label("assertions (JSON)")
 

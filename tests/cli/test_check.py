@@ -238,7 +238,7 @@ def test_lint_of_unsound_files_prints_their_errors(run: Run, tmp_path: Path) -> 
     ran = run("lint", "rubric.yaml", "part.j2")
     assert ran.code == 1
     assert "rubric.yaml:" in ran.out
-    assert "part.j2: error: " in ran.out
+    assert "part.j2:1: error: " in ran.out
 
 
 def test_lint_refuses_what_is_neither_rubric_nor_template(run: Run, suite: Path) -> None:
