@@ -175,7 +175,7 @@ class SegmentWins:
     win_rates: dict[str, Estimate]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RankingSummary(Presentable):
     """Sides in the order of their strengths.
 

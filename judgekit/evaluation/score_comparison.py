@@ -15,11 +15,11 @@ from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import (
     VALUE_STEP,
     PairedProportions,
+    bounded_difference,
     paired_difference,
     pass_rate_difference,
     signed_rank_test,
     win_rate,
-    within_one,
 )
 from judgekit.stats.power import mde_paired, sample_size_paired
 from judgekit.stats.quantiles import SLACK
@@ -76,7 +76,7 @@ class ScoreDifference:
     detectable: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ScoreComparison(Presentable):
     """The comparison of the scores of two runs."""
 
@@ -199,7 +199,7 @@ def _difference(
     return ScoreDifference(
         a=sum(sides[0]) / len(cases),
         b=sum(sides[1]) / len(cases),
-        estimate=within_one(estimate),
+        estimate=bounded_difference(estimate),
         p=p,
         test=test,
         p_adjusted=None,
