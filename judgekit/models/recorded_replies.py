@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import gzip
 import json
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError, field_validator
 
@@ -22,10 +23,6 @@ from judgekit.models.request import (
     TokenLogprob,
 )
 from judgekit.records import Name, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 RECORDED_PREFIX = "recorded:"
 

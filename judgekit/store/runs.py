@@ -14,7 +14,17 @@ from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import InputError, StoreError
 from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.records import (
+    FindingNote,
+    GateDecision,
+    HumanItem,
+    ItemKey,
+    JsonObject,
+    Judgment,
+    Label,
     LabelPacket,
+    Observation,
+    RunInfo,
+    RunStatus,
     judgment_slot,
     lookup_text,
     name_text,
@@ -62,19 +72,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy.engine import Connection, Row
-
-    from judgekit.records import (
-        FindingNote,
-        GateDecision,
-        HumanItem,
-        ItemKey,
-        JsonObject,
-        Judgment,
-        Label,
-        Observation,
-        RunInfo,
-        RunStatus,
-    )
 
 
 _SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
