@@ -112,13 +112,13 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
         ) from error
 
 
-def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
+def open_engine(location: DatabaseLocation, *, patience_s: float, durable: bool = True) -> Engine:
     """The engine of a database; nothing is connected yet."""
     if location.file is not None:
         engine = create_engine(
             location.url, hide_parameters=True, connect_args={"timeout": patience_s}
         )
-        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "connect", partial(_set_up_sqlite, durable))
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     own_options = location.url.query.get("options", ())
@@ -140,14 +140,18 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
         ) from error
 
 
-def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+def _set_up_sqlite(
+    durable: bool,  # noqa: FBT001 - bound by `partial`, as the event passes the others by place
+    connection: sqlite3.Connection,
+    _entry: ConnectionPoolEntry,
+) -> None:
     # judgekit begins transactions itself: Python's module would begin them late, and a
     # transaction that reads first and writes afterwards fails where another wrote in between.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
     # With a write-ahead log NORMAL loses nothing when a process is killed; FULL keeps the last
     # commits also in a power failure. It costs 1 to 2 ms a commit, and a run commits in batches.
-    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
     connection.execute("PRAGMA cache_size = -32768")
 
 
@@ -302,7 +306,10 @@ def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreErro
 
 
 class Database:
-    """A database of runs. Threads may share it; one writes at a time, readers do not wait."""
+    """A database of runs. Threads may share it; one writes at a time, readers do not wait.
+
+    One that is not durable never waits for the disk: for a file that is deleted when it is closed.
+    """
 
     def __init__(
         self,
@@ -310,6 +317,7 @@ class Database:
         *,
         create: bool = True,
         patience_s: float = 30.0,
+        durable: bool = True,
     ) -> None:
         self.location = locate_database(location)
         self._lock = threading.RLock()
@@ -317,7 +325,7 @@ class Database:
         file = self.location.file
         if file is not None:
             prepare_database_file(file, create=create)
-        self._engine = open_engine(self.location, patience_s=patience_s)
+        self._engine = open_engine(self.location, patience_s=patience_s, durable=durable)
         lock_file = None if file is None else FileLocks(Path(f"{file}.lock"))
         self._locks = lock_file or ServerLocks(self._engine)
         try:

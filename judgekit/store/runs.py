@@ -93,10 +93,11 @@ class RunStore(StoredRuns, StoredComparisons):
         *,
         create: bool = True,
         patience_s: float = 30.0,
+        durable: bool = True,
     ) -> None:
         self._locked_runs: dict[str, int] = {}
         self._variants: dict[int, dict[str, int]] = {}
-        super().__init__(location, create=create, patience_s=patience_s)
+        super().__init__(location, create=create, patience_s=patience_s, durable=durable)
 
     def begin(self, run: RunInfo) -> None:
         """Store the settings of a run and lock it for this store.

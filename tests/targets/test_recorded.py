@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.datasets import validate_dataset
 from judgekit.errors import DatasetError
 from judgekit.targets import RecordedTarget
 from tests.factories import make_case
@@ -124,3 +125,12 @@ def test_many_rows_are_not_held(tmp_path: Path) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < path.stat().st_size / 2
+
+
+async def test_an_output_that_names_the_file_of_its_trace_is_read_with_it(tmp_path: Path) -> None:
+    events = [{"type": "tool:call", "name": "get_order", "timestamp": "2026-01-01T00:00:00Z"}]
+    (tmp_path / "trace.json").write_text(json.dumps(events), encoding="utf-8")
+    path = put(tmp_path, {"case_id": "c1", "text": "Done.", "trace": "trace.json"})
+    output = await RecordedTarget("v1", path).answer(make_case(id="c1"))
+    assert [event.name for event in output.trace] == ["get_order"]
+    assert validate_dataset(path) == []
