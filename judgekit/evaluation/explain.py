@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.evaluation.outcome import conclude_result, last_tries
-from judgekit.stats.attribution import shapley_r2
+from judgekit.evaluation.outcome import Outcome, conclude_result, last_tries
+from judgekit.stats.attribution import ShapleyR2, shapley_r2
 from judgekit.stats.estimate import Estimate, cluster_means
 from judgekit.stats.intervals import rating_mean
 from judgekit.stats.paired import (
@@ -25,15 +25,12 @@ from judgekit.stats.paired import (
     bounded_difference,
     paired_difference,
 )
-from judgekit.stats.trend import changepoint
+from judgekit.stats.trend import Changepoint, changepoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judgekit.evaluation.outcome import Outcome
     from judgekit.records import CaseResult, Output, RunInfo
-    from judgekit.stats.attribution import ShapleyR2
-    from judgekit.stats.trend import Changepoint
     from judgekit.store import RunStore
 
 _SEED = 0

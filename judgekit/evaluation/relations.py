@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.findings import FindingChanges, SuiteFindings
-from judgekit.evaluation.trend import trend_of_suite
+from judgekit.evaluation.trend import QualityTrend, trend_of_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from judgekit.evaluation.trend import QualityTrend
     from judgekit.records import (
         Approval,
         Case,

@@ -21,11 +21,7 @@ from .pricing import (
     count_messages as count_messages,
     count_tokens as count_tokens,
 )
-from .recorded_replies import (
-    RECORDED_PREFIX as RECORDED_PREFIX,
-    RecordedModel as RecordedModel,
-    RecordingModel as RecordingModel,
-)
+from .recorded_replies import RECORDED_PREFIX as RECORDED_PREFIX, RecordedModel as RecordedModel
 from .request import (
     ModelReply as ModelReply,
     ModelRequest as ModelRequest,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from judgekit.datasets import RecordedOutput, iter_output_rows, valid_output
 from judgekit.errors import DatasetError
@@ -16,14 +17,8 @@ from judgekit.formats import (
     open_file,
     suffix_of,
 )
-from judgekit.records import Output
+from judgekit.records import Case, Output, TargetErrorKind
 from judgekit.targets.target import TargetCall
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from judgekit.records import Case, TargetErrorKind
 
 # Formats in which a row can be read again from the byte it begins at.
 _INDEXED = (".jsonl", ".ndjson")
