@@ -162,7 +162,9 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
     """The files to check: those named, and in folders those of judgekit and unreadable ones."""
     if not paths and not Path(SUITE_FILE).is_file():
         raise SettingsError(
-            f"there is no {SUITE_FILE} here", hint="name the files or folders to check"
+            f"there is no {SUITE_FILE} here",
+            hint="check every file below this folder with `judgekit validate .`, or name suites, "
+            "rubrics, cases, outputs, replies, labels, templates or folders of them",
         )
     for named in paths or (Path(SUITE_FILE),):
         if not named.is_dir():

@@ -140,7 +140,7 @@ def iter_described_cases(path: Path | str) -> Iterator[Case]:
 def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[Fields, Output]:
     """One line of a log: its fields, and the output they hold, with a case that can be judged."""
     row = json_row(decode_utf8(raw, path=path, offset=offset).strip(), path, 1)
-    answer = valid_output(row, path)
+    answer = valid_output(row, path, folder=path.parent)
     _described_case(answer, path, needs_input=False)
     return dict(row.fields), answer.output
 

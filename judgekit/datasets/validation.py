@@ -414,7 +414,7 @@ class RowCheck:
                 self.cases.append(case)
             return (case.id,)
         if self.kind == "outputs":
-            answer = read_output(row)
+            answer = read_output(row, folder=self.path.parent)
             if isinstance(answer, list):
                 return answer
             repeat = row.fields.get("repeat")  # of answers that `export` wrote

@@ -90,7 +90,7 @@ class RecordedTarget:
         with open_file(self._path) as stream:
             stream.seek(offset)
             raw = stream.readline(MAX_LINE_BYTES + 1)
-        return valid_output(_row(raw, self._path, line=line, offset=offset), self._path).output
+        return _valid(_row(raw, self._path, line=line, offset=offset), self._path).output
 
 
 class GivenTarget:
@@ -121,15 +121,19 @@ def _answers(path: Path) -> Iterator[tuple[RecordedOutput, _RowOffset | None]]:
     """Every answer of a file, with the place it can be read from again, if there is one."""
     if suffix_of(path) not in _INDEXED or is_read_whole(path):
         for row in iter_output_rows(path):
-            yield valid_output(row, path), None
+            yield _valid(row, path), None
         return
     with open_file(path) as stream:
         line, offset = 0, 0
         while raw := stream.readline(MAX_LINE_BYTES + 1):
             line += 1
             if raw.strip():
-                yield valid_output(_row(raw, path, line=line, offset=offset), path), (offset, line)
+                yield _valid(_row(raw, path, line=line, offset=offset), path), (offset, line)
             offset += len(raw)
+
+
+def _valid(row: FileRow, path: Path) -> RecordedOutput:
+    return valid_output(row, path, folder=path.parent)
 
 
 def _row(raw: bytes, path: Path, *, line: int, offset: int) -> FileRow:
