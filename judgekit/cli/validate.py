@@ -163,7 +163,8 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
     if not paths and not Path(SUITE_FILE).is_file():
         raise SettingsError(
             f"there is no {SUITE_FILE} here",
-            hint="name the files or folders to check; `judgekit validate .` checks this folder",
+            hint="check every file below this folder with `judgekit validate .`, or name suites, "
+            "rubrics, cases, outputs, replies, labels, templates or folders of them",
         )
     for named in paths or (Path(SUITE_FILE),):
         if not named.is_dir():

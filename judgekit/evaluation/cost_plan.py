@@ -28,8 +28,9 @@ class JudgePlan:
     """What one judge would be asked.
 
     Attributes:
-        n_questions: Questions, repeats included; equal ones count once.
+        n_questions: Questions, repeats included; with a cache, identical ones count once.
         n_owned: Of them, replies that the cache holds already.
+        n_shared: Further questions, each answered by the reply to an identical one.
         input_tokens: Tokens that would be sent for replies not in the cache.
         output_tokens: Tokens that would come back: likely, and at most.
         price_usd: What it would cost, likely and at most, in US dollars; None where the price is
@@ -39,6 +40,7 @@ class JudgePlan:
 
     n_questions: int
     n_owned: int
+    n_shared: int
     model: str
     template: str
     input_tokens: int
@@ -87,7 +89,7 @@ def plan_grading(
 ) -> GradePlan:
     """Estimate the calls and cost of grading each output by its rubric; makes no calls."""
     n_outputs = n_skipped = 0
-    counting = RequestCounter(judge.connection, refresh=refresh)
+    counting = _counter(judge.connection, refresh=refresh)
     for case, output, rubric in answers:
         n_outputs += 1
         n_skipped += output.error is not None
@@ -115,7 +117,7 @@ def plan_comparison(
     panel, hidden_names = Panel.of(judge), tuple(names)
     # One counter per judge, because each has its own price, its own cache keys and its own
     # tokenizer.
-    countings = [RequestCounter(one.connection, refresh=refresh) for one in panel.judges]
+    countings = [_counter(one.connection, refresh=refresh) for one in panel.judges]
     for pair in pairs:
         n_pairs += 1
         # Skipped in the plan for the same reason as in the comparison: an error is never shown to a
@@ -140,6 +142,10 @@ def plan_comparison(
     )
 
 
+def _counter(connection: Connection, *, refresh: bool) -> RequestCounter:
+    return RequestCounter(connection, refresh, asks_once=connection.cache is not None)
+
+
 def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
     likely, most = [one.likely() for one in countings], [one.most() for one in countings]
     # One unknown price makes the total unknown; a sum without it would be too low, and it limits
@@ -148,6 +154,7 @@ def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
     prices = (fsum(load.price_usd or 0.0 for load in loads) for loads in (likely, most))
     return {
         "n_questions": sum(one.n_questions for one in countings),
+        "n_shared": sum(one.n_shared for one in countings),
         "n_owned": sum(one.n_owned for one in countings),
         "model": ", ".join(one.connection.name for one in countings),
         "input_tokens": sum(load.input_tokens for load in likely),
@@ -214,11 +221,12 @@ class RequestCounter:
     Two scenarios are counted: what is likely, and what may be at most.
 
     Attributes:
-        asks_once: Whether equal questions are asked once, as a cache does it.
         n_exact: So many requests have their tokens counted one by one, and of the others every
             fiftieth; the rest is estimated from their characters. None counts all.
         known_keys: Keys of the questions so far; may be shared with others that ask the same model.
-        n_questions: Questions; equal ones count once where they are asked once.
+        asks_once: Whether identical questions are asked once, as a cache does it.
+        n_questions: Questions; identical ones count once where they are asked once.
+        n_shared: Further questions, each answered by the reply to an identical one.
     """
 
     connection: Connection
@@ -227,6 +235,7 @@ class RequestCounter:
     n_exact: int | None = None
     known_keys: set[str] = field(default_factory=set)
     n_questions: int = 0
+    n_shared: int = 0
     n_owned: int = 0
     saved_usd: float = 0.0
     counted_by: str = "none"
@@ -250,6 +259,7 @@ class RequestCounter:
         # Identical requests are one call where a cache answers the second. Texts that are not known
         # yet have no key.
         is_seen = unread is None and self.asks_once and request.key in self.known_keys
+        self.n_shared += is_seen
         reply = (
             None if unread is not None or self.refresh else self.connection.cached_reply(request)
         )

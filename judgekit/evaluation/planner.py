@@ -353,7 +353,7 @@ def _counter(
     return RequestCounter(
         connection,
         refresh=opened.execution.refresh is True,
-        asks_once=opened.cache is not None,
+        asks_once=connection.cache is not None,
         n_exact=_N_EXACT,
         known_keys=set() if known_keys is None else known_keys,
     )
@@ -407,6 +407,7 @@ def model_plan(
         name=name,
         model=way.name,
         n_questions=round(counting.n_questions * scale),
+        n_shared=round(counting.n_shared * scale),
         n_owned=round(counting.n_owned * scale),
         likely=likely,
         most=counting.most(lengths, reply=reply, scale=scale),

@@ -68,6 +68,8 @@ class ModelPlan:
     name: str
     model: str
     n_questions: int
+    # Further questions, each answered by the reply to an identical one
+    n_shared: int
     n_owned: int
     likely: CallLoad
     most: CallLoad

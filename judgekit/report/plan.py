@@ -123,6 +123,7 @@ def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
     saved = f" ({numbers.format_usd(plan.saved_usd)} when fetched)" if plan.saved_usd else ""
     return [
         ("questions", f"{plan.n_questions:,}"),
+        *_shared_rows(plan.n_shared),
         ("cached already", f"{plan.n_owned:,}{saved}"),
         ("calls to make", f"{plan.n_calls:,}{_IF_READABLE if plan.n_calls else ''}"),
         ("tokens to send", f"{plan.input_tokens:,} ({plan.token_source})"),
@@ -133,6 +134,11 @@ def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
     ]
 
 
+def _shared_rows(n_shared: int) -> list[LabelledText]:
+    words = "answered by the reply to an identical question"
+    return [("identical", f"{n_shared:,} more, {words}")] if n_shared else []
+
+
 _DERIVED = ("is_scaled", "has_all_prices", "likely_usd", "most_usd", "saved_usd", "sufficiency")
 
 
@@ -141,6 +147,7 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     rows = [
         *_answer_lines(plan),
         *_judging_lines(plan),
+        *_shared_rows(sum(model.n_shared for model in plan.models)),
         *_frozen_lines(plan),
         *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
         *_stratum_lines(plan),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judgekit.datasets import RecordedOutput, iter_output_rows, valid_output
 from judgekit.errors import DatasetError
@@ -17,8 +16,14 @@ from judgekit.formats import (
     open_file,
     suffix_of,
 )
-from judgekit.records import Case, Output, TargetErrorKind
+from judgekit.records import Output
 from judgekit.targets.target import TargetCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from judgekit.records import Case, TargetErrorKind
 
 # Formats in which a row can be read again from the byte it begins at.
 _INDEXED = (".jsonl", ".ndjson")
@@ -85,8 +90,7 @@ class RecordedTarget:
         with open_file(self._path) as stream:
             stream.seek(offset)
             raw = stream.readline(MAX_LINE_BYTES + 1)
-        row = _row(raw, self._path, line=line, offset=offset)
-        return valid_output(row, self._path, folder=self._path.parent).output
+        return _valid(_row(raw, self._path, line=line, offset=offset), self._path).output
 
 
 class GivenTarget:
@@ -117,16 +121,19 @@ def _answers(path: Path) -> Iterator[tuple[RecordedOutput, _RowOffset | None]]:
     """Every answer of a file, with the place it can be read from again, if there is one."""
     if suffix_of(path) not in _INDEXED or is_read_whole(path):
         for row in iter_output_rows(path):
-            yield valid_output(row, path, folder=path.parent), None
+            yield _valid(row, path), None
         return
     with open_file(path) as stream:
         line, offset = 0, 0
         while raw := stream.readline(MAX_LINE_BYTES + 1):
             line += 1
             if raw.strip():
-                row = _row(raw, path, line=line, offset=offset)
-                yield valid_output(row, path, folder=path.parent), (offset, line)
+                yield _valid(_row(raw, path, line=line, offset=offset), path), (offset, line)
             offset += len(raw)
+
+
+def _valid(row: FileRow, path: Path) -> RecordedOutput:
+    return valid_output(row, path, folder=path.parent)
 
 
 def _row(raw: bytes, path: Path, *, line: int, offset: int) -> FileRow:

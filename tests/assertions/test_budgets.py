@@ -44,7 +44,7 @@ def test_a_budget_holds_up_to_its_limit(spec_type: str, amount: float) -> None:
     assert (within.passed, within.actual) == (True, amount)
     over = one(spec_type, output, amount * 0.99)
     assert (over.passed, over.actual) == (False, amount)
-    assert ", over the limit of" in over.message
+    assert ", more than the limit of" in over.message
 
 
 def test_the_nodes_are_added_up() -> None:

@@ -191,6 +191,14 @@ def test_a_mismatch_says_which_call_it_is() -> None:
     assert why("unordered", "refund", "mail").startswith("not called: mail; not expected: look_up(")
 
 
+@pytest.mark.parametrize("mode", ["strict", "in_order", "unordered", "superset"])
+def test_a_mismatch_names_the_expected_and_the_found_arguments(mode: Any) -> None:
+    wrong = expected({"tool": "find", "arguments": {"q": 2}, "where": {"max": {"min": 5}}})
+    message = trajectory.matches(ran(call("find", q=1, max=3)), calls=wrong, mode=mode).message
+    assert 'find({"q": 2}) where {"max": {"min": 5' in message
+    assert 'find({"q": 1, "max": 3})' in message
+
+
 def test_each_call_has_an_expected_one_of_its_own_whatever_their_order() -> None:
     made = ran(call("find", q=1), call("find", q=2))
     calls = expected("find", {"tool": "find", "arguments": {"q": 1}})

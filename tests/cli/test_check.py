@@ -151,6 +151,7 @@ def test_without_paths_and_suite_validate_says_what_to_name(run: Run) -> None:
     ran = run("validate")
     assert (ran.code, ran.out) == (2, "")
     assert "there is no judgekit.yaml here" in ran.err
+    assert "judgekit validate ." in ran.err
     assert run("validate", "missing.yaml").code == 2
 
 

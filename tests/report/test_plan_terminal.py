@@ -46,6 +46,7 @@ def model(**fields: Any) -> ModelPlan:
         "name": f"{MODEL} pointwise/criterion@0123abcd",
         "model": MODEL,
         "n_questions": 8,
+        "n_shared": 0,
         "n_owned": 0,
         "likely": load(),
         "most": load(price_usd=2.0),

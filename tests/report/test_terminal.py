@@ -78,6 +78,7 @@ def plan(**fields: Any) -> GradePlan:
         "n_outputs": 1200,
         "n_skipped": 0,
         "n_questions": 3600,
+        "n_shared": 0,
         "n_owned": 600,
         "model": "openai/gpt-4.1-mini",
         "template": "pointwise/criterion@ba72",

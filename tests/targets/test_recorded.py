@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets import validate_dataset
+from judgekit.datasets import validate_path
 from judgekit.errors import DatasetError
 from judgekit.targets import RecordedTarget
 from tests.factories import make_case
@@ -50,6 +50,15 @@ async def test_other_formats_are_read_too(tmp_path: Path) -> None:
     path = tmp_path / "outputs.csv"
     path.write_text("case_id,text\na,eins\na,zwei\n", encoding="utf-8")
     assert await texts(RecordedTarget("v1", path), "a", 2) == ["eins", "zwei"]
+
+
+@pytest.mark.parametrize("name", ["outputs.jsonl", "outputs.jsonl.gz"])
+async def test_a_trace_may_be_in_a_file_beside_the_outputs(tmp_path: Path, name: str) -> None:
+    (tmp_path / "trace.json").write_text('[{"type": "message", "content": "looked it up"}]')
+    path = put(tmp_path, {"case_id": "a", "text": "one", "trace": "trace.json"}, name=name)
+    output = await RecordedTarget("v1", path).answer(make_case(id="a"))
+    assert [event.content for event in output.trace] == ["looked it up"]
+    assert validate_path(path) == []
 
 
 async def test_a_case_without_a_row_is_not_recorded(tmp_path: Path) -> None:
@@ -125,12 +134,3 @@ def test_many_rows_are_not_held(tmp_path: Path) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < path.stat().st_size / 2
-
-
-async def test_an_output_that_names_the_file_of_its_trace_is_read_with_it(tmp_path: Path) -> None:
-    events = [{"type": "tool:call", "name": "get_order", "timestamp": "2026-01-01T00:00:00Z"}]
-    (tmp_path / "trace.json").write_text(json.dumps(events), encoding="utf-8")
-    path = put(tmp_path, {"case_id": "c1", "text": "Done.", "trace": "trace.json"})
-    output = await RecordedTarget("v1", path).answer(make_case(id="c1"))
-    assert [event.name for event in output.trace] == ["get_order"]
-    assert validate_dataset(path) == []

@@ -34,11 +34,11 @@ def _maximum(
         passed = found.value <= value * (1 + VALUE_TOLERANCE)
         if passed:
             found.require_all_events()
-        relation = "within" if passed else "over"
+        where = "within" if passed else "more than"
         return AssertionResult(
             passed=passed,
             actual=int(found.value) if found.value.is_integer() else found.value,
-            message=f"{found.value:.15g} {found.unit}, {relation} the limit of {value:.15g}",
+            message=f"{found.value:,.15g} {found.unit}, {where} the limit of {value:,.15g}",
         )
 
     within_limit.__doc__ = f"""Pass when {sentence.format(f"at most a number of {unit}")}.

@@ -311,7 +311,13 @@ def count_in_order(
 
 
 def describe_call(call: ToolCall | ExpectedCall) -> str:
-    return call.tool if call.arguments is None else f"{call.tool}({display_value(call.arguments)})"
+    text = call.tool if call.arguments is None else f"{call.tool}({display_value(call.arguments)})"
+    if isinstance(call, ToolCall) or not call.where:
+        return text
+    rules: JsonObject = {
+        path: rule.model_dump(exclude_defaults=True) for path, rule in call.where.items()
+    }
+    return f"{text} where {display_value(rules)}"
 
 
 def _place(

@@ -184,7 +184,10 @@ def _why_out_of_order(
     if mode == "in_order":
         n = count_in_order(made, calls, arguments)
         after = f" after {describe_call(calls[n - 1])}" if n else ""
-        return None if n == len(calls) else f"{describe_call(calls[n])} was not called{after}"
+        if n == len(calls):
+            return None
+        others = _other_calls_of(calls[n : n + 1], made)
+        return f"{describe_call(calls[n])} was not called{after}{others}"
     for number, (call, wanted) in enumerate(zip(made, calls, strict=False), start=1):
         if not call_matches(call, wanted, arguments):
             return f"call {number} is {describe_call(call)}, wanted {describe_call(wanted)}"
@@ -202,14 +205,22 @@ def _why_other_calls(
     arguments: ArgumentsMode,
 ) -> str | None:
     right = match_calls(made, calls, arguments)
-    missing = [describe_call(c) for i, c in enumerate(calls) if i not in right]
+    missing = [c for i, c in enumerate(calls) if i not in right]
     extra = [describe_call(c) for i, c in enumerate(made) if i not in set(right.values())]
     why = []
     if missing and mode != "subset":
-        why.append(f"not called: {_join_names(missing)}")
+        others = _other_calls_of(missing, made) if mode == "superset" else ""
+        why.append(f"not called: {_join_names([describe_call(c) for c in missing])}{others}")
     if extra and mode != "superset":
         why.append(f"not expected: {_join_names(extra)}")
     return "; ".join(why) or None
+
+
+def _other_calls_of(missing: Sequence[ExpectedCall], made: Sequence[ToolCall]) -> str:
+    """The calls of the same tools: without them nobody sees which argument is wrong."""
+    tools = {call.tool for call in missing if call.arguments is not None or call.where}
+    found = list(dict.fromkeys(describe_call(call) for call in made if call.tool in tools))
+    return f"; found {_join_names(found)}" if found else ""
 
 
 def _tools_in(calls: Sequence[ToolCall]) -> str:

@@ -36,9 +36,17 @@ def test_an_output_that_is_an_error_is_counted_and_not_asked_about() -> None:
     assert (plan.n_outputs, plan.n_skipped, plan.n_questions) == (3, 1, 4)
 
 
-def test_equal_questions_count_once() -> None:
-    plan = plan_grading(make_judge(ScriptedModel(reply())), [TWO[0], TWO[0]])
-    assert (plan.n_outputs, plan.n_questions) == (2, 2)
+@pytest.mark.parametrize("cache", [MemoryCache(), None])
+def test_identical_questions_are_planned_as_they_are_paid_for(cache: MemoryCache | None) -> None:
+    model = ScriptedModel(reply())
+    judge = make_judge(model, cache=cache)
+    plan = plan_grading(judge, [TWO[0], TWO[0]])
+    assert (plan.n_outputs, plan.n_calls, plan.n_shared) == (
+        (2, 4, 0) if cache is None else (2, 2, 2)
+    )
+    for grading in (TWO[0], TWO[0]):
+        judge.grade_sync(*grading)
+    assert len(model.requests) == plan.n_calls
 
 
 def test_joint_mode_asks_once_an_output_for_more_tokens() -> None:
