@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from judgekit.atomic_write import write_text_atomically
 from judgekit.errors import SettingsError, StoreError
 from judgekit.formats import as_path
-from judgekit.records import mark_for
+from judgekit.records import Calibration, CalibrationMap, mark_for
 from judgekit.report import message, numbers
 from judgekit.scoring import format_measurement
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from judgekit.records import Calibration, CalibrationMap
 
 _LONGEST = 60
 

@@ -30,7 +30,7 @@ from judgekit.report.document import (
     sampling_line,
     text_columns,
 )
-from judgekit.report.item_cases import changed_verdicts, score_changes
+from judgekit.report.item_cases import KnownAnswers, changed_verdicts, score_changes
 from judgekit.report.numbers import format_decimal, format_p_value
 from judgekit.report.plan import judge_plan_document
 from judgekit.report.segments import segment_block
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from judgekit.calibration import LabelledShare
     from judgekit.records import Criterion, Rubric
     from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged, SegmentChange
-    from judgekit.report.item_cases import KnownAnswers
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
     from judgekit.tuning import HeldOutContrast, HeldOutResult, TunePlan, Tuning, TuningDecision

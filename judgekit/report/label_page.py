@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from judgekit.calibration import SLOT_FIELD, hidden_names, pair_source
 from judgekit.evaluation import blind_output, rubric_of_result
 from judgekit.prompts import judged_text, scale_words, scrub, steps_text, to_text
-from judgekit.records import ItemKey
+from judgekit.records import Case, Criterion, ItemKey, Label, LabelPacket, Output, PacketItem
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Cell,
@@ -24,6 +24,7 @@ from judgekit.report.document import (
     Entry,
     Labelling,
     Notes,
+    PageJson,
     Table,
     difference_cell,
     mean_cell,
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
         LabelKey,
         MergedLabels,
     )
-    from judgekit.records import Case, Criterion, Label, LabelPacket, Output, PacketItem
-    from judgekit.report.document import PageJson
     from judgekit.store import RunStore
 
 LABEL_FORMAT = "judgekit-label/1"

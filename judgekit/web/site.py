@@ -15,7 +15,7 @@ from urllib.parse import unquote_plus
 from judgekit.atomic_write import atomic_writer, write_text_atomically
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.fingerprint import fingerprint
-from judgekit.report import SitePages, html_parts, page_path
+from judgekit.report import Document, JudgeReplies, SitePages, html_parts, page_path
 from judgekit.web.documents import ResultDocuments
 from judgekit.web.home import SuiteStatus, home_document, is_followed
 from judgekit.web.replies import NAVIGATION, error_document
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from judgekit.report import Document, JudgeReplies
     from judgekit.store import RunStore
 
 MARKER = "judgekit-site.json"
