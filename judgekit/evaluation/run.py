@@ -32,7 +32,6 @@ from judgekit.evaluation.judges import (
     without_calibration,
 )
 from judgekit.evaluation.outcome import Outcome, conclude_result
-from judgekit.evaluation.planner import check_keys
 from judgekit.evaluation.runner import (
     choice_of_run,
     find_resumed_run,
@@ -160,7 +159,6 @@ async def evaluate(
                 opened, opened_store, begun, now=current.now(), notes=notes, triggered_by=trigger
             )
             _check_calibrated(opened.suite.gate, info)
-            await check_keys(opened, opened_store, begun)
             ended = await run_suite(opened, opened_store, info, current, resumed=begun is not None)
         run = Run(ended, opened_store, owns_store=opened_store is not store)
         for problem in await _complete(run, loaded, current.now()):

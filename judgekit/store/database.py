@@ -16,7 +16,7 @@ from functools import partial
 from hashlib import sha256
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import create_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, make_url
@@ -26,7 +26,7 @@ from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError
 from judgekit.extras import install_hint
-from judgekit.records import lookup_text, time_text
+from judgekit.records import Record, lookup_text, read_record, time_text
 from judgekit.store.schema import (
     SCHEMA_VERSION,
     declare_postgresql_indexes,
@@ -37,9 +37,11 @@ from judgekit.store.schema import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from sqlalchemy import Select
     from sqlalchemy.engine import Connection, Engine
     from sqlalchemy.pool import ConnectionPoolEntry
 
+_RecordT = TypeVar("_RecordT", bound=Record)
 WRITES_OPTION = "judgekit_writes"
 """The execution option of a connection whose transactions change something."""
 
@@ -362,6 +364,11 @@ class Database:
             finally:
                 if self._writer.invalidated:
                     self._lost()
+
+    def _records(self, kind: type[_RecordT], query: Select[str]) -> list[_RecordT]:
+        """The records whose JSON a query selects, in its order."""
+        with self.reading() as connection:
+            return [read_record(kind, text) for text in connection.scalars(query)]
 
     def _lost(self) -> None:
         """Forget a connection that the server closed, and the locks held through it."""
