@@ -28,6 +28,7 @@ from judgekit.report.document import (
     not_empty,
     rate_cell,
     sampling_line,
+    table_of,
     text_columns,
 )
 from judgekit.report.item_cases import KnownAnswers, changed_verdicts, score_changes
@@ -131,16 +132,15 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
 
 
 def _shift_table(criteria: Mapping[str, CriterionShift]) -> Table:
-    rows = tuple(
-        (
-            name,
-            _shift(found.shift),
-            format_p_value(found.p_adjusted),
-            replace(mean_cell(found.kappa), short=None),
-        )
-        for name, found in criteria.items()
+    return table_of(
+        criteria.items(),
+        {
+            "criterion": lambda row: row[0],
+            "now - before": lambda row: _shift(row[1].shift),
+            "p": lambda row: format_p_value(row[1].p_adjusted),
+            "weighted kappa": lambda row: replace(mean_cell(row[1].kappa), short=None),
+        },
     )
-    return Table(text_columns("criterion", "now - before", "p", "weighted kappa"), rows)
 
 
 def _segment_table(segments: Mapping[str, SegmentChange], title: str) -> Table:

@@ -262,7 +262,7 @@ def _agreement_table(merged: MergedLabels) -> Table:
         "chosen because their labels help calibration most, and are harder."
     )
     is_chosen = any(one.n_random < one.n_doubly for one in merged.agreement)
-    columns: dict[str, Callable[[AnnotatorAgreement], str | Cell]] = {
+    columns: dict[str | Column, Callable[[AnnotatorAgreement], str | Cell]] = {
         "criterion": lambda one: message.printable(one.name),
         "items": lambda one: f"{one.n_items:,}",
         "by two or more": lambda one: f"{one.n_doubly:,}",
@@ -283,7 +283,7 @@ def _habit_table(merged: MergedLabels) -> Table:
         for one in merged.habits
         if any(each.n for each in (one.same_again, one.drift, one.first_slot))
     ]
-    columns: dict[str, Callable[[AnnotatorHabits], str | Cell]] = {
+    columns: dict[str | Column, Callable[[AnnotatorHabits], str | Cell]] = {
         "annotator": lambda one: message.printable(one.name),
         "same answer again": lambda one: rate_cell(one.same_again),
         "drift": lambda one: difference_cell(one.drift),
