@@ -51,6 +51,14 @@ def write_text_atomically(path: Path, text: str) -> None:
         file.write(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode())
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
+
+
 def check_output_path(
     path: Path, suffixes: Sequence[str], *, what: str, may_be_folder: bool
 ) -> None:

@@ -8,23 +8,19 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from judgekit.bias_audit.results import Margins
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.evaluation import OutputPair
-from judgekit.formats import iter_rows
+from judgekit.formats import FileRow, iter_rows
+from judgekit.records import Case, Criterion, Output, Rubric
 from judgekit.resources import shipped_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from judgekit.formats import FileRow
-    from judgekit.records import Case, Criterion, Output, Rubric
 
 AttackGoal = Literal["max", "min", "unscored", "chosen", "other"]
 """What an attack tries to achieve: the best score, the worst, no usable answer, to be chosen of two

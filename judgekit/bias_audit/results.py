@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Literal
 from judgekit.errors import NotEnoughDataError
 from judgekit.presentable import Presentable
 from judgekit.records import VALUE_TOLERANCE
-from judgekit.stats.estimate import cluster_means, known_observations, undefined_estimate
+from judgekit.stats.estimate import Estimate, cluster_means, known_observations, undefined_estimate
 from judgekit.stats.intervals import clustered_proportion, effective_n
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.paired import VALUE_STEP, paired_difference
+from judgekit.stats.paired import VALUE_STEP, PairedDifference, paired_difference
 from judgekit.stats.quantiles import t_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from judgekit.evaluation import JudgeUsage
-    from judgekit.stats.estimate import Estimate
-    from judgekit.stats.paired import PairedDifference
 
 EffectVerdict = Literal["none_seen", "small", "material", "cannot_say"]
 """`none_seen`: the interval includes 0 and no material effect; `small`: not 0, but not material;

@@ -16,17 +16,15 @@ from judgekit.bias_audit.inputs import (
     shipped_corpus,
 )
 from judgekit.bias_audit.perturbation import INJECTION_PROBE
-from judgekit.bias_audit.probe import ProbeRunner
+from judgekit.bias_audit.probe import Probe, ProbeRunner
 from judgekit.judge import Judge
-from judgekit.models import BiasedModel, Biases
+from judgekit.models import BiasedModel, Biases, InjectedGoal, OutputValue
 from judgekit.records import Case, Criterion, Output, Rubric, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from judgekit.bias_audit.probe import Probe
     from judgekit.bias_audit.results import Audit, EffectVerdict
-    from judgekit.models import InjectedGoal, OutputValue
 
 FAIR_JUDGE = "fair"
 """The name of the simulated judge without a bias."""

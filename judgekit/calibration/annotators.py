@@ -7,9 +7,10 @@ decision of a third annotator about it is a further label.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,21 +29,13 @@ from judgekit.calibration.items import (
     shared_clusters,
 )
 from judgekit.calibration.join import UNNAMED_ANNOTATOR
-from judgekit.calibration.packets import CHOSEN_FIELD, SLOT_FIELD
+from judgekit.calibration.packets import CHOSEN_FIELD, SLOT_FIELD, ResolvedLabels
 from judgekit.calibration.substitution import human_ceiling
-from judgekit.datasets import score_on_scale
+from judgekit.datasets import LocatedLabel, score_on_scale
 from judgekit.evaluation import check_adjudicator
-from judgekit.records import Criterion
+from judgekit.records import Criterion, JsonObject, Label, Rubric, Scale
 from judgekit.stats.correction import labels_look_random
-from judgekit.stats.estimate import undefined_estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from judgekit.calibration.packets import ResolvedLabels
-    from judgekit.datasets import LocatedLabel
-    from judgekit.records import JsonObject, Label, Rubric, Scale
-    from judgekit.stats.estimate import Estimate
+from judgekit.stats.estimate import Estimate, undefined_estimate
 
 _PAIR = 2
 _LEVEL = 0.95

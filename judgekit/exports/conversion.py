@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from judgekit.assertions import PROFILES
-from judgekit.atomic_write import check_output_path
+from judgekit.atomic_write import check_output_path, make_folder
 from judgekit.datasets import open_cases, suite_from_path
 from judgekit.errors import InputError, SettingsError, StoreError
 from judgekit.exports import junit, quality_memory, skill_results, tabular, validation_report
@@ -243,10 +243,7 @@ def write_own_suite(folder: Path, source: ConversionSource) -> None:
         raise SettingsError(
             f"{folder / SUITE_NAME} is there already", hint="name another folder, or remove it"
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
+    make_folder(folder)
     fields: JsonObject = {
         "name": source.cases.name,
         "version": source.cases.version,

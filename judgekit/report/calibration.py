@@ -38,7 +38,7 @@ from judgekit.report.document import (
     table_of,
     text_columns,
 )
-from judgekit.report.item_cases import calibration_cases
+from judgekit.report.item_cases import KnownAnswers, calibration_cases
 from judgekit.report.numbers import difference_unit, format_decimal, format_share
 from judgekit.report.segments import MIN_SEGMENT_CASES
 
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
         StandInAnswer,
         Trust,
     )
-    from judgekit.report.item_cases import KnownAnswers
     from judgekit.stats.estimate import Estimate
 
 

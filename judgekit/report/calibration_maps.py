@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from judgekit.atomic_write import write_text_atomically
-from judgekit.errors import SettingsError, StoreError
+from judgekit.atomic_write import make_folder, write_text_atomically
+from judgekit.errors import SettingsError
 from judgekit.formats import as_path
-from judgekit.records import mark_for
+from judgekit.records import Calibration, CalibrationMap, mark_for
 from judgekit.report import message, numbers
 from judgekit.scoring import format_measurement
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from judgekit.records import Calibration, CalibrationMap
 
 _LONGEST = 60
 
@@ -37,10 +32,7 @@ def save_calibration(path: Path | str, calibration: Calibration) -> None:
     """
     place = as_path(path)
     check_map_path(place)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {place.parent}: {error.strerror}") from error
+    make_folder(place.parent)
     text = json.dumps(calibration.to_json(), ensure_ascii=False, indent=2)
     write_text_atomically(place, text + "\n")
 

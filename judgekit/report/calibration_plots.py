@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.calibration import mean_rating
 from judgekit.report import numbers
-from judgekit.report.document import Axis, Plot, Section, Series
+from judgekit.report.document import Axis, Plot, Point, Section, Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         Reliability,
         Trust,
     )
-    from judgekit.report.document import Point
 
 _LARGEST_DOT, _SMALLEST_DOT = 9.0, 2.0
 

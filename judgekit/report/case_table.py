@@ -20,17 +20,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judgekit.prompts import to_text
-from judgekit.records import Judgment, Preference
+from judgekit.records import Case, Evidence, JudgeFailure, Judgment, Preference, PreferenceFailure
 from judgekit.report import message
 from judgekit.report.answers import case_facts, judge_name, judgment_facts
-from judgekit.report.document import CaseTable
+from judgekit.report.document import Block, CaseTable, PageJson, Tone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import Case, Evidence, JudgeFailure, PreferenceFailure
-    from judgekit.report.document import Block, PageJson, Tone
 
 PAGE_FORMAT = "judgekit-page/1"
 """The version of the format; a script that does not know it leaves the static page."""

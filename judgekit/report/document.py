@@ -342,13 +342,17 @@ def text_columns(*names: str, is_foreign: bool = False) -> tuple[Column, ...]:
 
 def table_of(
     items: Iterable[T],
-    columns: Mapping[str, Callable[[T], str | Cell]],
+    columns: Mapping[str | Column, Callable[[T], str | Cell]],
     title: str = "",
     notes: tuple[str, ...] = (),
 ) -> Table:
-    """A row for each item; every head stands with what makes its cells."""
+    """A row for each item; every head, as in `text_columns` or in full, stands with its cells."""
     rows = tuple(tuple(cell(item) for cell in columns.values()) for item in items)
-    return Table(text_columns(*columns), rows, title, notes)
+    plain = text_columns(*(head if isinstance(head, str) else head.name for head in columns))
+    heads = (
+        own if isinstance(own, Column) else usual for own, usual in zip(columns, plain, strict=True)
+    )
+    return Table(tuple(heads), rows, title, notes)
 
 
 def rate_cell(estimate: Estimate) -> Cell:

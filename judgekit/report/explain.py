@@ -121,7 +121,7 @@ def _shares(variance: ExplainedVariance) -> Table | None:
     found = variance.shares
     if found is None:
         return None
-    columns: dict[str, Callable[[int], str | Cell]] = {
+    columns: dict[str | Column, Callable[[int], str | Cell]] = {
         "goes with": lambda k: _word(variance.names[k]),
         "share of variance": lambda k: _share(found, k, variance.n_answers),
         "95 %": lambda k: f"{found.low[k]:.1%} to {found.high[k]:.1%}",
@@ -157,7 +157,7 @@ def _curve(curve: SizeCurve) -> Section:
     notes = []
     if curve.n_unknown:
         notes.append(f"{numbers.format_count(curve.n_unknown, 'answer')} without {what} left out")
-    columns: dict[str, Callable[[SizeBin], str | Cell]] = {
+    columns: dict[str | Column, Callable[[SizeBin], str | Cell]] = {
         what: lambda one: (
             f"{one.low:,.0f}" if one.low == one.high else f"{one.low:,.0f} to {one.high:,.0f}"
         ),
@@ -199,22 +199,20 @@ def _plot(curve: SizeCurve) -> Plot:
 
 
 def _sides(sides: Sequence[SideDifference]) -> Table:
-    columns = (
-        Column("variant", "text"),
-        Column("measure", "text"),
-        Column("difference, 95 %"),
-        Column("cases"),
+    return table_of(
+        sides,
+        {
+            Column("variant", "text"): lambda one: f"{one.variant} less {one.against}",
+            Column("measure", "text"): lambda one: (
+                "score" if one.measure == "value" else _word(one.measure)
+            ),
+            "difference, 95 %": lambda one: (
+                difference_cell(one.estimate) if one.measure == "value" else _difference(one)
+            ),
+            "cases": lambda one: str(one.estimate.n),
+        },
+        "variants side by side",
     )
-    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (
-            f"{one.variant} less {one.against}",
-            "score" if one.measure == "value" else _word(one.measure),
-            difference_cell(one.estimate) if one.measure == "value" else _difference(one),
-            str(one.estimate.n),
-        )
-        for one in sides
-    )
-    return Table(columns, rows, title="variants side by side")
 
 
 def _difference(one: SideDifference) -> str:

@@ -6,31 +6,27 @@ JSONL and JSON hold them in full; CSV and Parquet have a row for each judgment.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
 from judgekit.errors import SettingsError
 from judgekit.formats import require_pyarrow, write_csv, write_parquet
-from judgekit.records import record_text, words_text
-from judgekit.report.document import fields_of
+from judgekit.records import (
+    CaseResult,
+    Comparison,
+    EmbeddingUsage,
+    JsonObject,
+    JudgeFailure,
+    Judgment,
+    Verdict,
+    record_text,
+    words_text,
+)
+from judgekit.report.document import Document, fields_of
 from judgekit.report.numbers import nan_to_null
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from judgekit.records import (
-        CaseResult,
-        Comparison,
-        EmbeddingUsage,
-        JsonObject,
-        JudgeFailure,
-        Judgment,
-        Verdict,
-    )
-    from judgekit.report.document import Document
 
 Row = dict[str, "str | float | None"]
 """One row of a table; whole numbers and truth values are floats to the type checker."""

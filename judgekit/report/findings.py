@@ -18,10 +18,11 @@ from judgekit.report.document import (
     Table,
     not_empty,
     page_path,
+    table_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from judgekit.evaluation import FindingChanges
     from judgekit.records import Finding
@@ -46,36 +47,23 @@ def findings_table(
     shown: Sequence[Finding], title: str = "", *, among: Sequence[Finding] = ()
 ) -> Table:
     """A row for each finding."""
+    columns: dict[str | Column, Callable[[Finding], str | Cell]] = {
+        Column("finding", "id"): lambda one: Cell(
+            one.id, link=page_path("findings", one.id, suite=one.suite)
+        ),
+        Column("severity", "id"): lambda one: one.severity,
+        Column("status", "id"): lambda one: Cell(one.status, tone=_TONES[one.status]),
+        Column("type", "id"): lambda one: one.type,
+        Column("case", "text", max_width=24): lambda one: one.case_id or _WHOLE_RUN,
+    }
     # A name that all rows have says nothing.
-    by_variant, by_suite = (
-        len({getattr(one, name) for one in among or shown}) > 1 for name in ("variant", "suite")
-    )
-    columns = (
-        Column("finding", "id"),
-        Column("severity", "id"),
-        Column("status", "id"),
-        Column("type", "id"),
-        Column("case", "text", max_width=24),
-        *([Column("variant", "text", max_width=16)] if by_variant else []),
-        *([Column("suite", "text", max_width=16)] if by_suite else []),
-        Column("runs"),
-        Column("what", "ellipsis"),
-    )
-    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (
-            Cell(one.id, link=page_path("findings", one.id, suite=one.suite)),
-            one.severity,
-            Cell(one.status, tone=_TONES[one.status]),
-            one.type,
-            one.case_id or _WHOLE_RUN,
-            *([one.variant] if by_variant else []),
-            *([one.suite] if by_suite else []),
-            str(one.n_runs),
-            _what(one),
-        )
-        for one in shown
-    )
-    return Table(columns, rows, title)
+    if len({one.variant for one in among or shown}) > 1:
+        columns[Column("variant", "text", max_width=16)] = lambda one: one.variant
+    if len({one.suite for one in among or shown}) > 1:
+        columns[Column("suite", "text", max_width=16)] = lambda one: one.suite
+    columns[Column("runs")] = lambda one: str(one.n_runs)
+    columns[Column("what", "ellipsis")] = _what
+    return table_of(shown, columns, title)
 
 
 def _conclusion(every: Sequence[Finding]) -> Conclusion:

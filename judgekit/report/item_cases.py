@@ -5,7 +5,7 @@ A row is an output; a column is a criterion, or the decision before and now.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,6 @@ from judgekit.report.case_table import (
 from judgekit.report.run_cases import PASS_STATES, RUN_STATES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from judgekit.calibration import AlignedItems, CalibrationReport, Groups, JudgedItem
     from judgekit.records import Case, Judgment, Output
     from judgekit.rejudgment import PairedVerdict

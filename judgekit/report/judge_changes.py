@@ -28,9 +28,10 @@ from judgekit.report.document import (
     not_empty,
     rate_cell,
     sampling_line,
+    table_of,
     text_columns,
 )
-from judgekit.report.item_cases import changed_verdicts, score_changes
+from judgekit.report.item_cases import KnownAnswers, changed_verdicts, score_changes
 from judgekit.report.numbers import format_decimal, format_p_value
 from judgekit.report.plan import judge_plan_document
 from judgekit.report.segments import segment_block
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from judgekit.calibration import LabelledShare
     from judgekit.records import Criterion, Rubric
     from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged, SegmentChange
-    from judgekit.report.item_cases import KnownAnswers
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
     from judgekit.tuning import HeldOutContrast, HeldOutResult, TunePlan, Tuning, TuningDecision
@@ -132,16 +132,15 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
 
 
 def _shift_table(criteria: Mapping[str, CriterionShift]) -> Table:
-    rows = tuple(
-        (
-            name,
-            _shift(found.shift),
-            format_p_value(found.p_adjusted),
-            replace(mean_cell(found.kappa), short=None),
-        )
-        for name, found in criteria.items()
+    return table_of(
+        criteria.items(),
+        {
+            "criterion": lambda row: row[0],
+            "now - before": lambda row: _shift(row[1].shift),
+            "p": lambda row: format_p_value(row[1].p_adjusted),
+            "weighted kappa": lambda row: replace(mean_cell(row[1].kappa), short=None),
+        },
     )
-    return Table(text_columns("criterion", "now - before", "p", "weighted kappa"), rows)
 
 
 def _segment_table(segments: Mapping[str, SegmentChange], title: str) -> Table:

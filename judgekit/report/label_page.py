@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from judgekit.calibration import SLOT_FIELD, hidden_names, pair_source
 from judgekit.evaluation import blind_output, rubric_of_result
 from judgekit.prompts import judged_text, scale_words, scrub, steps_text, to_text
-from judgekit.records import ItemKey
+from judgekit.records import Case, Criterion, ItemKey, Label, LabelPacket, Output, PacketItem
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Cell,
@@ -24,6 +24,7 @@ from judgekit.report.document import (
     Entry,
     Labelling,
     Notes,
+    PageJson,
     Table,
     difference_cell,
     mean_cell,
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
         LabelKey,
         MergedLabels,
     )
-    from judgekit.records import Case, Criterion, Label, LabelPacket, Output, PacketItem
-    from judgekit.report.document import PageJson
     from judgekit.store import RunStore
 
 LABEL_FORMAT = "judgekit-label/1"
@@ -263,7 +262,7 @@ def _agreement_table(merged: MergedLabels) -> Table:
         "chosen because their labels help calibration most, and are harder."
     )
     is_chosen = any(one.n_random < one.n_doubly for one in merged.agreement)
-    columns: dict[str, Callable[[AnnotatorAgreement], str | Cell]] = {
+    columns: dict[str | Column, Callable[[AnnotatorAgreement], str | Cell]] = {
         "criterion": lambda one: message.printable(one.name),
         "items": lambda one: f"{one.n_items:,}",
         "by two or more": lambda one: f"{one.n_doubly:,}",
@@ -284,7 +283,7 @@ def _habit_table(merged: MergedLabels) -> Table:
         for one in merged.habits
         if any(each.n for each in (one.same_again, one.drift, one.first_slot))
     ]
-    columns: dict[str, Callable[[AnnotatorHabits], str | Cell]] = {
+    columns: dict[str | Column, Callable[[AnnotatorHabits], str | Cell]] = {
         "annotator": lambda one: message.printable(one.name),
         "same answer again": lambda one: rate_cell(one.same_again),
         "drift": lambda one: difference_cell(one.drift),

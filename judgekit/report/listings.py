@@ -26,6 +26,7 @@ from judgekit.report.document import (
     fields_of,
     not_empty,
     page_path,
+    table_of,
 )
 from judgekit.report.numbers import format_file_size
 from judgekit.report.pair_cases import comparison_lines
@@ -380,29 +381,26 @@ def cache_entries_document(entries: Sequence[CacheEntry], *, n_more: int = 0) ->
     """Cached replies, a row each."""
     shown = numbers.format_count(len(entries), "reply", "replies")
     more = f", {n_more:,} more with --limit" if n_more else ""
-    rows = [
-        (
-            entry.key[:_KEY_DIGITS],
-            entry.created_at[:16].replace("T", " "),
-            # Shorter than `price unknown`, under a head that says what is unknown.
-            numbers.format_usd(entry.reply.cost_usd).removeprefix("price "),
-            str((entry.request or {}).get("model", "?")),
-            request_summary(entry.request) + (" (rejected)" if entry.rejected else ""),
-        )
-        for entry in entries
-    ]
     # What is short and unique comes first: a terminal of 80 columns cuts the last two only.
-    columns = (
-        Column("key", "text"),
-        Column("fetched, UTC", "text"),
-        Column("price"),
-        Column("model", "ellipsis", max_width=24),
-        Column("question", "ellipsis"),
+    table = table_of(
+        entries,
+        {
+            Column("key", "text"): lambda entry: entry.key[:_KEY_DIGITS],
+            Column("fetched, UTC", "text"): lambda entry: entry.created_at[:16].replace("T", " "),
+            # Shorter than `price unknown`, under a head that says what is unknown.
+            "price": lambda entry: numbers.format_usd(entry.reply.cost_usd).removeprefix("price "),
+            Column("model", "ellipsis", max_width=24): lambda entry: str(
+                (entry.request or {}).get("model", "?")
+            ),
+            Column("question", "ellipsis"): lambda entry: (
+                request_summary(entry.request) + (" (rejected)" if entry.rejected else "")
+            ),
+        },
     )
     return Document(
         title="Cached replies",
         conclusion=Conclusion(f"{shown}{more}."),
-        blocks=not_empty([Table(columns, tuple(rows))]),
+        blocks=not_empty([table]),
         data=lambda: {"entries": [_entry_data(entry) for entry in entries], "n_more": n_more},
     )
 

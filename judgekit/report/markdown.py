@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from html import escape
-from typing import TYPE_CHECKING
 
 from judgekit.report.document import (
+    Block,
     CaseTable,
+    Cell,
     Details,
     Document,
     Entries,
@@ -21,11 +23,6 @@ from judgekit.report.document import (
     TextChange,
 )
 from judgekit.report.message import message_lines, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from judgekit.report.document import Block, Cell
 
 # Markdown has six levels of headings; a seventh hash would be shown as text.
 _DEEPEST = 6

@@ -19,6 +19,7 @@ from judgekit.report.document import (
     fields_of,
     label_once,
     not_empty,
+    table_of,
 )
 from judgekit.report.message import compact_names
 from judgekit.report.numbers import compact_duration, compact_number, compact_usd
@@ -208,18 +209,6 @@ def _needs_table(plan: SuitePlan) -> Table | None:
     if least is None:
         return None
     tier = plan.needs[0].tier or "the threshold"
-    rows = tuple(
-        (
-            one.stratum or "all cases",
-            f"{one.n_cases:,}",
-            f"{one.n_needed:,}",
-            f"{one.n_missing:,}" if one.n_missing else numbers.DASH,
-            f"{numbers.format_decimal(one.value)} ({'observed' if one.is_observed else 'assumed'})",
-            numbers.format_decimal(one.sd),
-        )
-        for one in plan.needs
-    )
-    heads = ("cases", "needed", "missing", "true value", "sd")
     note = (
         f"needed: for a 95 % interval that excludes {least:g} with 80 % power, if the true "
         "value is as stated"
@@ -228,8 +217,22 @@ def _needs_table(plan: SuitePlan) -> Table | None:
         note += f"; observed values within {CLOSEST_DISTANCE:g} of it are taken as so far away"
     else:
         note += f"; no comparable run has measured it: {ASSUMED_DISTANCE:g} above is assumed"
-    columns = (Column("stratum", "text"), *map(Column, heads))
-    return Table(columns, rows, f"Cases for the gate to decide about {tier}", (note,))
+    return table_of(
+        plan.needs,
+        {
+            Column("stratum", "text"): lambda one: one.stratum or "all cases",
+            "cases": lambda one: f"{one.n_cases:,}",
+            "needed": lambda one: f"{one.n_needed:,}",
+            "missing": lambda one: f"{one.n_missing:,}" if one.n_missing else numbers.DASH,
+            "true value": lambda one: (
+                f"{numbers.format_decimal(one.value)} "
+                f"({'observed' if one.is_observed else 'assumed'})"
+            ),
+            "sd": lambda one: numbers.format_decimal(one.sd),
+        },
+        f"Cases for the gate to decide about {tier}",
+        (note,),
+    )
 
 
 def _stratum_lines(plan: SuitePlan) -> list[LabelledText]:

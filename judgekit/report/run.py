@@ -18,7 +18,7 @@ from judgekit.evaluation import (
     small_strata,
 )
 from judgekit.judge import HEURISTIC
-from judgekit.records import config_rows
+from judgekit.records import JsonObject, RunInfo, Verdict, config_rows
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Block,
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
         VariantDifference,
         VariantFigures,
     )
-    from judgekit.records import JsonObject, RunInfo, Verdict
 
 _MOST_NAMED = 3
 _MOST_DIFFERENCES = 6

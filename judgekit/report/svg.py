@@ -10,12 +10,11 @@ from itertools import product, zip_longest
 from math import ceil, floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
 
-from judgekit.report.document import Axis, Cell, IntervalBar
+from judgekit.report.document import Axis, Cell, IntervalBar, Plot, Series, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.report.document import Plot, Series, Table
     from judgekit.stats.estimate import Estimate
 
 _WIDTH, _WIDE, _HEIGHT = 360, 736, 280

@@ -25,11 +25,12 @@ from judgekit.report.document import (
     Table,
     not_empty,
     page_path,
+    table_of,
 )
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pydantic import JsonValue
 
@@ -96,25 +97,18 @@ def _sentence(trend: QualityTrend) -> str:
 def _table(trend: QualityTrend) -> Table:
     name = _WORDS.get(trend.measure, trend.measure)
     breaks = [place for place, point in enumerate(trend.points) if point.change is not None]
-    columns = (
-        Column("run", "id"),
-        Column(name),
-        Column("direction", "text"),
-        Column("cases", may_drop=True),
-        Column("started", "text", may_drop=True),
-    )
-    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (
-            Cell(point.run, link=page_path("runs", point.run)),
-            figure_cell(point.figure, is_rate=trend.measure == "pass_rate"),
-            direction_cell(point.direction),
-            str(point.n_cases),
-            f"{point.at:%Y-%m-%d %H:%M}",
-        )
-        for point in trend.points
+    table = table_of(
+        trend.points,
+        {
+            Column("run", "id"): lambda one: Cell(one.run, link=page_path("runs", one.run)),
+            name: lambda one: figure_cell(one.figure, is_rate=trend.measure == "pass_rate"),
+            Column("direction", "text"): lambda one: direction_cell(one.direction),
+            Column("cases", may_drop=True): lambda one: str(one.n_cases),
+            Column("started", "text", may_drop=True): lambda one: f"{one.at:%Y-%m-%d %H:%M}",
+        },
     )
     # A line is drawn where the measure changed.
-    return Table(columns, rows, rules_after=frozenset(place - 1 for place in breaks))
+    return replace(table, rules_after=frozenset(place - 1 for place in breaks))
 
 
 def direction_cell(found: Direction) -> Cell:
@@ -297,36 +291,22 @@ def history_document(
     suite: str, versions: Sequence[VersionFigures], imported: Sequence[ImportedRun] = ()
 ) -> Document:
     """The versions of a suite, oldest first, and the runs that came with its quality memory."""
-    paths = {one.path for one in versions}
+    columns: dict[str | Column, Callable[[VersionFigures], str | Cell]] = {
+        Column("version", "text", max_width=24): _version_text,
+        "runs": lambda one: str(one.n_runs),
+        "cases": lambda one: str(one.figures.n_cases),
+        "score": lambda one: figure_cell(one.figures.score),
+        "pass rate": lambda one: figure_cell(one.figures.pass_rate, is_rate=True),
+    }
     # What is the same or unknown for all versions is no column.
-    optional: list[tuple[Column, list[str]]] = []
-    if len(paths) > 1:
+    if len({one.path for one in versions}) > 1:
         column = Column("path", "text", max_width=28, may_drop=True)
-        optional.append((column, [message.without_folders(one.path or "") for one in versions]))
+        columns[column] = lambda one: message.without_folders(one.path or "")
     if any(one.revision for one in versions):
         column = Column("commit", "id", may_drop=True)
-        optional.append((column, [(one.revision or "")[:_SHORT_COMMIT] for one in versions]))
-    columns = (
-        Column("version", "text", max_width=24),
-        Column("runs"),
-        Column("cases"),
-        Column("score"),
-        Column("pass rate"),
-        *(column for column, _ in optional),
-        Column("last run", "id", may_drop=True),
-    )
-    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (
-            _version_text(one),
-            str(one.n_runs),
-            str(one.figures.n_cases),
-            figure_cell(one.figures.score),
-            figure_cell(one.figures.pass_rate, is_rate=True),
-            *(texts[place] for _, texts in optional),
-            Cell(one.last_run, link=page_path("runs", one.last_run)),
-        )
-        for place, one in enumerate(versions)
-    )
+        columns[column] = lambda one: (one.revision or "")[:_SHORT_COMMIT]
+    column = Column("last run", "id", may_drop=True)
+    columns[column] = lambda one: Cell(one.last_run, link=page_path("runs", one.last_run))
     current = [one for one in versions if one.is_current]
     text = numbers.format_count(len(versions), "version")
     if current:
@@ -340,7 +320,7 @@ def history_document(
     return Document(
         f"History of {suite}",
         Conclusion(text),
-        not_empty((Table(columns, rows), Notes(_notes(versions)), *_imported(imported))),
+        not_empty((table_of(versions, columns), Notes(_notes(versions)), *_imported(imported))),
         lambda: data,
         kind="History",
     )

@@ -5,15 +5,17 @@ Correlations, Lin's concordance correlation, and Bland & Altman's bias with limi
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import atanh, isnan, nan, sqrt, tanh
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import (
     NO_INTERVAL,
+    Influence,
     Interval,
     PairInterval,
     coefficient_interval,
@@ -29,11 +31,6 @@ from judgekit.stats.estimate import Estimate, carried, few_clusters, jackknife_s
 from judgekit.stats.intervals import Rate, mean, rate
 from judgekit.stats.missing import DIGITS, known_clusters, known_pairs, mean_ranks
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
-    from judgekit.stats.agreement_coefficients import Influence
 
 _FLAT = 1e-12
 

@@ -18,11 +18,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from judgekit.errors import JudgekitError, SettingsError
-from judgekit.report import asset_text, page_path
+from judgekit.report import Document, asset_text, page_path
 from judgekit.web.documents import ResultDocuments
 from judgekit.web.events import event_route
 from judgekit.web.guard import LocalGuard
-from judgekit.web.replies import error_reply, page_reply
+from judgekit.web.replies import ViewContext, error_reply, page_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.routing import BaseRoute
 
-    from judgekit.report import Document
-    from judgekit.web.replies import ViewContext
 
 _HOST = "127.0.0.1"
 # More would take longer than it saves: the reader is on the same machine.

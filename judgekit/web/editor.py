@@ -45,20 +45,19 @@ from judgekit.report import (
     Document,
     Notes,
     Passage,
+    Tone,
     listing_table,
     not_empty,
     numbers,
     page_path,
 )
 from judgekit.web.preview import TrialSettings, preview_or_try
-from judgekit.web.replies import page_reply, write_route
+from judgekit.web.replies import ViewContext, page_reply, write_route
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.routing import BaseRoute
 
-    from judgekit.report import Tone
-    from judgekit.web.replies import ViewContext
 
 # Files with other suffixes are not opened, whatever they hold.
 SUFFIXES = (".yaml", ".yml", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".j2")

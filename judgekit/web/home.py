@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from judgekit.evaluation import (
     VARIANT_SEPARATOR,
@@ -14,13 +14,14 @@ from judgekit.evaluation import (
     SuiteFindings,
     newest_comparisons,
 )
-from judgekit.records import FINISHED_STATUSES
+from judgekit.records import FINISHED_STATUSES, RunInfo
 from judgekit.report import (
     Cell,
     Column,
     Conclusion,
     Document,
     Table,
+    Tone,
     comparisons_table,
     figure_cell,
     format_count,
@@ -31,15 +32,8 @@ from judgekit.report import (
     open_findings_text,
     page_path,
 )
-from judgekit.store import COMPARISON_OUTPUTS_SUFFIX
+from judgekit.store import COMPARISON_OUTPUTS_SUFFIX, RunStore
 from judgekit.web.events import read_progress_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from judgekit.records import RunInfo
-    from judgekit.report import Tone
-    from judgekit.store import RunStore
 
 _MOST_COMPARISONS = 10
 # Two runs that ended are most often the last two; and of older runs nobody labels anything.

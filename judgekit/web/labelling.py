@@ -13,7 +13,7 @@ from judgekit.calibration import PACKET_FIELD, merge_labels, packet_of, resolve_
 from judgekit.datasets import locate_labels
 from judgekit.errors import InputError
 from judgekit.evaluation import has_model_judges, label_rows, update_run_status
-from judgekit.records import ItemKey
+from judgekit.records import ItemKey, JsonObject, LabelPacket
 from judgekit.report import (
     Cell,
     Column,
@@ -27,16 +27,13 @@ from judgekit.report import (
     packet_labelling,
     page_path,
 )
-from judgekit.web.replies import page_reply, write_route
+from judgekit.web.replies import ViewContext, page_reply, write_route
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
-
-    from judgekit.records import JsonObject, LabelPacket
-    from judgekit.web.replies import ViewContext
 
 
 class LabellingPages:

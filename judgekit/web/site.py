@@ -12,10 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
-from judgekit.atomic_write import atomic_writer, write_text_atomically
+from judgekit.atomic_write import atomic_writer, make_folder, write_text_atomically
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.fingerprint import fingerprint
-from judgekit.report import SitePages, html_parts, page_path
+from judgekit.report import Document, JudgeReplies, SitePages, html_parts, page_path
 from judgekit.web.documents import ResultDocuments
 from judgekit.web.home import SuiteStatus, home_document, is_followed
 from judgekit.web.replies import NAVIGATION, error_document
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from judgekit.report import Document, JudgeReplies
     from judgekit.store import RunStore
 
 MARKER = "judgekit-site.json"
@@ -49,7 +48,7 @@ def export_site(
     before = _earlier_files(folder)
     pages = _page_makers(store, limit, replies)
     names = {path: _file_name(path) for path in pages}
-    _make_folder(folder)
+    make_folder(folder)
     # Known before the first page is there: an export that is interrupted can be repeated.
     _write_marker(folder, before | {*names.values()})
     # The start page last: it leads to pages that are all there.
@@ -143,13 +142,6 @@ def _earlier_files(folder: Path) -> set[str]:
 def _is_page_name(name: object) -> bool:
     """Whether an export could have given a file this name: what is listed may be removed."""
     return isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9.-]+\.html", name) is not None
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
 
 
 def _write_marker(folder: Path, files: set[str]) -> None:
