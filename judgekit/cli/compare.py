@@ -53,6 +53,7 @@ from judgekit.cli.setup import (
 )
 from judgekit.cli.sides import (
     SideArguments,
+    check_panel_keys,
     is_file_argument,
     no_common_case_error,
     note_grading_only,
@@ -363,6 +364,8 @@ def _compare_and_show(job: _Job) -> int:
     """Compare until everything is done or decided, and print the result; the exit code."""
     info, options = job.info, job.options
     note_grading_only(info.rubric)
+    pairing = job.pairing
+    check_panel_keys(job.panel, pairing.pairs, info.rubric, pairing.names, options)
     if job.resumed:
         job.store.resume_comparison(info.id)
     else:

@@ -54,6 +54,7 @@ from judgekit.evaluation import (
     Session,
     calibration_of_run,
     calibration_of_suite,
+    check_keys,
     complete_run,
     meets_calibration_gate,
     open_recorded,
@@ -338,6 +339,7 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
     """Carry out a run with a progress bar; Ctrl-C ends it, and calls in flight are finished."""
     opened, session, info = setup.opened, setup.session, cast("RunInfo", setup.info)
     try:
+        await check_keys(opened, setup.store, setup.resumed)
         with attend(
             options, setup.total(), interrupt=lambda: session.end("interrupted"), verb=setup.verb
         ) as bar:

@@ -5,6 +5,7 @@ Missing outputs are produced here too, before anything is compared.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -51,6 +52,7 @@ from judgekit.evaluation import (
     Session,
     Side,
     SideOutput,
+    check_keys,
     choice_of_run,
     file_mark,
     open_suite,
@@ -299,7 +301,7 @@ class SideArguments:
         tags, every = frozenset(options.filter_tag), open_cases(suite)
         self.check_one_rubric((one for one in every if not tags or tags & set(one.tags)), rubric)
         resumed = None if run_id is None else self.store.run(run_id)
-        run, spent_usd = _produce(suite, options, self.store, resumed)
+        run, spent_usd = _produce(suite, options, self.store, resumed, panel)
         if self.budget is not None:
             self.budget.spend(spent_usd)
         produced = []
@@ -426,6 +428,22 @@ def show_pair_plan(
     return show_plan(plan, options, connections, max_cost=options.max_cost)
 
 
+def check_panel_keys(
+    panel: Panel,
+    pairs: Callable[[], Iterable[OutputPair]],
+    rubric: Rubric,
+    names: Iterable[str],
+    options: ComparingOptions,
+) -> None:
+    """Refuse judges that need a key which is missing, before anything is stored or called."""
+    doubtful = [one.connection for one in panel.judges if one.connection.may_lack_key]
+    refresh = bool(options.judge_settings.refresh)
+    # What is cached needs no key.
+    if doubtful and plan_comparison(panel, pairs(), rubric, names=names, refresh=refresh).n_calls:
+        for one in doubtful:
+            one.check()
+
+
 def note_grading_only(rubric: Rubric) -> None:
     """Report what a rubric sets for grading only, before a comparison is paid."""
     for criterion in rubric.criteria:
@@ -479,13 +497,15 @@ def _read(source: OutputSource, cases: Dataset | None) -> Iterator[SideOutput]:
 
 
 def _produce(
-    suite: Suite, options: ContestOptions, store: RunStore, resumed: RunInfo | None
+    suite: Suite, options: ContestOptions, store: RunStore, resumed: RunInfo | None, panel: Panel
 ) -> tuple[RunInfo, float]:
     """Have the variants answer, without a judge; the run and its cost."""
     # Outputs are produced as `judgekit run` does, with the same cache and the same cost limit, and
     # are on disk before anything is compared.
     chosen = _cases_to_answer(options) if resumed is None else choice_of_run(resumed)
     opened = open_suite(suite, chosen, execution_options(options))
+    judges = [one.connection for one in panel.judges]
+    asyncio.run(check_keys(opened, store, resumed, compared_by=judges))
     session = Session(in_flight=options.max_concurrency)
     notes, verb = "outputs to compare", ("answering", "answered")
     setup = RunSetup(opened, store, session, resumed, notes, verb=verb)

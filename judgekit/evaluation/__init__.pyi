@@ -146,7 +146,7 @@ from .pairing import (
     compare_in_order as compare_in_order,
     fatal_failure as fatal_failure,
 )
-from .planner import plan_suite as plan_suite
+from .planner import check_keys as check_keys, plan_suite as plan_suite
 from .ranking import (
     PairChoice as PairChoice,
     Ranker as Ranker,

@@ -101,6 +101,31 @@ async def plan_suite(
     return planner.plan(learned or EarlierRunStatistics(), len(places), in_flight=n_in_work)
 
 
+async def check_keys(
+    opened: OpenSuite,
+    store: RunStore,
+    begun: RunInfo | None,
+    *,
+    compared_by: Sequence[Connection] = (),
+) -> None:
+    """Refuse a run that needs a key which is missing, before anything is stored or called."""
+    if opened.execution.frozen:
+        return
+    used = [
+        *opened.judges.connections,
+        *(one.connection for one in _target_countings(opened).values()),
+        *compared_by,
+    ]
+    # What is cached needs no key. Whether all of it is takes a plan, made only for a missing key.
+    doubtful = [one for one in used if one.may_lack_key]
+    plan = await plan_suite(opened, store=store, begun=begun) if doubtful else None
+    called = {one.model for one in plan.models if one.likely.calls} if plan is not None else set()
+    for one in doubtful:
+        # New outputs have to be compared.
+        if one.name in called or (called and one in compared_by):
+            one.check()
+
+
 def _has_its_measure(opened: OpenSuite, store: RunStore, learned: EarlierRunStatistics) -> bool:
     """Whether the values of an earlier run say what a gate may expect of the planned one."""
     gate = opened.suite.gate
