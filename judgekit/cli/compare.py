@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from judgekit.cli.options import TalkOptions
     from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import ComparisonSummary, Pairing
-    from judgekit.judge import Panel
+    from judgekit.judge import Judge, Panel
     from judgekit.models import Budget
     from judgekit.records import (
         AnalysisFailure,
@@ -384,6 +384,7 @@ def _compare_and_show(job: _Job) -> int:
             await follow_comparisons(
                 comparer.ask(),
                 total=comparer.total,
+                judges=job.panel.judges,
                 outputs=job.files.exports,
                 interrupt=comparer.interrupt,
                 options=options,
@@ -433,10 +434,14 @@ def _code(
     return code or (Exit.INCONCLUSIVE if summary.decision.winner is None else 0)
 
 
+_VERB = ("comparing", "compared")
+
+
 async def follow_comparisons(
     comparisons: AsyncGenerator[Comparison, None],
     *,
     total: int,
+    judges: Iterable[Judge],
     outputs: Iterable[Path] = (),
     interrupt: Callable[[], None],
     options: TalkOptions,
@@ -446,7 +451,7 @@ async def follow_comparisons(
     is_verbose = options.verbose and not options.as_json
     with (
         ExitStack() as stack,
-        attend(options, total, interrupt=interrupt, verb=("comparing", "compared")) as display,
+        attend(options, total, interrupt=interrupt, verb=_VERB, judges=judges) as display,
     ):
         # A file in the skill format needs the counted pairs, and is written at the end.
         writers = [
@@ -460,9 +465,7 @@ async def follow_comparisons(
                     write(comparison)
                 if is_verbose:
                     console.stdout().print(describe(comparison), markup=False, soft_wrap=True)
-                answers = [*comparison.preferences, *comparison.failures]
-                paid = sum(one.cost_usd or 0.0 for one in answers if not one.cached)
-                display.advance(target_usd=paid)
+                display.advance([*comparison.preferences, *comparison.failures])
 
 
 def _corrected(

@@ -176,8 +176,6 @@ def _run(
 ) -> int:
     panel, rubric, run_id = opened.panel, opened.rubric, opened.run_id
     note_grading_only(rubric)
-    # Enough at a time to keep every slot busy.
-    in_flight = max(4, panel.max_concurrency)
     ranker = Ranker(
         panel,
         contest,
@@ -185,7 +183,7 @@ def _run(
         rules,
         pairs=options.pairs,
         max_comparisons=options.max_comparisons,
-        in_flight=in_flight,
+        in_flight=max(4, panel.max_concurrency),  # keeps every slot busy
     )
     same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
     cached = "cached replies are not requested again"
@@ -202,6 +200,7 @@ def _run(
             await follow_comparisons(
                 ranker.ask(),
                 total=ranker.total,
+                judges=panel.judges,
                 outputs=files.exports,
                 interrupt=ranker.interrupt,
                 options=options,

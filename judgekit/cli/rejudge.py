@@ -157,7 +157,8 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
         interrupt = lambda: session.end("interrupted")  # noqa: E731
 
         async def judge_again() -> RunInfo:
-            with attend(options, total, interrupt=interrupt, verb=_VERB) as display:
+            following = attend(options, total, interrupt=interrupt, verb=_VERB, judges=[judge])
+            with following as display:
                 session.watch = lambda one: display.advance([*one.judgments, *one.failures])
                 async with judge:
                     return await rejudge_run(old, new, judge, store, session)

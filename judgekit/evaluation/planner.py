@@ -350,13 +350,14 @@ class _SuitePlanner:
     def _models(self, answers: tuple[AnswersPlan, ...], scale: float) -> tuple[ModelPlan, ...]:
         lengths = {one.variant: one.text for one in answers if one.text is not None}
         plan = partial(model_plan, lengths=lengths, scale=scale)
-        asked = [s for s in self._opened.suite.judge if s.kind == "llm"]
-        judges = zip(self._judges, asked, strict=True)
+        # A judge that is passed in, for outputs that are, is in no suite.
+        asked = [(s.rpm, s.tpm) for s in self._opened.suite.judge if s.kind == "llm"]
+        judges = zip(self._judges, asked or [(None, None)] * len(self._judges), strict=True)
         return (
             *(plan(one, role="answers", name=name) for name, one in self._targets.items()),
             *(
-                plan(one, role="judge", name=judge.id, rpm=settings.rpm, tpm=settings.tpm)
-                for (judge, one), settings in judges
+                plan(one, role="judge", name=judge.id, rpm=rpm, tpm=tpm)
+                for (judge, one), (rpm, tpm) in judges
             ),
             *(plan(one, role="checks", name=name) for name, one in self._vectors.items()),
         )
