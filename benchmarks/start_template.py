@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets import iter_case_outputs, load_dataset, load_rubric, load_suite
 from judgekit.judge import Judge
-from judgekit.models import RecordingModel
 from judgekit.models.cache import DiskCache, import_entries
+from judgekit.models.request import ModelAround
 
 if TYPE_CHECKING:
+    from judgekit.models.request import Model, ModelReply, ModelRequest
     from judgekit.records import Case, JsonObject, Output
 
 ROOT = Path(__file__).parents[1] / "calibration"
@@ -63,21 +64,36 @@ def main() -> None:
         record(answers, Path(folder))
 
 
-def write(path: Path, rows: list[JsonObject]) -> None:
+class RecordingModel(ModelAround):
+    """Passes requests on to a model, and keeps each reply as a row of a file of replies."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.rows: dict[str, JsonObject] = {}
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        reply = await self._model.complete(request)
+        subject = request.subject.model_dump(mode="json", exclude_defaults=True)
+        about = {"finish_reason", "model", "usage", "logprobs"}
+        more = reply.model_dump(mode="json", include=about, exclude_none=True)
+        row = {**subject, "text": reply.text, "finish_reason": reply.finish_reason, **more}
+        self.rows.setdefault(json.dumps(subject), row)
+        return reply
+
+
+def write(path: Path, rows: list[JsonObject], *, is_ascii: bool = False) -> None:
     """Write rows as JSONL."""
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    text = "".join(json.dumps(row, ensure_ascii=is_ascii) + "\n" for row in rows)
     path.write_text(text, encoding="utf-8")
 
 
 def record(answers: dict[tuple[str, str], tuple[Case, Output]], folder: Path) -> None:
     """Write the replies in a cache as a file of recorded replies."""
-    replies = START / "replies.jsonl"
-    replies.unlink(missing_ok=True)
     rubric = load_rubric(DEMO / "rubric.yaml")
     settings = load_suite(DEMO / "judgekit.yaml").judge[0]
     own = settings.model_dump(exclude_unset=True, exclude={"model"})
     with Judge(settings.model, cache=folder, frozen=True, **own) as cached:
-        model = RecordingModel(cached.connection.model, replies)
+        model = RecordingModel(cached.connection.model)
         with Judge(model, cache=None, **own) as judge:
             named = {
                 key: (case, output.model_copy(update={"variant": key[1]}))
@@ -89,6 +105,8 @@ def record(answers: dict[tuple[str, str], tuple[Case, Output]], folder: Path) ->
                 # What is not in the cache is a failure here, and is not recorded.
                 case, first = named[case_id, "v1"]
                 judge.compare_sync(case, first, named[case_id, "v2"][1], rubric)
+    # A reply may hold a lone surrogate, which cannot be written as UTF-8.
+    write(START / "replies.jsonl", [*model.rows.values()], is_ascii=True)
 
 
 if __name__ == "__main__":

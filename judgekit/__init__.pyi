@@ -1,6 +1,11 @@
-from .api.grading import grade as grade, grade_sync as grade_sync
-from .api.multiway import rank as rank, rank_sync as rank_sync
-from .api.pairwise_comparison import compare as compare, compare_sync as compare_sync
+from .api.functions import (
+    compare as compare,
+    compare_sync as compare_sync,
+    grade as grade,
+    grade_sync as grade_sync,
+    rank as rank,
+    rank_sync as rank_sync,
+)
 from .api.presentation import present as present
 from .api.results import ComparisonResults as ComparisonResults, GradingResults as GradingResults
 from .assertions.runner import (

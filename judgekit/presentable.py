@@ -29,6 +29,9 @@ class Presentable(NotebookResult):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return judgekit.present(self).line()
+
     def to_dicts(self) -> list[dict[str, object]]:
         """The result as rows of plain values: one for each output, pair, or row of its main table.
 

@@ -77,7 +77,7 @@ def open_store(store: RunStore | Path | str | None, stack: ExitStack) -> RunStor
     """The store of a run; without one a file that is deleted at the end."""
     if isinstance(store, RunStore):
         return store
-    if store is None:
-        folder = stack.enter_context(TemporaryDirectory(prefix="judgekit-run-"))
-        store = Path(folder, "judgekit.db")
-    return stack.enter_context(closing(RunStore(store)))
+    if store is not None:
+        return stack.enter_context(closing(RunStore(store)))
+    folder = stack.enter_context(TemporaryDirectory(prefix="judgekit-run-"))
+    return stack.enter_context(closing(RunStore(Path(folder, "judgekit.db"), durable=False)))

@@ -108,6 +108,11 @@ class Presentation:
         )
         return report.render_fragment(replace(document, blocks=blocks))
 
+    def line(self) -> str:
+        """The result in one line: what it is, and its conclusion."""
+        words = " ".join(self.document().conclusion.text.split())
+        return f"<{type(self.result).__name__}: {words}>"
+
     def rows(self) -> list[Row]:
         result = self.result
         if isinstance(result, GradingResults):

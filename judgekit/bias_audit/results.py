@@ -121,7 +121,7 @@ class ProbeResult:
         return next((verdict for verdict in order if verdict in verdicts), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Audit(Presentable):
     """The results of all probes of an audit.
 

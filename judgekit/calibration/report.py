@@ -149,7 +149,7 @@ class CriteriaMean:
     people_fleiss_kappa: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CalibrationReport(Presentable):
     """The comparison of a judge with human labels.
 

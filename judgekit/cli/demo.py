@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgekit.calibration import calibrate
 from judgekit.cli import console
@@ -28,24 +29,21 @@ from judgekit.evaluation import ComparisonTally, JudgedPair, OutputPair
 from judgekit.judge import Judge
 from judgekit.models import SMOKE_NOTICE, is_smoke_name
 from judgekit.models.cache import DiskCache, import_entries
+from judgekit.records import Rubric, Verdict
 from judgekit.report import (
+    Block,
     CaseTable,
     Details,
     Entries,
     Entry,
     Section,
+    Tone,
     calibration_document,
     comparison_document,
     not_empty,
 )
 from judgekit.report.numbers import format_duration, format_share
 from judgekit.resources import shipped_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from judgekit.records import Rubric, Verdict
-    from judgekit.report import Block, Tone
 
 _RECORDED = """\
 12 tasks, answered by three small models and graded on {n_criteria} criteria by one of them,

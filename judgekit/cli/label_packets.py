@@ -6,11 +6,11 @@ import asyncio
 import json
 import secrets
 import webbrowser
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judgekit.atomic_write import write_text_atomically
 from judgekit.calibration import (
@@ -32,7 +32,7 @@ from judgekit.cli.options import (
     option,
     rubric_option,
 )
-from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
+from judgekit.cli.outputs import OutputFiles, output_option, show_document, show_line, sort_outputs
 from judgekit.cli.run import prepared_run, run_with_progress
 from judgekit.cli.setup import grade_inputs
 from judgekit.cli.suite_setup import (
@@ -48,6 +48,7 @@ from judgekit.datasets import HumanSettings, Suite, SuiteJudge, load_rubric
 from judgekit.errors import SettingsError
 from judgekit.evaluation import COMPARISON_ID_PREFIX, Run, Session, open_suite
 from judgekit.extras import require_package
+from judgekit.records import JsonObject, LabelPacket, RunInfo
 from judgekit.report import (
     agreement_document,
     label_document,
@@ -56,12 +57,6 @@ from judgekit.report import (
     write_document,
 )
 from judgekit.store import RunStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from judgekit.cli.outputs import OutputFiles
-    from judgekit.records import JsonObject, LabelPacket, RunInfo
 
 _PAIR = 2
 

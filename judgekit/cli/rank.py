@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -29,6 +29,7 @@ from judgekit.evaluation import (
     Contest,
     PairChoice,
     Ranker,
+    RankingSummary,
     RankRules,
     Ties,
     holds_comparisons,
@@ -36,20 +37,15 @@ from judgekit.evaluation import (
     read_comparisons,
 )
 from judgekit.formats import suffix_of
+from judgekit.records import Comparison
 from judgekit.report import (
+    Document,
     RankingCases,
     check_comparison_file,
     comparison_lines,
     printable,
     ranking_document,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judgekit.evaluation import RankingSummary
-    from judgekit.records import Comparison
-    from judgekit.report import Document
 
 
 class _RankOptions(ContestOptions):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
 from pydantic import ValidationError
@@ -38,6 +39,8 @@ from judgekit.evaluation import (
 from judgekit.formats import iter_rows, validation_faults
 from judgekit.records import CaseResult, Rubric, RunInfo, RunPanel, Variant, Verdict
 from judgekit.report import (
+    Document,
+    JudgeReplies,
     Lines,
     RunCases,
     run_document,
@@ -47,11 +50,6 @@ from judgekit.report import (
     write_document,
 )
 from judgekit.store import RunStore
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judgekit.report import Document, JudgeReplies
 
 _MOST_NAMED = 8
 

@@ -8,23 +8,25 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import EXISTING_PATH, resume_command
+from judgekit.cli.options import EXISTING_PATH, TalkOptions, resume_command
 from judgekit.cli.outputs import OutputFiles, check_replies, export_outputs, show_document
 from judgekit.cli.progress import attend, run_until_stopped
 from judgekit.cli.setup import (
     SAME_COMMAND,
+    GradeSetup,
     cache_folder,
     configured_suite,
     grade_setup,
@@ -35,6 +37,8 @@ from judgekit.cli.setup import (
     suite_paths,
 )
 from judgekit.cli.suite_setup import (
+    Arrangement,
+    EngineOptions,
     GradeOptions,
     RunOptions,
     RunSetup,
@@ -48,9 +52,11 @@ from judgekit.evaluation import (
     REVIEWER,
     CaseTally,
     FindingChanges,
+    GateResult,
     Graded,
     Outcome,
     Run,
+    RunSummary,
     Session,
     calibration_of_run,
     calibration_of_suite,
@@ -63,7 +69,9 @@ from judgekit.evaluation import (
     run_suite,
     run_verdicts,
 )
+from judgekit.records import CaseResult, RunInfo, Verdict
 from judgekit.report import (
+    Block,
     Details,
     RunAnswers,
     RunCases,
@@ -80,16 +88,6 @@ from judgekit.report import (
     write_verdicts,
 )
 from judgekit.store import RunStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from judgekit.cli.options import TalkOptions
-    from judgekit.cli.setup import GradeSetup
-    from judgekit.cli.suite_setup import Arrangement, EngineOptions
-    from judgekit.evaluation import GateResult, RunSummary
-    from judgekit.records import CaseResult, RunInfo, Verdict
-    from judgekit.report import Block
 
 
 @command("run", RunOptions)

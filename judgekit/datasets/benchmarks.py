@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.formats import Benchmark, objects_of
-from judgekit.records import Dataset, memory_objects
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from judgekit.records import JsonObject
+from judgekit.records import Dataset, JsonObject, memory_objects
 
 
 def benchmarks_in(objects: Sequence[JsonObject]) -> dict[str, Benchmark]:

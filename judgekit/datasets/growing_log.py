@@ -10,16 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import IO, NamedTuple
 
 from judgekit.errors import DatasetError
 from judgekit.formats import MAX_LINE_BYTES
 from judgekit.records import Count, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _HEAD_BYTES = 256
 _FULL = 2**64

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from judgekit.errors import DatasetError, InputError
 from judgekit.formats import (
@@ -24,14 +24,7 @@ from judgekit.formats import (
     scan_rows,
     validation_faults,
 )
-from judgekit.records import Label
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from pydantic import JsonValue
-
-    from judgekit.records import Criterion, Scale
+from judgekit.records import Criterion, Label, Scale
 
 LABEL_ALIASES = {
     "case": "case_id", "id": "case_id", "score": "raw", "label": "raw", "rating": "raw",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
@@ -51,10 +51,6 @@ from judgekit.formats import (
 )
 from judgekit.records import Calibration, Case, Dataset, Rubric
 from judgekit.resources import shipped_file, shipped_scale
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 CaseData = Path | str | Dataset | Mapping[str, Any] | Iterable[Any]
 """Cases: a file, a dataset, parsed JSON, records, or a data frame."""

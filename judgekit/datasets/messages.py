@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pydantic import JsonValue
+from pydantic import JsonValue
 
 RawEvent = dict[str, "JsonValue"]  # one event, before it is validated as a `TraceEvent`
 _CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from judgekit.errors import DatasetError, InputError
 from judgekit.fingerprint import fingerprint
@@ -40,12 +40,6 @@ from judgekit.formats import (
     with_row_ids,
 )
 from judgekit.records import Case, CaseResult, Dataset, Output, Usage, memory_objects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from pydantic import JsonValue
-
 
 OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType({
     "id": "case_id", "output": "text", "response": "text", "answer": "text", "completion": "text",

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark
 from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite
@@ -39,15 +39,12 @@ from judgekit.formats import (
     suffix_of,
     validation_faults,
 )
-from judgekit.records import CaseSource, memory_objects
+from judgekit.records import Case, CaseSource, JsonObject, memory_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pydantic import JsonValue
-
     from judgekit.formats import Benchmark, FileKind, Format, ParsedDocument, SkillTests
-    from judgekit.records import Case, JsonObject
 
 _T = TypeVar("_T")
 

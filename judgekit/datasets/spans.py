@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
 
 from judgekit.datasets.messages import RawEvent, decode_value, named_results, read_messages
 from judgekit.errors import DatasetError
 from judgekit.fingerprint import canonical_json
 from judgekit.records import Usage, total_cost
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from pydantic import JsonValue
 
 Attributes = dict[str, "JsonValue"]
 MODEL_OPERATIONS = frozenset(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
@@ -27,9 +28,6 @@ from judgekit.records import (
     Weight,
     size_name,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Names = Annotated[tuple[Name, ...], Field(min_length=1)]

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from judgekit.datasets.messages import RawEvent, final_text, is_message, read_messages
 from judgekit.datasets.spans import (
@@ -34,8 +34,6 @@ from judgekit.records import TraceEvent, Usage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-
-    from pydantic import JsonValue
 
     from judgekit.formats import Fields
 

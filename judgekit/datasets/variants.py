@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
-from judgekit.records import size_name
+from judgekit.records import JsonObject, size_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.datasets.suite import ContextSettings, Suite, VariantSettings
-    from judgekit.records import JsonObject
 
 # Parameters that are never lists, so that a list in their place means several variants.
 _ONE_VALUE = frozenset({

@@ -21,14 +21,13 @@ from judgekit.assertions import (
 )
 from judgekit.errors import JudgekitError
 from judgekit.models import Embeddings
-from judgekit.records import Score
+from judgekit.records import AssertionResult, Case, EmbeddingUsage, JsonObject, Output, Score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.evaluation.case_plans import CasePlans
-    from judgekit.records import AssertionResult, Case, EmbeddingUsage, JsonObject, Output
 
 _P = ParamSpec("_P")
 _FoundT = TypeVar("_FoundT", "AssertionResult", "Score")

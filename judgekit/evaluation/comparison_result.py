@@ -117,7 +117,7 @@ class PanelFigures:
     alpha: Alpha | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ComparisonSummary(Presentable):
     """The result of a comparison.
 

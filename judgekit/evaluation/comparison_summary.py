@@ -19,40 +19,39 @@ from judgekit.evaluation.comparison_result import (
     ComparisonSummary,
     JudgeFigures,
     PanelFigures,
+    SequentialEvidence,
     SideCounts,
     WinFigures,
     decide_comparison,
 )
 from judgekit.evaluation.judges import JudgeTally
-from judgekit.evaluation.pairing import LeftOut
+from judgekit.evaluation.pairing import JudgedPair, LeftOut
 from judgekit.prompts import pairwise_text
-from judgekit.records import VALUE_TOLERANCE, WINNER_POINTS, CaseStratum, Preference
-from judgekit.stats.alpha import krippendorff_alpha
-from judgekit.stats.bias import position_bias
+from judgekit.records import (
+    VALUE_TOLERANCE,
+    WINNER_POINTS,
+    CaseStratum,
+    Comparison,
+    Preference,
+    PreferenceFailure,
+    PreferenceSlot,
+    ReconciliationRule,
+    Rubric,
+    Winner,
+)
+from judgekit.stats.alpha import Alpha, krippendorff_alpha
+from judgekit.stats.bias import PositionBias, position_bias
 from judgekit.stats.estimate import Estimate, cluster_means, known_observations, undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import clustered_win_rate
 from judgekit.stats.quantiles import SLACK
-from judgekit.stats.ranking import length_controlled_win_rate
+from judgekit.stats.ranking import LengthControlledWinRate, length_controlled_win_rate
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-    from judgekit.evaluation.comparison_result import SequentialEvidence
-    from judgekit.evaluation.pairing import JudgedPair
     from judgekit.evaluation.ranking_result import MatchResult
-    from judgekit.records import (
-        Comparison,
-        PreferenceFailure,
-        PreferenceSlot,
-        ReconciliationRule,
-        Rubric,
-        Winner,
-    )
-    from judgekit.stats.alpha import Alpha
-    from judgekit.stats.bias import PositionBias
-    from judgekit.stats.ranking import LengthControlledWinRate
 
 
 class ComparisonTally:

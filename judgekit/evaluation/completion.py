@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import JudgekitError, SettingsError
-from judgekit.evaluation.findings import FindingChanges, SuiteFindings, finding_changes
-from judgekit.evaluation.gate import decide_gate
+from judgekit.evaluation.findings import CaseTally, FindingChanges, SuiteFindings, finding_changes
+from judgekit.evaluation.gate import GateResult, decide_gate
 from judgekit.evaluation.run_figures import store_figures
 from judgekit.http_session import http_sessions
-from judgekit.records import FINISHED_STATUSES, Finding, JsonObject, Record, has_own_cases
+from judgekit.records import FINISHED_STATUSES, Finding, JsonObject, Record, RunInfo, has_own_cases
 from judgekit.subprocess import ProcessLimits, run_process, scrub_environment
 from judgekit.targets import expand_variables
 
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from judgekit.datasets import NotifySettings, Suite
-    from judgekit.evaluation.findings import CaseTally
-    from judgekit.evaluation.gate import GateResult
     from judgekit.evaluation.summary import RunSummary
-    from judgekit.records import RunInfo
     from judgekit.store import RunStore
 
 

@@ -9,17 +9,15 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.judge import Panel
-from judgekit.models import count_messages
-from judgekit.records import Usage
+from judgekit.models import Connection, count_messages
+from judgekit.records import Case, Output, Rubric, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from judgekit.evaluation.pairing import OutputPair, QuestionChoice
     from judgekit.judge import Judge
-    from judgekit.models import Connection
     from judgekit.models.request import ModelReply, ModelRequest
-    from judgekit.records import Case, Output, Rubric
 
 Sufficiency = Literal["at_most", "likely", "short"]
 """Whether a cost limit suffices in any case, likely, or likely not."""

@@ -15,20 +15,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.evaluation.outcome import conclude_result, last_tries
-from judgekit.stats.attribution import shapley_r2
+from judgekit.evaluation.outcome import Outcome, conclude_result, last_tries
+from judgekit.stats.attribution import ShapleyR2, shapley_r2
 from judgekit.stats.estimate import Estimate, cluster_means
 from judgekit.stats.intervals import rating_mean
-from judgekit.stats.paired import VALUE_STEP, amount_difference, paired_difference, within_one
-from judgekit.stats.trend import changepoint
+from judgekit.stats.paired import (
+    VALUE_STEP,
+    amount_difference,
+    bounded_difference,
+    paired_difference,
+)
+from judgekit.stats.trend import Changepoint, changepoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judgekit.evaluation.outcome import Outcome
     from judgekit.records import CaseResult, Output, RunInfo
-    from judgekit.stats.attribution import ShapleyR2
-    from judgekit.stats.trend import Changepoint
     from judgekit.store import RunStore
 
 _SEED = 0
@@ -364,7 +366,7 @@ def _side_difference(
     a, b = ([side[case] for case in cases] for side in sides)
     # Scores as in the table of a run; amounts have no scale.
     estimate: Estimate = (
-        within_one(paired_difference(a, b, step=VALUE_STEP))
+        bounded_difference(paired_difference(a, b, step=VALUE_STEP))
         if measure == "value"
         else amount_difference(a, b)
     )

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
-from judgekit.evaluation.comparability import compare_measures, has_other_cases
+from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
 from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
 from judgekit.fingerprint import fingerprint
@@ -146,11 +146,7 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
     """How a run that has just ended changed the findings of its suite."""
     # Only ids are read, of the last runs: the whole list takes a second with thousands of runs.
     observed = ObservedRuns(store, run.suite)
-    earlier = [
-        one
-        for one in store.runs(suite=run.suite, limit=_MOST_RUNS)
-        if (one.started_at, one.id) < (run.started_at, run.id)
-    ]
+    earlier = runs_before(run, store, most=_MOST_RUNS)
     measures = _Measures([*earlier, run])
     resolved_at = {
         note.finding: note.at for note in store.finding_notes(run.suite) if note.resolution

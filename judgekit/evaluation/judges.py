@@ -9,10 +9,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from judgekit.datasets import DEFAULT_CACHE_FOLDER, find_calibrations
+from judgekit.datasets import DEFAULT_CACHE_FOLDER, Gate, Suite, find_calibrations
 from judgekit.judge import (
     HEURISTIC,
+    Judge,
     JudgePanel,
+    PendingGrading,
     implied_rubric,
     is_sure_of,
     judge_by_assertions,
@@ -22,14 +24,24 @@ from judgekit.judge import (
 )
 from judgekit.records import (
     UNCALIBRATED,
+    AssertionResult,
     CalibratedJudge,
     CalibratedPanel,
+    Calibration,
     CalibrationInUse,
+    Case,
+    Criterion,
     HumanItem,
+    ItemKey,
+    JsonObject,
     JudgeFailure,
     Judgment,
+    Output,
     PairAnswer,
+    Preference,
     PreferenceFailure,
+    Rubric,
+    RunInfo,
     RunPanel,
     config_part,
     config_rows,
@@ -40,22 +52,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from judgekit.datasets import Gate, Suite
-    from judgekit.judge import Judge, PendingGrading
     from judgekit.models import Budget, Connection, PriceTable, Refresh
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import (
-        AssertionResult,
-        Calibration,
-        Case,
-        Criterion,
-        ItemKey,
-        JsonObject,
-        Output,
-        Preference,
-        Rubric,
-        RunInfo,
-    )
 
 AnswerT = TypeVar("AnswerT", bound="Judgment | JudgeFailure | PairAnswer")
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
-from judgekit.datasets import draw_sample
+from judgekit.datasets import SelectionCount, VariantSettings, draw_sample
 from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
 from judgekit.evaluation.comparability import compare_measures
@@ -17,29 +17,26 @@ from judgekit.evaluation.gate import stratum_needs
 from judgekit.evaluation.judges import HUMAN_JUDGE
 from judgekit.evaluation.runner import n_answers_in_work, new_run
 from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, read_chosen_cases
-from judgekit.evaluation.session import price_table
+from judgekit.evaluation.session import OpenSuite, price_table
 from judgekit.evaluation.suite_plan import (
     AnswersPlan,
     EarlierRunStatistics,
     ModelPlan,
+    PaceLimit,
     SuitePlan,
+    TextSource,
     detectable_effects,
     earlier_run_statistics,
     mean_length,
     text_tokens,
 )
 from judgekit.judge import HEURISTIC, resolve_suite_model
-from judgekit.models import connect
-from judgekit.records import Output, TraceEvent
+from judgekit.models import Connection, connect
+from judgekit.records import Case, Output, Rubric, RunInfo, TraceEvent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judgekit.datasets import SelectionCount, VariantSettings
-    from judgekit.evaluation.session import OpenSuite
-    from judgekit.evaluation.suite_plan import PaceLimit, TextSource
-    from judgekit.models import Connection
-    from judgekit.records import Case, Rubric, RunInfo
     from judgekit.store import RunStore
     from judgekit.targets import PromptTarget
 

@@ -7,23 +7,22 @@ from math import fsum, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from judgekit.errors import SettingsError
-from judgekit.evaluation.comparison_result import SideCounts
+from judgekit.evaluation.comparison_result import PanelFigures, SideCounts
 from judgekit.evaluation.pairing import LeftOut
 from judgekit.presentable import Presentable
-from judgekit.records import WINNER_POINTS
+from judgekit.records import (
+    WINNER_POINTS,
+    Comparison,
+    PreferenceSlot,
+    PresentationOrder,
+    ReconciliationRule,
+    Winner,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from judgekit.evaluation.comparison_result import PanelFigures
     from judgekit.evaluation.judges import JudgeUsage
-    from judgekit.records import (
-        Comparison,
-        PreferenceSlot,
-        PresentationOrder,
-        ReconciliationRule,
-        Winner,
-    )
     from judgekit.stats.estimate import Estimate
 
 # What a tie is: half a win for each, or an outcome of its own with a modelled chance.
@@ -175,7 +174,7 @@ class SegmentWins:
     win_rates: dict[str, Estimate]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RankingSummary(Presentable):
     """Sides in the order of their strengths.
 

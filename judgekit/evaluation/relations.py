@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.findings import FindingChanges, SuiteFindings
-from judgekit.evaluation.trend import trend_of_suite
+from judgekit.evaluation.trend import QualityTrend, trend_of_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from judgekit.evaluation.trend import QualityTrend
     from judgekit.records import (
         Approval,
         Case,
@@ -124,7 +123,8 @@ def _began(runs: Sequence[RunInfo]) -> tuple[float, str]:
 def overview(store: RunStore, wanted: CaseFilter) -> Overview:
     """What is known of the cases that a filter finds, and of the variants of its prompt version."""
     version = wanted.prompt_version
-    having = [] if version is None else _runs_of_version(store, version)
+    known_runs = [] if version is None else store.runs()
+    having = [r for r in known_runs if version in {one.prompt_version for one in r.variants}]
     _check_names(store, wanted, having)
     cases = tuple((case, tuple(runs)) for case, runs in store.cases_with_runs(wanted))
     runs = _newest(run for _, of_case in cases for run in of_case)
@@ -140,10 +140,6 @@ def overview(store: RunStore, wanted: CaseFilter) -> Overview:
         comparisons=comparisons,
         approvals=approvals_resting_on(store, (one.id for one in (*known, *comparisons))),
     )
-
-
-def _runs_of_version(store: RunStore, version: str) -> list[RunInfo]:
-    return [run for run in store.runs() if version in {one.prompt_version for one in run.variants}]
 
 
 def _check_names(store: RunStore, wanted: CaseFilter, having: Sequence[RunInfo]) -> None:

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from judgekit.errors import StoreError
 from judgekit.evaluation.judges import CALIBRATION_KEY
-from judgekit.evaluation.summary import summarize_run
+from judgekit.evaluation.summary import GroupFigures, RunSummary, summarize_run
 from judgekit.fingerprint import fingerprint
-from judgekit.records import FINISHED_STATUSES, Record
+from judgekit.records import FINISHED_STATUSES, Case, Record, RunInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from judgekit.evaluation.summary import GroupFigures, RunSummary
-    from judgekit.records import Case, RunInfo
     from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore
 

@@ -7,34 +7,32 @@ from math import fsum
 from typing import TYPE_CHECKING, get_args
 
 from judgekit.errors import NotEnoughDataError, SettingsError, UnknownNameError
-from judgekit.evaluation.comparison_result import ComparisonDecision
+from judgekit.evaluation.comparison_result import BetterSide, ComparisonDecision
 from judgekit.presentable import Presentable
-from judgekit.records import CaseStratum
-from judgekit.stats.estimate import cluster_means
+from judgekit.records import CaseStratum, RunInfo
+from judgekit.stats.estimate import Estimate, cluster_means
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import (
     VALUE_STEP,
+    PairedDifference,
     PairedProportions,
+    SignedRanks,
+    WinRate,
+    bounded_difference,
     paired_difference,
     pass_rate_difference,
     signed_rank_test,
     win_rate,
-    within_one,
 )
 from judgekit.stats.power import mde_paired, sample_size_paired
 from judgekit.stats.quantiles import SLACK
-from judgekit.stats.resample import bootstrap
+from judgekit.stats.resample import BootstrapEstimate, bootstrap
 from judgekit.stats.sequential import mean_confidence_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from judgekit.evaluation.comparability import CasePoints, SideScores
-    from judgekit.evaluation.comparison_result import BetterSide
-    from judgekit.records import RunInfo
-    from judgekit.stats.estimate import Estimate
-    from judgekit.stats.paired import PairedDifference, SignedRanks, WinRate
-    from judgekit.stats.resample import BootstrapEstimate
     from judgekit.store import RunStore
 
 VARIANT_SEPARATOR = "::"
@@ -76,7 +74,7 @@ class ScoreDifference:
     detectable: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ScoreComparison(Presentable):
     """The comparison of the scores of two runs."""
 
@@ -199,7 +197,7 @@ def _difference(
     return ScoreDifference(
         a=sum(sides[0]) / len(cases),
         b=sum(sides[1]) / len(cases),
-        estimate=within_one(estimate),
+        estimate=bounded_difference(estimate),
         p=p,
         test=test,
         p_adjusted=None,

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
 from judgekit.errors import BudgetExceededError, InputError, SettingsError, UnknownNameError
-from judgekit.evaluation.comparability import paired_sides
-from judgekit.evaluation.comparison_result import DEFAULT_PRIOR, StoppingRule
+from judgekit.evaluation.comparability import Comparability, SideScores, paired_sides
+from judgekit.evaluation.comparison_result import DEFAULT_PRIOR, ComparisonSummary, StoppingRule
 from judgekit.evaluation.comparison_summary import ComparisonTally
 from judgekit.evaluation.pairing import (
     ORDER_SEED_KEY,
@@ -18,20 +18,28 @@ from judgekit.evaluation.pairing import (
     JudgedPair,
     LeftOut,
     OutputPair,
+    Pairing,
+    PairingSurvey,
 )
 from judgekit.evaluation.schedule import variant_version_in
-from judgekit.evaluation.score_comparison import compare_side_scores
+from judgekit.evaluation.score_comparison import ScoreComparison, compare_side_scores
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import Analyst, Panel, check_pair_rule, gather_in_order, prepare_pair
+from judgekit.judge import Analyst, Judge, Panel, check_pair_rule, gather_in_order, prepare_pair
 from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
 from judgekit.records import (
     AnalysisFailure,
     ComparedPair,
     ComparedSide,
+    Comparison,
     ComparisonAnalysis,
     ComparisonInfo,
+    ComparisonStatus,
+    JsonObject,
     Preference,
     PreferenceFailure,
+    ReconciliationRule,
+    Rubric,
+    RunInfo,
     ScoreComparisonInfo,
 )
 
@@ -42,19 +50,6 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.evaluation.comparability import Comparability, SideScores
-    from judgekit.evaluation.comparison_result import ComparisonSummary
-    from judgekit.evaluation.pairing import Pairing, PairingSurvey
-    from judgekit.evaluation.score_comparison import ScoreComparison
-    from judgekit.judge import Judge
-    from judgekit.records import (
-        Comparison,
-        ComparisonStatus,
-        JsonObject,
-        ReconciliationRule,
-        Rubric,
-        RunInfo,
-    )
     from judgekit.store import RunStore, StoredComparisons
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.evaluation.comparison_summary import tally_pairs
+from judgekit.evaluation.comparison_summary import PairTally, tally_pairs
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.logistic import expit
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.paired_comparisons import comparisons
+from judgekit.stats.paired_comparisons import PairResult, Ranking, comparisons
 from judgekit.stats.quantiles import SLACK, sign_p_values, t_p_value
 from judgekit.stats.ranking import bradley_terry, davidson, rao_kupper
 from judgekit.stats.sequential import win_e_value
@@ -22,10 +22,8 @@ from judgekit.stats.sequential import win_e_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from judgekit.evaluation.comparison_summary import PairTally
     from judgekit.evaluation.ranking_result import EvidenceKind, MatchResult, RankRules, Ties
     from judgekit.records import Winner
-    from judgekit.stats.paired_comparisons import PairResult, Ranking
 
 _FITS = {"half": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
 # Beta prior of the always-valid evidence: flat, as sides may differ by any amount.

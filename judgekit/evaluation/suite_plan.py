@@ -9,8 +9,8 @@ from math import fsum, sqrt
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.evaluation.cost_plan import TextLength
-from judgekit.evaluation.outcome import ValueColumn, conclude_result
+from judgekit.evaluation.cost_plan import CallLoad, Sufficiency, TextLength
+from judgekit.evaluation.outcome import Outcome, ValueColumn, conclude_result
 from judgekit.prompts import judged_text
 from judgekit.stats.power import mde_paired, sample_size_mcnemar, sample_size_paired
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from judgekit.datasets import SelectionCount, TargetKind
-    from judgekit.evaluation.cost_plan import CallLoad, Sufficiency
     from judgekit.evaluation.gate import StratumNeed
-    from judgekit.evaluation.outcome import Outcome
     from judgekit.records import Output, PanelCombination
     from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore

@@ -21,7 +21,12 @@ from judgekit.evaluation.outcome import (
 from judgekit.presentable import Presentable
 from judgekit.records import CaseResult, CaseStratum, Output, RunInfo, config_part, config_rows
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.paired import VALUE_STEP, paired_difference, pass_rate_difference
+from judgekit.stats.paired import (
+    VALUE_STEP,
+    bounded_difference,
+    paired_difference,
+    pass_rate_difference,
+)
 from judgekit.stats.power import mde_paired
 
 if TYPE_CHECKING:
@@ -129,7 +134,7 @@ class VariantDifference:
     detectable: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RunSummary(Presentable):
     """The figures of a run.
 
@@ -470,7 +475,7 @@ def _difference(
         return None
     a, b = ([side[place] for place in places] for side in sides)
     step = 1.0 if measure == "pass_rate" else VALUE_STEP
-    plain = paired_difference(a, b, step=step, level=level)
+    plain = bounded_difference(paired_difference(a, b, step=step, level=level))
     estimate: PairedDifference | PairedProportions = plain
     # With repeats a case has a share of passes, for which the method for paired proportions is not
     # defined.

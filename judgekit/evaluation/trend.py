@@ -339,12 +339,12 @@ def version_history(store: RunStore, suite: str) -> list[VersionFigures]:
     reader = FigureReader(store, suite)
     by_version: dict[tuple[str, str], list[RunInfo]] = {}
     for run in whole:
-        for each in run.variants:
-            key = each.id, _version(run, each.id).fingerprint
+        for key in _versions(run):
             by_version.setdefault(key, []).append(run)
     numbers: dict[str, int] = {}
     found = []
-    for (variant, print_), own in by_version.items():
+    for key, own in by_version.items():
+        variant, print_ = key
         numbers[variant] = numbers.get(variant, 0) + 1
         latest = own[-1]
         measure = compare_measures(latest, whole[-1])
@@ -365,15 +365,14 @@ def version_history(store: RunStore, suite: str) -> list[VersionFigures]:
                 # Where only thresholds or weights differ, all are scored by the latest ones.
                 figures=reader.figures(latest if changes else measure.a).variants[variant],
                 changes=changes,
-                is_current=_has(whole[-1], variant, print_),
+                is_current=key in _versions(whole[-1]),
             )
         )
     return found
 
 
-def _has(run: RunInfo, variant: str, print_: str) -> bool:
-    own = any(one.id == variant for one in run.variants)
-    return own and _version(run, variant).fingerprint == print_
+def _versions(run: RunInfo) -> list[tuple[str, str]]:
+    return [(one.id, _version(run, one.id).fingerprint) for one in run.variants]
 
 
 def _version(run: RunInfo, variant: str) -> VariantVersion:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import floor, isnan
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from pydantic import JsonValue
 
 from judgekit.atomic_write import check_output_path
 from judgekit.errors import StoreError
-from judgekit.evaluation import rubric_of_result, summarize_run
+from judgekit.evaluation import Outcome, RunSummary, rubric_of_result, summarize_run
 from judgekit.exports.tabular import (
     RunFormat,
     checks_without_judgment,
@@ -26,25 +29,19 @@ from judgekit.formats import (
     vague_word,
 )
 from judgekit.prompts import to_text
-from judgekit.records import VALUE_TOLERANCE, Rubric, time_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from pydantic import JsonValue
-
-    from judgekit.evaluation import Outcome, RunSummary
-    from judgekit.records import (
-        AnalysisPoint,
-        ComparedPair,
-        Comparison,
-        ComparisonAnalysis,
-        ComparisonInfo,
-        JsonObject,
-        Output,
-        RunInfo,
-    )
+from judgekit.records import (
+    VALUE_TOLERANCE,
+    AnalysisPoint,
+    ComparedPair,
+    Comparison,
+    ComparisonAnalysis,
+    ComparisonInfo,
+    JsonObject,
+    Output,
+    Rubric,
+    RunInfo,
+    time_text,
+)
 
 CONVENTIONS = (
     "frontmatter", "description_field", "token_efficiency", "progressive_disclosure",

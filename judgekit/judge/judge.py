@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import weakref
+from collections import deque
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, get_args
 
@@ -30,6 +33,8 @@ _TEMPLATES = {"per_criterion": "pointwise/criterion", "joint": "pointwise/joint"
 _PAIR_TEMPLATES = {"per_criterion": "pairwise/criterion", "joint": "pairwise/joint"}
 _UNSEEN = "no_reference"
 _TOP_LOGPROBS = 10
+# Outputs for which `grade_many` reads the cache with one query.
+_READ_AHEAD = 16
 _SETTINGS = frozenset(JudgeSettings.model_fields)
 
 
@@ -258,6 +263,43 @@ class Judge(PairJudge):
         """
         return self._grader.begin(answers, rubric)
 
+    async def grade_many(
+        self, pairs: Iterable[tuple[Case, Output]], rubric: Rubric
+    ) -> AsyncGenerator[Verdict, None]:
+        """Grade many outputs, several at once, and yield each verdict when its turn comes.
+
+        Pairs are taken from the iterable while verdicts are read, so it may be longer than memory.
+        Calls in flight are cancelled when the iteration ends early.
+
+        Args:
+            pairs: Cases with their outputs.
+            rubric: How they are judged.
+
+        Yields:
+            A verdict for each pair, in their order.
+
+        Raises:
+            TemplateError: When the template does not fit an output or the rubric.
+            StoreError: When the cache cannot store what was paid for.
+        """
+        # Verdicts wait for the slowest before them: with twice as many outputs begun as there are
+        # slots, the slots stay busy meanwhile.
+        most = 2 * self._settings.max_concurrency
+        begun: deque[asyncio.Task[Verdict]] = deque()
+        source = iter(pairs)
+        try:
+            while batch := list(islice(source, _READ_AHEAD)):
+                for grading in self.begin(batch, rubric):
+                    begun.append(asyncio.ensure_future(grading.finish()))
+                while len(begun) > most:
+                    yield await _first(begun)
+            while begun:
+                yield await _first(begun)
+        finally:
+            for one in begun:
+                one.cancel()
+            await asyncio.gather(*begun, return_exceptions=True)
+
     def observe(
         self, case: Case, output: Output, rubric: Rubric, *, known: Collection[tuple[str, int]] = ()
     ) -> AsyncGenerator[tuple[Judgment | JudgeFailure, ...], None]:
@@ -322,6 +364,12 @@ class Judge(PairJudge):
     async def __aexit__(self, *_error: object) -> None:
         await self.aclose()
         self.close()
+
+
+async def _first(begun: deque[asyncio.Task[Verdict]]) -> Verdict:
+    # Awaited itself, it would be cancelled before the others, and its slot would serve one of them.
+    await asyncio.wait([begun[0]])
+    return begun.popleft().result()
 
 
 def _close(sync_runner: SyncRunner, connection: Connection) -> None:

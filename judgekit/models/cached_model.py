@@ -7,17 +7,15 @@ Identical requests are one call, across tasks, threads and processes; the cache 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 from judgekit.errors import FrozenCacheError, JudgeError, SettingsError, StoreError
 from judgekit.models.cache import ReplyCache, is_servable
 from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Refresh = bool | Literal["unreadable"]
 """Which cached replies are fetched again: all, none, or those that cannot be parsed."""

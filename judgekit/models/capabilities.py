@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+from pydantic import JsonValue
 
 from judgekit.models.error_mapping import ProviderFault, fault_in_body
 from judgekit.models.request import ModelReply, ModelRequest, TokenLogprob
 from judgekit.records import JsonObject, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-    from pydantic import JsonValue
-
 
 ReplyForm = Literal["json_schema", "tool", "plain"]
 """How a reply schema is made known: natively, as the one tool to call, or by the prompt alone."""

@@ -11,16 +11,14 @@ import math
 import os
 import re
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from urllib.parse import quote, urlsplit
 
 from judgekit.errors import ModelError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 PLACEHOLDER_KEY = "not-needed"
 """The key sent to an endpoint of one's own for which the environment holds none."""

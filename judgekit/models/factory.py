@@ -7,9 +7,9 @@ The parts are in `litellm`, `direct`, `local`, `recorded_replies`, `rate_limit`,
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
@@ -21,9 +21,6 @@ from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
 from judgekit.models.request import Model, ModelReply, ModelRequest, close_model, open_model
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # A model on this machine answers one call after the other, on whatever cores there are.
 _LOCAL_TIMEOUT_S = 600

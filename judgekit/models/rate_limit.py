@@ -11,16 +11,12 @@ import random
 import threading
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
 from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
 
 _CHARACTERS_PER_TOKEN = 4
 _MAX_BACKOFF_S = 60

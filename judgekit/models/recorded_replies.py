@@ -1,31 +1,19 @@
-"""Answers requests from a file of recorded replies, and records replies into such a file."""
+"""Answers requests from a file of recorded replies."""
 
 from __future__ import annotations
 
 import difflib
-import gzip
-import json
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError, field_validator
 
-from judgekit.errors import DatasetError, ModelError, SettingsError
+from judgekit.errors import DatasetError, ModelError
 from judgekit.formats import iter_lines
-from judgekit.models.request import (
-    Model,
-    ModelAround,
-    ModelReply,
-    ModelRequest,
-    Subject,
-    TokenLogprob,
-)
+from judgekit.models.request import ModelReply, ModelRequest, Subject, TokenLogprob
 from judgekit.records import Name, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 RECORDED_PREFIX = "recorded:"
 
@@ -208,44 +196,6 @@ class RecordedModel:
             provider="recorded",
             hint=hint,
         )
-
-
-class RecordingModel(ModelAround):
-    """Passes requests on to a model and appends each reply to a file of recorded replies.
-
-    The first reply to a request is recorded: a later one to the same case, variant,
-    criterion, order, repeat and attempt is returned but not written, and counted in `n_skipped`.
-    """
-
-    def __init__(self, model: Model, path: Path | str) -> None:
-        super().__init__(model)
-        self.path = Path(path)
-        existing = _rows(self.path) if self.path.exists() else ()
-        self._keys = {_key(row) for _, row in existing}
-        self.n_skipped = 0
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        key = _key(request.subject)
-        if not key.case_id:
-            raise SettingsError(
-                f"a reply can be recorded in {self.path} only for a case with an id",
-                hint="give the case an id",
-            )
-        reply = await self._model.complete(request)
-        if key in self._keys:
-            self.n_skipped += 1
-            return reply
-        subject = {name: value for name, value in key._asdict().items() if value not in (None, 0)}
-        more = reply.model_dump(mode="json", include=set(_REPLY_FIELDS), exclude_none=True)
-        row = {**subject, "text": reply.text, "finish_reason": reply.finish_reason, **more}
-        # ASCII only: a lone surrogate in a reply cannot be written as UTF-8.
-        line = json.dumps(row, ensure_ascii=True) + "\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        open_file = gzip.open if self.path.suffix == ".gz" else open
-        with open_file(self.path, "at", encoding="utf-8") as file:
-            file.write(line)
-        self._keys.add(key)
-        return reply
 
 
 def _differences(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, Field, JsonValue, SkipValidation
 
 from judgekit.errors import UnknownNameError
 from judgekit.fingerprint import Frozen, canonical_json, canonical_part, text_fingerprint
 from judgekit.records import Count, Finite, JsonObject, Name, Record, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 KEY_VERSION = 1
 """Grows when the meaning of a request's fields changes, so that old replies are not served."""

@@ -7,15 +7,13 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
+
+from pydantic import JsonValue
 
 from judgekit.errors import InputError
 from judgekit.models.request import ModelReply, ModelRequest
-
-if TYPE_CHECKING:
-    from pydantic import JsonValue
-
-    from judgekit.records import JsonObject
+from judgekit.records import JsonObject
 
 OutputValue = float | Callable[[str | None], float]
 """What outputs are worth on [0, 1]: one for all, or by the id of the case."""

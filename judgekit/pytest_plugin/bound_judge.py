@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import pytest
 
@@ -45,6 +45,15 @@ if TYPE_CHECKING:
     from judgekit.records import CalibrationInUse
 
     _Question = tuple[Case, Output, Rubric]
+
+
+class _About(TypedDict, total=False):
+    """What a call may say beside input and output; what it omits is the test's own setting."""
+
+    reference: JsonValue
+    context: JsonValue
+    rubric: str | Path | Rubric | None
+    case_id: str | None
 
 
 NoAnswer = Literal["error", "skip", "xfail"]
@@ -184,20 +193,11 @@ class BoundJudge:
         return self._pool.rubric(self._find_rubric(), self._settings.threshold)
 
     def grade(
-        self,
-        case: Case | JsonValue,
-        output: Output | JsonValue,
-        *,
-        reference: JsonValue = None,
-        context: JsonValue = None,
-        rubric: str | Path | Rubric | None = None,
-        case_id: str | None = None,
+        self, case: Case | JsonValue, output: Output | JsonValue, **about: Unpack[_About]
     ) -> Verdict:
         """Grade one output; to be asserted with `assert verdict.passed`."""
         __tracebackhide__ = True
-        question = self._question(
-            case, output, rubric, id=case_id, reference=reference, context=context
-        )
+        question = self._question(case, output, **about)
         return self._settle(question, self.judge.grade_sync(*question))
 
     def grade_sync(
@@ -211,22 +211,13 @@ class BoundJudge:
         return self.grade(case, output, rubric=rubric)
 
     async def grade_async(
-        self,
-        case: Case | JsonValue,
-        output: Output | JsonValue,
-        *,
-        reference: JsonValue = None,
-        context: JsonValue = None,
-        rubric: str | Path | Rubric | None = None,
-        case_id: str | None = None,
+        self, case: Case | JsonValue, output: Output | JsonValue, **about: Unpack[_About]
     ) -> Verdict:
         """`grade` for asynchronous tests, without blocking their event loop."""
         # Several may be awaited at the same time. The connections belong to an event loop of the
         # judge, because that of a test ends with the test.
         __tracebackhide__ = True
-        question = self._question(
-            case, output, rubric, id=case_id, reference=reference, context=context
-        )
+        question = self._question(case, output, **about)
         loop, threads = asyncio.get_running_loop(), self._pool.threads
         verdict = await loop.run_in_executor(threads, self.judge.grade_sync, *question)
         return self._settle(question, verdict)
@@ -235,35 +226,21 @@ class BoundJudge:
         self,
         input: Case | JsonValue,  # noqa: A002 - the glossary's word for it
         output: Output | JsonValue,
-        *,
-        reference: JsonValue = None,
-        context: JsonValue = None,
-        rubric: str | Path | Rubric | None = None,
-        case_id: str | None = None,
+        **about: Unpack[_About],
     ) -> Verdict:
         """Grade one output and fail the test unless it passes, with every reason in the message."""
         __tracebackhide__ = True
-        verdict = self.grade(
-            input, output, reference=reference, context=context, rubric=rubric, case_id=case_id
-        )
-        return self._assert_passed(verdict)
+        return self._assert_passed(self.grade(input, output, **about))
 
     async def assert_passes_async(
         self,
         input: Case | JsonValue,  # noqa: A002 - the glossary's word for it
         output: Output | JsonValue,
-        *,
-        reference: JsonValue = None,
-        context: JsonValue = None,
-        rubric: str | Path | Rubric | None = None,
-        case_id: str | None = None,
+        **about: Unpack[_About],
     ) -> Verdict:
         """`assert_passes` for asynchronous tests."""
         __tracebackhide__ = True
-        verdict = await self.grade_async(
-            input, output, reference=reference, context=context, rubric=rubric, case_id=case_id
-        )
-        return self._assert_passed(verdict)
+        return self._assert_passed(await self.grade_async(input, output, **about))
 
     def _assert_passed(self, verdict: Verdict) -> Verdict:
         __tracebackhide__ = True
@@ -275,9 +252,13 @@ class BoundJudge:
         self,
         case: Case | JsonValue,
         output: Output | JsonValue,
-        rubric: str | Path | Rubric | None,
-        **about: JsonValue,
+        *,
+        rubric: str | Path | Rubric | None = None,
+        case_id: str | None = None,
+        reference: JsonValue = None,
+        context: JsonValue = None,
     ) -> _Question:
+        about = {"id": case_id, "reference": reference, "context": context}
         changes = {name: value for name, value in about.items() if value is not None}
         # With a file of cases a text is the id of one; without it, it is the input.
         if isinstance(case, str) and self._settings.cases is not None:

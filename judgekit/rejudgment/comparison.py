@@ -17,7 +17,7 @@ from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
 from judgekit.stats.multiplicity import adjust
-from judgekit.stats.paired import VALUE_STEP, paired_difference, within_one
+from judgekit.stats.paired import VALUE_STEP, bounded_difference, paired_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -110,7 +110,7 @@ class SegmentChange:
     value: PairedDifference | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Rejudged(Presentable):
     """What another judge changes.
 
@@ -371,7 +371,9 @@ def _shift(
 ) -> PairedDifference | None:
     cases = [one.case_id for one in pairs]
     try:
-        return within_one(paired_difference(old, new, step=VALUE_STEP, clusters=cases, level=level))
+        return bounded_difference(
+            paired_difference(old, new, step=VALUE_STEP, clusters=cases, level=level)
+        )
     except NotEnoughDataError:
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import fsum
@@ -14,20 +15,14 @@ from judgekit.records import (
     CriterionComparisons,
     MemberComparison,
     Preference,
+    PreferenceFailure,
+    PreferenceSlot,
+    PresentationOrder,
     ReconciliationRule,
+    Rubric,
+    ScrubbedPassage,
+    Winner,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from judgekit.records import (
-        PreferenceFailure,
-        PreferenceSlot,
-        PresentationOrder,
-        Rubric,
-        ScrubbedPassage,
-        Winner,
-    )
 
 _T = TypeVar("_T", bound=str)
 _OUTPUTS: tuple[Winner, Winner, Winner] = ("a", "b", "tie")

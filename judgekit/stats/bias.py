@@ -31,7 +31,7 @@ from judgekit.stats.missing import (
     known_columns,
     known_pairs,
 )
-from judgekit.stats.paired import paired_difference
+from judgekit.stats.paired import bounded_difference, paired_difference
 from judgekit.stats.paired_comparisons import sandwich
 from judgekit.stats.quantiles import (
     SLACK,
@@ -135,7 +135,12 @@ def position_bias(
     found = paired_difference([0.0] * len(sides), leaning, step=0.5, clusters=clusters, level=level)
     both_first, both_second = (known.count((s, s)) for s in (1.0, 0.0))
     return PositionBias(
-        **carried(found, n_missing=len(sides) - len(known), n_observations=len(known), note=None),
+        **carried(
+            bounded_difference(found, 0.5),
+            n_missing=len(sides) - len(known),
+            n_observations=len(known),
+            note=None,
+        ),
         both_first=both_first,
         both_second=both_second,
         p_value=sign_p_values(both_first, both_second)[0],

@@ -217,10 +217,10 @@ def _skewed_ends(
 _DifferenceT = TypeVar("_DifferenceT", bound="PairedDifference | PairedProportions")
 
 
-def within_one(difference: _DifferenceT) -> _DifferenceT:
-    """A difference of values on [0, 1], its interval cut at -1 and 1."""
+def bounded_difference(difference: _DifferenceT, limit: float = 1.0) -> _DifferenceT:
+    """A difference that cannot exceed `limit`, its interval cut there; 1 for values on [0, 1]."""
     # max and min return a nan only where it is the first argument.
-    return replace(difference, low=max(difference.low, -1.0), high=min(difference.high, 1.0))
+    return replace(difference, low=max(difference.low, -limit), high=min(difference.high, limit))
 
 
 def paired_proportions(
@@ -284,7 +284,7 @@ def pass_rate_difference(
         raise ValueError("an outcome is neither 0 nor 1")
     # Repeats of a case are not independent pairs, which the tests of `paired_proportions` assume.
     if clusters is not None and len(set(clusters)) < len(clusters):
-        return paired_difference(a, b, clusters=clusters, level=level)
+        return bounded_difference(paired_difference(a, b, clusters=clusters, level=level))
     pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (_missing(x) or _missing(y))]
     counts = [sum(pair == kind for pair in pairs) for kind in ((1, 1), (1, 0), (0, 1), (0, 0))]
     return replace(paired_proportions(*counts, level=level), n_missing=len(a) - len(pairs))

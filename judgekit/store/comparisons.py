@@ -132,8 +132,7 @@ class StoredComparisons(Database):
         if run_id is not None:
             run = lookup_text(run_id)
             query = query.where((table.c.a_run == run) | (table.c.b_run == run))
-        with self.reading() as connection:
-            return [read_record(ScoreComparisonInfo, text) for text in connection.scalars(query)]
+        return self._records(ScoreComparisonInfo, query)
 
     def add_score_comparison(self, info: ScoreComparisonInfo) -> None:
         """Store which runs were compared by their scores."""
@@ -185,8 +184,7 @@ class StoredComparisons(Database):
         query = select(approvals.c.json).order_by(approvals.c.at.desc(), approvals.c.id.desc())
         if variant is not None:
             query = query.where(approvals.c.variant == lookup_text(variant))
-        with self.reading() as connection:
-            return [read_record(Approval, text) for text in connection.scalars(query)]
+        return self._records(Approval, query)
 
     def begin_comparison(self, info: ComparisonInfo) -> None:
         """Store the settings of a comparison and lock it for this store."""

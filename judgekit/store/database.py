@@ -16,7 +16,7 @@ from functools import partial
 from hashlib import sha256
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import create_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, make_url
@@ -26,7 +26,7 @@ from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError
 from judgekit.extras import install_hint
-from judgekit.records import lookup_text, time_text
+from judgekit.records import Record, lookup_text, read_record, time_text
 from judgekit.store.schema import (
     SCHEMA_VERSION,
     declare_postgresql_indexes,
@@ -37,9 +37,11 @@ from judgekit.store.schema import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from sqlalchemy import Select
     from sqlalchemy.engine import Connection, Engine
     from sqlalchemy.pool import ConnectionPoolEntry
 
+_RecordT = TypeVar("_RecordT", bound=Record)
 WRITES_OPTION = "judgekit_writes"
 """The execution option of a connection whose transactions change something."""
 
@@ -112,13 +114,13 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
         ) from error
 
 
-def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
+def open_engine(location: DatabaseLocation, *, patience_s: float, durable: bool = True) -> Engine:
     """The engine of a database; nothing is connected yet."""
     if location.file is not None:
         engine = create_engine(
             location.url, hide_parameters=True, connect_args={"timeout": patience_s}
         )
-        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "connect", partial(_set_up_sqlite, durable))
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     own_options = location.url.query.get("options", ())
@@ -140,14 +142,18 @@ def open_engine(location: DatabaseLocation, *, patience_s: float) -> Engine:
         ) from error
 
 
-def _set_up_sqlite(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+def _set_up_sqlite(
+    durable: bool,  # noqa: FBT001 - bound by `partial`, as the event passes the others by place
+    connection: sqlite3.Connection,
+    _entry: ConnectionPoolEntry,
+) -> None:
     # judgekit begins transactions itself: Python's module would begin them late, and a
     # transaction that reads first and writes afterwards fails where another wrote in between.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
     # With a write-ahead log NORMAL loses nothing when a process is killed; FULL keeps the last
     # commits also in a power failure. It costs 1 to 2 ms a commit, and a run commits in batches.
-    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
     connection.execute("PRAGMA cache_size = -32768")
 
 
@@ -302,7 +308,10 @@ def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreErro
 
 
 class Database:
-    """A database of runs. Threads may share it; one writes at a time, readers do not wait."""
+    """A database of runs. Threads may share it; one writes at a time, readers do not wait.
+
+    One that is not durable never waits for the disk: for a file that is deleted when it is closed.
+    """
 
     def __init__(
         self,
@@ -310,6 +319,7 @@ class Database:
         *,
         create: bool = True,
         patience_s: float = 30.0,
+        durable: bool = True,
     ) -> None:
         self.location = locate_database(location)
         self._lock = threading.RLock()
@@ -317,7 +327,7 @@ class Database:
         file = self.location.file
         if file is not None:
             prepare_database_file(file, create=create)
-        self._engine = open_engine(self.location, patience_s=patience_s)
+        self._engine = open_engine(self.location, patience_s=patience_s, durable=durable)
         lock_file = None if file is None else FileLocks(Path(f"{file}.lock"))
         self._locks = lock_file or ServerLocks(self._engine)
         try:
@@ -354,6 +364,11 @@ class Database:
             finally:
                 if self._writer.invalidated:
                     self._lost()
+
+    def _records(self, kind: type[_RecordT], query: Select[str]) -> list[_RecordT]:
+        """The records whose JSON a query selects, in its order."""
+        with self.reading() as connection:
+            return [read_record(kind, text) for text in connection.scalars(query)]
 
     def _lost(self) -> None:
         """Forget a connection that the server closed, and the locks held through it."""

@@ -14,7 +14,17 @@ from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import InputError, StoreError
 from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.records import (
+    FindingNote,
+    GateDecision,
+    HumanItem,
+    ItemKey,
+    JsonObject,
+    Judgment,
+    Label,
     LabelPacket,
+    Observation,
+    RunInfo,
+    RunStatus,
     judgment_slot,
     lookup_text,
     name_text,
@@ -63,19 +73,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection, Row
 
-    from judgekit.records import (
-        FindingNote,
-        GateDecision,
-        HumanItem,
-        ItemKey,
-        JsonObject,
-        Judgment,
-        Label,
-        Observation,
-        RunInfo,
-        RunStatus,
-    )
-
 
 _SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
 
@@ -88,6 +85,10 @@ class RunStore(StoredRuns, StoredComparisons):
     When a method that adds returns, its data are on disk: a killed process loses nothing of
     them. A run that is started or resumed is locked by this store until it ends, the store is
     closed or the process dies; other processes can read it meanwhile, but not add to it.
+
+    Runs are named by their full ids. A method that adds raises `UnknownNameError` where there is no
+    such run, and `StoreError` where another process runs it or nothing can be stored; then nothing
+    of the call is stored.
     """
 
     def __init__(
@@ -96,21 +97,14 @@ class RunStore(StoredRuns, StoredComparisons):
         *,
         create: bool = True,
         patience_s: float = 30.0,
+        durable: bool = True,
     ) -> None:
         self._locked_runs: dict[str, int] = {}
         self._variants: dict[int, dict[str, int]] = {}
-        super().__init__(location, create=create, patience_s=patience_s)
+        super().__init__(location, create=create, patience_s=patience_s, durable=durable)
 
     def begin(self, run: RunInfo) -> None:
-        """Store the settings of a run and lock it for this store.
-
-        Args:
-            run: The run.
-
-        Raises:
-            StoreError: When a run of that id exists, it cannot be stored, or the store is
-                damaged.
-        """
+        """Store the settings of a run and lock it for this store."""
         self.check()  # before anything is paid for
         with self.writing() as connection:
             try:
@@ -124,19 +118,7 @@ class RunStore(StoredRuns, StoredComparisons):
     def end(
         self, run_id: str, *, status: RunStatus, reason: str | None = None, at: datetime
     ) -> None:
-        """Store how a run ended; or, with `running`, resume it.
-
-        Args:
-            run_id: The full id of the run.
-            status: How it ended.
-            reason: Why it is not complete.
-            at: The time; ignored for `running`.
-
-        Raises:
-            UnknownNameError: When there is no such run.
-            StoreError: When it is running in another process, or is to be resumed and the store
-                is damaged.
-        """
+        """Store how a run ended, and why if it is not complete; with `running`, resume it."""
         is_running = status == "running"
         if is_running:
             self.check()
@@ -155,15 +137,6 @@ class RunStore(StoredRuns, StoredComparisons):
         Identical observations are not added again. A different one supersedes the earlier,
         which stays as history: judgments by criterion, judge and repeat; an output together
         with all its judgments; checks and scores as whole lists.
-
-        Args:
-            run_id: The full id of the run.
-            observed: In the order they were made.
-
-        Raises:
-            UnknownNameError: When there is no such run.
-            StoreError: When something cannot be stored, or the run is running in another process;
-                nothing of the call is stored then.
         """
         if not observed:
             return
@@ -184,20 +157,9 @@ class RunStore(StoredRuns, StoredComparisons):
         judge_failures: bool = True,
         target_errors: bool = True,
     ) -> int:
-        """Mark failed answers as incomplete, so that they are retried.
+        """Mark failed answers as incomplete, so that they are retried; returns their number.
 
-        Args:
-            run_id: The full id of the run.
-            keys: Answers; those without a failure are not changed.
-            judge_failures: Whether failures of judges are retried; judgments stay.
-            target_errors: Whether outputs that are errors are produced again.
-
-        Returns:
-            The number of answers to be retried; their earlier results stay as history.
-
-        Raises:
-            InputError: When there is no such run or answer.
-            StoreError: When the run is running in another process.
+        Judgments stay, and earlier results stay as history.
         """
         number = self._locked_number(run_id)
         with self.writing() as connection:
@@ -207,77 +169,33 @@ class RunStore(StoredRuns, StoredComparisons):
             )
 
     def record_gate(self, decision: GateDecision) -> None:
-        """Store what a gate decided about a run, or that somebody accepted it.
-
-        Args:
-            decision: The decision; later ones of a run replace earlier ones.
-
-        Raises:
-            UnknownNameError: When there is no such run.
-            StoreError: When it cannot be stored.
-        """
+        """Store what a gate decided about a run, or that somebody accepted it; the last counts."""
         with self.writing() as connection:
             number, at = run_number(connection, decision.run_id), time_text(decision.at)
             row = record_row(gate_decisions, decision, run_no=number, at=at)
             connection.execute(insert(gate_decisions), row)
 
     def add_finding_note(self, suite: str, note: FindingNote) -> None:
-        """Store a note on a finding.
-
-        Args:
-            suite: The suite of the finding.
-            note: The note.
-
-        Raises:
-            StoreError: When it cannot be stored.
-        """
+        """Store a note on a finding of a suite."""
         at = time_text(note.at)
         row = record_row(finding_notes, note, suite=lookup_text(suite), at=at)
         with self.writing() as connection:
             connection.execute(insert(finding_notes), row)
 
     def record_notification(self, suite: str, episode: str, at: datetime) -> None:
-        """Store that the notification of an episode was sent.
-
-        Args:
-            suite: The suite.
-            episode: The episode, notified once.
-            at: The time.
-
-        Raises:
-            StoreError: When it cannot be stored.
-        """
+        """Store that the notification of an episode was sent; it is sent once."""
         row: RowValues = {"suite": lookup_text(suite), "episode": episode, "at": time_text(at)}
         with self.writing() as connection:
             insert_new(connection, notifications, [row])
 
     def keep_figures(self, run_id: str, key: str, figures: JsonObject) -> None:
-        """Cache figures of a run until the run changes.
-
-        Args:
-            run_id: The full id of the run.
-            key: By which rubric and calibration they were computed.
-            figures: JSON.
-
-        Raises:
-            UnknownNameError: When there is no such run.
-            StoreError: When it cannot be stored.
-        """
+        """Cache figures of a run until it changes; the key says by which rubric and calibration."""
         with self.writing() as connection:
             number, text = run_number(connection, run_id), canonical_json(figures)
             insert_new(connection, run_figures, [{"run_no": number, "key": key, "json": text}])
 
     def ask_person(self, run_id: str, items: Sequence[HumanItem]) -> None:
-        """Queue items for human judgment; items in the queue are not changed.
-
-        Args:
-            run_id: The full id of the run.
-            items: Criteria of stored answers.
-
-        Raises:
-            InputError: When there is no such run or answer.
-            StoreError: When it cannot be stored.
-        """
+        """Queue items for human judgment; items in the queue are not changed."""
         with self.writing() as connection:
             number, rows = run_number(connection, run_id), []
             for item in items:
@@ -289,17 +207,7 @@ class RunStore(StoredRuns, StoredComparisons):
     def answer_item(
         self, item: HumanItem, judgment: Judgment, *, at: datetime | None = None
     ) -> None:
-        """Store a human judgment and close the item.
-
-        Args:
-            item: From `queue`.
-            judgment: Of the same criterion, with `source="human"`.
-            at: The time; None means now.
-
-        Raises:
-            InputError: When the judgment is for another criterion, or there is no such answer.
-            StoreError: When the item is not in the queue, or was answered already.
-        """
+        """Store a human judgment of an item's criterion, by default now, and close the item."""
         if judgment.source != "human" or judgment.criterion != item.criterion:
             raise InputError(
                 f"the item is about {item.criterion!r}; this is a judgment of "
@@ -322,16 +230,7 @@ class RunStore(StoredRuns, StoredComparisons):
             _update_item(connection, row, answered_at=when, slot=str(new["slot"]))
 
     def withdraw_answer(self, item: HumanItem, *, at: datetime | None = None) -> None:
-        """Withdraw a human judgment: it stays as history, and the item is open again.
-
-        Args:
-            item: From `queue`.
-            at: The time; None means now.
-
-        Raises:
-            InputError: When there is no such run or answer.
-            StoreError: When the item is not in the queue, or was not answered.
-        """
+        """Withdraw a human judgment: it stays as history, and the item is open again."""
         with self.writing() as connection:
             row = _queue_row(connection, item)
             if row.answered_at is None:
@@ -345,29 +244,14 @@ class RunStore(StoredRuns, StoredComparisons):
             _update_item(connection, row, answered_at=None, slot=None)
 
     def add_packet(self, packet: LabelPacket) -> None:
-        """Store what annotators are given, before they get it.
-
-        Args:
-            packet: The packet.
-
-        Raises:
-            StoreError: When it cannot be stored.
-        """
+        """Store what annotators are given, before they get it."""
         name, at = name_text("packet id", packet.id), time_text(packet.made_at)
         with self.writing() as connection:
             row = record_row(label_packets, packet, id=name, made_at=at)
             connection.execute(insert(label_packets), row)
 
     def add_labels(self, packet_id: str, labels: Iterable[Label]) -> None:
-        """Store labels of a packet's items in the packet; a later one of an annotator replaces.
-
-        Args:
-            packet_id: The packet.
-            labels: Those for which its source has no place (`LabelPacket.labels`).
-
-        Raises:
-            StoreError: When they cannot be stored.
-        """
+        """Store labels of a packet's items in the packet; a later one of an annotator replaces."""
         own = label_packets.c.id == packet_id
         with self.writing() as connection:
             # Two annotators may answer at the same moment: the second waits for the first.

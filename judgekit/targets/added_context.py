@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import chain, count
 from typing import TYPE_CHECKING, cast
 
-from judgekit.datasets import ContextSettings, open_cases
+from judgekit.datasets import ContextSettings, Suite, open_cases
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.formats import as_path, read_text
 from judgekit.models import count_tokens
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from judgekit.datasets import Suite
     from judgekit.models.request import ModelRequest
     from judgekit.records import Case, Output
     from judgekit.targets.target import Target

@@ -12,7 +12,7 @@ from judgekit.calibration import clustered_estimate, clustered_mean, estimate_or
 from judgekit.presentable import Presentable
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import cluster_means, undefined_estimate
-from judgekit.stats.paired import VALUE_STEP, paired_difference
+from judgekit.stats.paired import VALUE_STEP, bounded_difference, paired_difference
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -103,7 +103,7 @@ class ChangedScore:
     human: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Tuning(Presentable):
     """The result of tuning a judge.
 
@@ -258,7 +258,7 @@ def held_out_contrast(
         return _mean_over_cases([y - x for x, y in zip(before, after, strict=True)], names)
 
     return HeldOutContrast(
-        distance=distance,
+        distance=bounded_difference(distance),
         low=bound(0.0, 1.0),
         high=bound(1.0, 0.0),
         kappa=_kappa_difference(present, chosen, level),

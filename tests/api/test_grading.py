@@ -99,6 +99,7 @@ def test_every_form_of_rows_is_graded_in_its_order(form: Any) -> None:
     ]  # fmt: skip
     assert results.pass_rate.value == 0.5
     assert repr(results) == "<GradingResults: 4 outputs, pass rate 50 % [15, 85]>"
+    assert len(repr(results.summary)) < 200
     if form is PandasLike:
         assert results.outcomes[0].result.output.metadata == {"n": 7}
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.errors import DatasetError, ModelError, SettingsError
-from judgekit.models import RecordedModel, RecordingModel
+from judgekit.errors import DatasetError, ModelError
+from judgekit.models import RecordedModel
+from judgekit.models.recorded_replies import RecordedReply
 from judgekit.models.request import Model, ModelReply, ModelRequest, Subject, TokenLogprob
 from judgekit.records import Usage
-from judgekit.testing import ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -192,9 +192,7 @@ def test_the_model_is_named_by_its_spec_and_kept_out_of_the_cache(tmp_path: Path
     assert isinstance(model, Model)
 
 
-@pytest.mark.parametrize("name", ["made/replies.jsonl", "replies.jsonl.gz"])
-async def test_what_was_recorded_can_be_replayed(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
+async def test_every_part_of_a_reply_is_read(tmp_path: Path) -> None:
     full = ModelReply(
         text="4\n",
         finish_reason=None,
@@ -202,41 +200,10 @@ async def test_what_was_recorded_can_be_replayed(tmp_path: Path, name: str) -> N
         model="m",
         logprobs=(TokenLogprob(token="4", logprob=-0.1, top=(("4", -0.1), ("5", -2.0))),),
     )
-    recorder = RecordingModel(ScriptedModel([full, "plain"]), path)
-    one = ask(case_id="c", variant="v", criterion="k", order="ab", repeat=2, attempt=1)
-    two = ask(case_id="c")
-    assert [await recorder.complete(one), (await recorder.complete(two)).text] == [full, "plain"]
-    replayed = RecordedModel(path)
-    assert await replayed.complete(one) == full.model_copy(update={"cost_usd": 0.0})
-    assert (await replayed.complete(two)).text == "plain"
-
-
-async def test_a_recording_is_continued_and_keeps_the_first_reply(tmp_path: Path) -> None:
-    path = replies(tmp_path, {"case_id": "c", "text": "first"})
-    recorder = RecordingModel(ScriptedModel("later"), path)
-    assert (await recorder.complete(ask(case_id="c"))).text == "later"
-    await recorder.complete(ask(case_id="d"))
-    assert recorder.n_skipped == 1
-    model = RecordedModel(path)
-    assert (await model.complete(ask(case_id="c"))).text == "first"
-    assert (await model.complete(ask(case_id="d"))).text == "later"
-
-
-async def test_a_request_without_a_case_is_not_asked_for_a_recording(tmp_path: Path) -> None:
-    inner = ScriptedModel("x")
-    recorder = RecordingModel(inner, tmp_path / "replies.jsonl")
-    with pytest.raises(SettingsError, match="only for a case with an id"):
-        await recorder.complete(ask())
-    assert inner.requests == []
-    assert (recorder.name, recorder.cacheable) == (inner.name, True)
-
-
-async def test_errors_are_passed_on_and_not_recorded(tmp_path: Path) -> None:
-    path = tmp_path / "replies.jsonl"
-    recorder = RecordingModel(ScriptedModel([ModelError("busy", kind="overloaded")]), path)
-    with pytest.raises(ModelError, match="busy"):
-        await recorder.complete(ask(case_id="c"))
-    assert not path.exists()
+    row = full.model_dump(mode="json", include={*RecordedReply.model_fields})
+    model = RecordedModel(replies(tmp_path, {"case_id": "c", "order": "ab", "attempt": 1, **row}))
+    reply = await model.complete(ask(case_id="c", order="ab", attempt=1))
+    assert reply == full.model_copy(update={"cost_usd": 0.0})
 
 
 async def test_null_is_a_field_left_out_and_usage_may_be_in_the_words_of_chat_apis(

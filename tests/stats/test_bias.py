@@ -26,6 +26,7 @@ TURNED = {"first": "second", "second": "first", "tie": "tie"}
 
 def test_a_judge_who_takes_the_first_slot_is_wholly_biased() -> None:
     found = position_bias(["first"] * 10, ["first"] * 10)
+    assert found.high == 0.5  # half of all points is the most that a slot can take
     assert (found.bias, found.consistency, found.both_first) == (0.5, 0, 10)
     assert found.p_value == 2 / 2**10
     assert found.low < found.high

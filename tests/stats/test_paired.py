@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from math import isnan
 
 import numpy as np
 import pytest
@@ -339,3 +340,16 @@ def test_the_interval_for_skewed_differences_holds_that_of_t_and_turns_with_the_
     assert skewed.low <= plain.low <= plain.high <= skewed.high
     turned = paired_difference(d, zeros, ci="skewed")
     assert (turned.low, turned.high) == pytest.approx((-skewed.high, -skewed.low))
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=12),
+    st.sampled_from([0.9, 0.95, 0.99]),
+)
+def test_no_pass_rate_changes_by_more_than_all(
+    pairs: list[tuple[bool, bool]], level: float
+) -> None:
+    a, b = [float(x) for x, _ in pairs], [float(y) for _, y in pairs]
+    for clusters in (None, [n // 2 for n in range(len(pairs))]):
+        found = pass_rate_difference(a, b, clusters=clusters, level=level)
+        assert isnan(found.low) or -1 <= found.low <= found.value <= found.high <= 1

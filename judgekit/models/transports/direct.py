@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from judgekit.errors import SettingsError
@@ -19,12 +19,7 @@ from judgekit.models.error_mapping import (
     fault_of_response,
     key_variable,
 )
-from judgekit.models.request import Transport
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from judgekit.models.request import ModelReply, ModelRequest
+from judgekit.models.request import ModelReply, ModelRequest, Transport
 
 LARGEST_REPLY_BYTES = 32 * 2**20
 

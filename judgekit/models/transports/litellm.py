@@ -9,8 +9,9 @@ import logging
 import os
 import re
 import warnings
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgekit.errors import SettingsError
 from judgekit.fingerprint import thawed
@@ -25,12 +26,7 @@ from judgekit.models.error_mapping import (
     key_variable,
     own_endpoint_key,
 )
-from judgekit.models.request import Transport
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-
-    from judgekit.models.request import ModelReply, ModelRequest
+from judgekit.models.request import ModelReply, ModelRequest, Transport
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import asks the network for prices

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from judgekit.prompts.parsing.fields import (
     LABEL_KEYS,
@@ -15,6 +15,8 @@ from judgekit.prompts.parsing.fields import (
     MINIMUM_KEYS,
     SCORE_KEYS,
     UNREAD_KEYS,
+    ExpectedCriteria,
+    ExpectedCriterion,
     fold_key,
     is_of_another,
     is_second_score,
@@ -25,6 +27,7 @@ from judgekit.prompts.parsing.nodes import (
     JsonFaultError,
     KeyValue,
     Leaf,
+    Node,
     Obj,
     ascii_digits,
     leading_number,
@@ -33,12 +36,6 @@ from judgekit.prompts.parsing.nodes import (
     read_outline,
     split_scale,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from judgekit.prompts.parsing.fields import ExpectedCriteria, ExpectedCriterion
-    from judgekit.prompts.parsing.nodes import Node
 
 _RANGE = re.compile(r"\s*([0-9.]+)\s*(?:-|\u2013|—|to|\.\.|,)\s*([0-9.]+)\s*")
 _SCORE_DEPTH = 2

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from judgekit.errors import ReplyFormatError
 from judgekit.prompts.parsing.fields import (
     FEWEST_REASON_WORDS,
+    PairReplyFormat,
     PreferenceReply,
     count_words,
     expected_criteria,
@@ -33,12 +35,7 @@ from judgekit.prompts.parsing.text_formats import (
     prose_of,
     raise_without_verdict,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from judgekit.prompts.parsing.fields import PairReplyFormat
-    from judgekit.records import PreferenceSlot
+from judgekit.records import PreferenceSlot
 
 
 def parse_formatted_preference(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -272,7 +272,7 @@ def results_of(answers: Sequence[tuple[int, float | None]], variant: str = "v") 
 
 def plain(summary: RunSummary) -> str:
     """Everything a summary says, with nan equal to nan."""
-    return repr(replace(summary, run=run()))
+    return repr(asdict(replace(summary, run=run())))
 
 
 @given(ANSWERS, st.randoms(use_true_random=False))
@@ -310,3 +310,5 @@ def test_swapping_the_variants_mirrors_the_differences(
         found = (one.estimate.value, one.estimate.low, one.estimate.high)
         assert found == pytest.approx(mirrored, abs=1e-9, nan_ok=True)
         assert (one.p is None) == (other.p is None)
+        # Values and pass rates lie in [0, 1], so that no difference leaves [-1, 1].
+        assert math.isnan(found[1]) or -1 <= found[1] <= found[2] <= 1

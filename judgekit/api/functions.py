@@ -1,0 +1,354 @@
+"""`grade`, `compare` and `rank`: judge data in memory or files, with the engine of `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack, aclosing
+from datetime import UTC, datetime
+from functools import partial
+from itertools import starmap
+from math import fsum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgekit.api.inputs import open_store, opened_panel, read_data, rubric_of
+from judgekit.api.progress import progress_line
+from judgekit.api.results import ComparisonResults, GradingResults
+from judgekit.datasets import DEFAULT_CACHE_FOLDER, Suite
+from judgekit.errors import InputError, JudgeError, SettingsError
+from judgekit.evaluation import (
+    ComparisonRecorder,
+    ComparisonTerms,
+    Contest,
+    PairChoice,
+    Pairing,
+    Ranker,
+    RankRules,
+    Run,
+    Session,
+    Side,
+    SideComparer,
+    SideOutput,
+    conclude_result,
+    counted_pairs,
+    judge_usage,
+    new_comparison,
+    open_recorded,
+    ordered_results,
+    prepare_run,
+    record_answers,
+    run_suite,
+)
+from judgekit.formats import frame_library
+from judgekit.judge import synchronous
+from judgekit.records import OUTPUTS_TAG, CaseResult, ComparedSide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.api.inputs import CacheSource, JudgeSource
+    from judgekit.datasets import CaseData, CaseOutput
+    from judgekit.evaluation import RankingSummary, Ties
+    from judgekit.records import Comparison, ComparisonStatus, Rubric, RunInfo
+    from judgekit.store import RunStore
+
+
+async def grade(
+    outputs: object,
+    *,
+    rubric: Rubric | Path | str,
+    judge: JudgeSource,
+    cases: CaseData | None = None,
+    cache: CacheSource = DEFAULT_CACHE_FOLDER,
+    frozen: bool = False,
+    max_cost_usd: float | None = None,
+    store: RunStore | Path | str | None = None,
+    progress: bool = True,
+) -> GradingResults:
+    """Grade many outputs at once, with as many calls in flight as the judge allows.
+
+    Args:
+        outputs: What is graded: a file as `judgekit grade` reads it; a list of mappings
+            (`{"input": …, "text": …}`), of outputs, or of pairs of a case and its output; a pandas,
+            polars or Arrow table, or a Hugging Face dataset, with the columns of such a file.
+        rubric: The rubric, its file, or the name of a shipped one.
+        judge: The name of a model, a judge, a panel of judges whose scores are averaged, or
+            an object with `name` and `complete`.
+        cases: The cases that the outputs answer, where these do not describe them: a file, or
+            rows, records or a frame, joined by `case_id`.
+        cache: Folder of the reply cache, a cache, or None for none; for a model's name.
+        frozen: Whether a reply that is not cached is a failure; for a model's name.
+        max_cost_usd: The money that calls may cost, in US dollars; for a model's name.
+        store: Where the run is stored, for `judgekit show` and `trend`. By default nowhere, since
+            a notebook's cell is executed many times; cached replies are not paid again.
+        progress: Whether progress is shown, in a terminal and in a notebook.
+
+    Returns:
+        A verdict for each output, in their order, and the figures of all. What was not judged,
+        because the money did not suffice, has a verdict that is open.
+
+    Raises:
+        InputError: When a row, a file, a name or a setting is invalid, or an output comes twice.
+        JudgeError: When no output was judged, since every call would fail: a key is missing.
+        StoreError: When the store or the cache cannot be used.
+
+    Example:
+        >>> import judgekit as jk
+        >>> async def share_of_good(rows: list[dict[str, str]]) -> float:
+        ...     results = await jk.grade(rows, rubric="helpfulness", judge="openai/gpt-4.1-mini")
+        ...     return results.pass_rate.value
+    """
+    answers = read_data(outputs, cases, OUTPUTS_TAG)
+    asked, (recorded, variants) = rubric_of(rubric), record_answers(answers)
+    suite = Suite(name=OUTPUTS_TAG, dataset="outputs.jsonl", tags=(OUTPUTS_TAG,))
+    judging = opened_panel(judge, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
+    async with judging as panel:
+        opened = open_recorded(panel, asked, recorded, variants, suite=suite)
+        session = Session(in_flight=max(4, panel.max_concurrency))
+        arrived: list[CaseResult] = []
+        with ExitStack() as stack:
+            runs = open_store(store, stack)
+            info = prepare_run(opened, runs, None, now=session.now())
+            advance = stack.enter_context(progress_line(len(answers), "graded", shown=progress))
+
+            def watch(result: CaseResult) -> None:
+                arrived.append(result)
+                spent = judge_usage([*result.judgments, *result.failures])
+                advance(spent.cost_usd, len(result.failures))
+
+            session.watch = watch
+            ended = await run_suite(opened, runs, info, session)
+            if session.reason == "model" and not any(one.judgments for one in arrived):
+                raise JudgeError(session.detail or "no model could be called")
+            results = _whole(ended, answers, arrived)
+            summary = Run(ended, runs).summary(results=results)
+    return GradingResults(
+        [conclude_result(one, ended) for one in results],
+        places=_places(answers, results),
+        summary=summary,
+        stopped=session.words(),
+        unnamed=recorded.unnamed,
+        library=frame_library(outputs),
+    )
+
+
+grade_sync = synchronous(grade)
+
+
+async def compare(
+    a: object,
+    b: object,
+    *,
+    rubric: Rubric | Path | str,
+    judge: JudgeSource,
+    cases: CaseData | None = None,
+    cache: CacheSource = DEFAULT_CACHE_FOLDER,
+    frozen: bool = False,
+    max_cost_usd: float | None = None,
+    alpha: float = 0.05,
+    store: RunStore | Path | str | None = None,
+    progress: bool = True,
+) -> ComparisonResults:
+    """Compare two sets of outputs: each pair blind, in both orders.
+
+    Args:
+        a: The outputs of the first side, as for `grade`. Rows are paired by `case_id`; where no
+            row of either side has an id, by their places.
+        b: The outputs of the second side.
+        rubric: The rubric, its file, or the name of a shipped one.
+        judge: The name of a model, a judge, a panel of judges that vote, or an object with `name`
+            and `complete`.
+        cases: The cases that the outputs answer, where these do not describe them.
+        cache: Folder of the reply cache, a cache, or None for none; for a model's name.
+        frozen: Whether a reply that is not cached is a failure; for a model's name.
+        max_cost_usd: The money that calls may cost, in US dollars; for a model's name.
+        alpha: The error a decision may have, in (0, 1).
+        store: Where the comparison is stored, for `judgekit show`. By default nowhere.
+        progress: Whether progress is shown, in a terminal and in a notebook.
+
+    Returns:
+        The comparisons, the share of wins with its interval, and the decision. A side is named
+        after its file or its only variant, else `a` and `b`.
+
+    Raises:
+        InputError: When a row, a file, a name or a setting is invalid, or no case is in both.
+        StoreError: When the store or the cache cannot be used.
+
+    Example:
+        >>> import judgekit as jk
+        >>> async def better(old: list[dict[str, str]], new: list[dict[str, str]]) -> str | None:
+        ...     judge = jk.Judge("openai/gpt-4.1-mini")
+        ...     return (await jk.compare(old, new, rubric="helpfulness", judge=judge)).winner
+    """
+    pairing, asked = _pairing(a, b, cases), rubric_of(rubric)
+    survey = pairing.survey()
+    if not survey.n_pairs:
+        raise InputError(
+            "no case has an output of both sides", hint="give both the same `case_id`s and inputs"
+        )
+    judging = opened_panel(judge, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
+    async with judging as panel:
+        with ExitStack() as stack:
+            place = open_store(store, stack)
+            now, terms = datetime.now(UTC), ComparisonTerms(alpha=alpha)
+            info = new_comparison(pairing, survey, panel, asked, terms=terms, now=now)
+            place.begin_comparison(info)
+            recorder = ComparisonRecorder(place, info, panel)
+            comparer = SideComparer(pairing, recorder, n_slots=panel.max_concurrency)
+            advance = stack.enter_context(progress_line(comparer.total, "compared", shown=progress))
+            status: ComparisonStatus = "interrupted"
+            try:
+                async with aclosing(comparer.ask()) as found:
+                    async for one in found:
+                        advance(_paid_usd(one), len(one.failures))
+                summary = comparer.summary()
+                status = comparer.status(summary)
+            finally:
+                recorder.flush()  # whatever was paid for is stored
+                place.end_comparison(info.id, status=status)
+            pairs = list(counted_pairs(place, info))
+    library = frame_library(a) or frame_library(b)
+    return ComparisonResults(pairs, info=info, summary=summary, library=library)
+
+
+compare_sync = synchronous(compare)
+
+
+async def rank(
+    judge_or_sides: JudgeSource | Mapping[str, Any] | None = None,
+    sides: Mapping[str, Any] | None = None,
+    rubric: Rubric | Path | str | None = None,
+    *,
+    judge: JudgeSource | None = None,
+    cases: CaseData | None = None,
+    cache: CacheSource = DEFAULT_CACHE_FOLDER,
+    frozen: bool = False,
+    max_cost_usd: float | None = None,
+    pairs: PairChoice = "round-robin",
+    max_comparisons: int | None = None,
+    top: int = 1,
+    ties: Ties = "half",
+    alpha: float = 0.05,
+    seed: int = 0,
+    progress: bool = True,
+) -> RankingSummary:
+    """Rank several sides: every two are compared blind, in both orders, on the cases both answer.
+
+    Called as `rank({"v1": data, "v2": data}, rubric=…, judge=…)`, or as
+    `rank(judge, sides, rubric)`.
+
+    Args:
+        judge_or_sides: The sides; or who compares, with the sides after it.
+        sides: What each side produced, by the side's name: data as for `grade`, such as a file, a
+            list of rows, of pairs of a case and its output, or a frame.
+        rubric: How outputs are compared: a rubric, its file, or the name of a shipped one.
+        judge: The name of a model, a judge, a panel, or an object with `name` and `complete`; with
+            a budget it stops when that is spent.
+        cases: The cases that the outputs answer, where these do not describe them.
+        cache: Folder of the reply cache, a cache, or None for none; for a model's name.
+        frozen: Whether a reply that is not cached is a failure; for a model's name.
+        max_cost_usd: The money that calls may cost, in US dollars; for a model's name.
+        pairs: `round-robin` compares all; `adaptive` asks where the order is most uncertain, and
+            stops when the first places are decided.
+        max_comparisons: How many comparisons may be made; None for all.
+        top: How many of the first places are to be decided.
+        ties: `half` a win for each side, or a modelled chance: `davidson`, `rao-kupper`.
+        alpha: The error a decision may have, over all pairs together, in (0, 1).
+        seed: Seed of the order in which cases are asked.
+        progress: Whether progress is shown, in a terminal and in a notebook.
+
+    Returns:
+        The sides in order, with a confidence interval for each rank.
+
+    Raises:
+        SettingsError: When there are fewer than two sides, or fewer places than are to be decided;
+            or sides, rubric or judge are missing.
+        InputError: When a row, a file or a name is invalid, or a side answers a case twice.
+        TemplateError: When the template does not fit the rubric.
+        StoreError: When the cache cannot keep what was paid for.
+
+    Example:
+        >>> async def best(v1, v2, v3, rubric, judge):  # doctest: +SKIP
+        ...     sides = {"v1": v1, "v2": v2, "v3": v3}
+        ...     found = await jk.rank(sides, rubric=rubric, judge=judge)
+        ...     return found.sides[0].name, found.decision.is_decided
+    """
+    if isinstance(judge_or_sides, Mapping):
+        every, who = judge_or_sides if sides is None else None, judge
+    else:
+        every, who = sides, judge_or_sides if judge is None else judge
+    if every is None or rubric is None or who is None:
+        raise SettingsError(
+            "a ranking needs sides, a rubric and a judge",
+            hint='write rank({"v1": outputs, "v2": outputs}, rubric=…, judge=…)',
+        )
+    competitors = [
+        _new_side(name, read_data(data, cases, f"sides[{name!r}]"), name)
+        for name, data in every.items()
+    ]
+    rules, contest = RankRules(ties=ties, top=top, alpha=alpha), Contest(competitors, seed=seed)
+    asked = rubric_of(rubric)
+    judging = opened_panel(who, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
+    async with judging as panel:
+        # A panel of one is asked as that judge, which its records then name.
+        only = panel.judges[0] if len(panel.judges) == 1 else panel
+        ranker = Ranker(only, contest, asked, rules, pairs=pairs, max_comparisons=max_comparisons)
+        with progress_line(ranker.total, "compared", shown=progress) as advance:
+            async for one in ranker.ask():
+                advance(_paid_usd(one), len(one.failures))
+    return ranker.summary()
+
+
+rank_sync = synchronous(rank)
+
+
+def _whole(
+    run: RunInfo, answers: Sequence[CaseOutput], arrived: Sequence[CaseResult]
+) -> list[CaseResult]:
+    """A result for every output; where the run stopped before it, one without judgments."""
+    known = {(one.case.id, one.variant) for one in arrived}
+    places: dict[str, int] = {}
+    missing = []
+    for case, output in answers:
+        place = places.setdefault(case.id, len(places))
+        variant = output.variant or OUTPUTS_TAG
+        if (case.id, variant) not in known:
+            missing.append(
+                CaseResult(run_id=run.id, place=place, case=case, variant=variant, output=output)
+            )
+    return ordered_results([*arrived, *missing], run)
+
+
+def _places(answers: Sequence[CaseOutput], results: Sequence[CaseResult]) -> list[int]:
+    """Where the result of each output is, in the order of the outputs."""
+    places = {(one.case.id, one.variant): n for n, one in enumerate(results)}
+    return [places[case.id, output.variant or OUTPUTS_TAG] for case, output in answers]
+
+
+def _pairing(a: object, b: object, cases: CaseData | None) -> Pairing:
+    """Both sides; they have names of their own where both know one and these differ."""
+    answers = read_data(a, cases, "a"), read_data(b, cases, "b")
+    names = [_side_name(*side) for side in zip((a, b), answers, strict=True)]
+    if None in names or names[0] == names[1]:
+        names = [None, None]
+    sides = zip("ab", answers, names, strict=True)
+    return Pairing(*(_new_side(name or own, rows, name) for own, rows, name in sides))
+
+
+def _side_name(data: object, answers: list[CaseOutput]) -> str | None:
+    """What a side calls itself: by its only variant, or the name of its file."""
+    variants = {output.variant for _, output in answers}
+    (only,) = variants if len(variants) == 1 else (None,)
+    return only or (Path(data).stem if isinstance(data, Path | str) else None)
+
+
+def _new_side(label: str, answers: list[CaseOutput], name: str | None) -> Side:
+    """A side of outputs; its name is hidden from the judge where an output has it."""
+    about = ComparedSide(label=label, variant=name)
+    return Side(label, partial(starmap, SideOutput, answers), (name,) if name else (), about)
+
+
+def _paid_usd(found: Comparison) -> float:
+    """What the replies about a pair cost now."""
+    answers = (*found.preferences, *found.failures)
+    return fsum(one.cost_usd or 0.0 for one in answers if not one.cached)
