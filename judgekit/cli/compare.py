@@ -276,7 +276,7 @@ def _compare_blind(
     if options.dry_run:
         # A comparison that stops early makes fewer calls.
         pairs = islice(pairing.pairs(), options.max_cases)
-        return show_pair_plan(panel, pairs, rubric, pairing.names, options)
+        return show_pair_plan(panel, pairs, rubric, pairing.names, options, opened.answers)
     suite = None if sides.suite is None else sides.suite.name
     terms = options.fill(ComparisonTerms, prior=options.prior or DEFAULT_PRIOR, suite=suite)
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))

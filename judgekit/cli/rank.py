@@ -109,7 +109,8 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
         if options.dry_run:
             matches = contest.in_rounds()[: options.max_comparisons]
             pairs = (match.pair for match in matches)
-            sys.exit(show_pair_plan(opened.panel, pairs, opened.rubric, contest.names, options))
+            about = opened.panel, pairs, opened.rubric, contest.names, options
+            sys.exit(show_pair_plan(*about, opened.answers))
         sys.exit(_run(opened, contest, rules, options, files))
 
 

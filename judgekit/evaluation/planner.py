@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # So many cases are worked through; of more a sample of this size, scaled up.
 _MOST_CASES = 2_000
 # How long answers are, in tokens, where nothing is known of them.
-_ASSUMED_ANSWER = TextLength(250, 1_000)
+ASSUMED_ANSWER = TextLength(250, 1_000)
 # Answers of which only the usual length is known may be so many times as long.
 _MANY_TIMES = 4
 _FROM_KNOWN_ANSWERS: TextSource = "owned"
@@ -334,7 +334,7 @@ class _SuitePlanner:
             "run": learned.texts.get(name),
             "others": None
             if others is None
-            else TextLength(others.likely, max(others.most, _ASSUMED_ANSWER.most)),
+            else TextLength(others.likely, max(others.most, ASSUMED_ANSWER.most)),
         }
         settings = self._answers[name].settings
         # The order is that of relevance: the variant itself, its last run, other variants, a
@@ -342,7 +342,7 @@ class _SuitePlanner:
         for source, length in known.items():
             if length is not None:
                 return _limited(length, settings), source
-        return _limited(_ASSUMED_ANSWER, settings), "assumed"
+        return _limited(ASSUMED_ANSWER, settings), "assumed"
 
     def _models(self, answers: tuple[AnswersPlan, ...], scale: float) -> tuple[ModelPlan, ...]:
         lengths = {one.variant: one.text for one in answers if one.text is not None}
