@@ -106,6 +106,7 @@ def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     Examples:
         judgekit rejudge latest --judge anthropic/claude-sonnet-4-5
         judgekit rejudge verdicts.jsonl outputs.jsonl --rubric r.yaml --judge local
+        judgekit rejudge latest --judge openai/gpt-4.1 --dry-run
     """
     if options.judge_model is None:
         # A suite's judge is the old one, and would show no change at all.

@@ -115,8 +115,11 @@ async def check_keys(
     ]
     # What is cached needs no key. Whether all of it is takes a plan, made only for a missing key.
     doubtful = [one for one in used if one.may_lack_key]
-    plan = await plan_suite(opened, store=store, begun=begun) if doubtful else None
-    called = {one.model for one in plan.models if one.likely.calls} if plan is not None else set()
+    if not doubtful:
+        return
+    plan = await plan_suite(opened, store=store, begun=begun)
+    # With too little money for a call the limit is what ends the run, and no key is looked up.
+    called = {one.model for one in plan.models if one.likely.calls and plan.sufficiency != "short"}
     for one in doubtful:
         # New outputs have to be compared.
         if one.name in called or (called and one in compared_by):
