@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import judgekit as jk
+from judgekit.store import RunStore
 
 NAMES = [name for name in jk.__all__ if name != "__version__"]
 HEAVY = ("litellm", "scipy", "numpy", "pandas", "diskcache", "jinja2", "pydantic", "aiohttp",
@@ -72,6 +73,18 @@ def test_grading_and_its_gate_import_no_arrays() -> None:
     """Imported only to compare, they would be a sixth of the time of grading from the cache."""
     loaded = loaded_by("import judgekit.cli.run, judgekit.evaluation.gate")
     assert loaded.isdisjoint({"numpy", "scipy", "litellm"})
+
+
+def test_a_listing_of_runs_imports_no_arrays_and_no_judge(tmp_path: Path) -> None:
+    """They were two thirds of its time."""
+    store = tmp_path / "judgekit.db"
+    RunStore(store).close()
+    command = f"main(['show', '--json', '--store', {str(store)!r}])"
+    loaded = loaded_by(
+        f"from contextlib import suppress\nfrom judgekit.cli.main import main\n"
+        f"with suppress(SystemExit): {command}"
+    )
+    assert loaded.isdisjoint({"numpy", "scipy", "litellm", "jinja2"})
 
 
 @pytest.mark.parametrize(

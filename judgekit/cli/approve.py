@@ -66,6 +66,7 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
     Examples:
         judgekit approve v2 --baseline v1 --because "clearer refunds"
         judgekit approve --list
+        judgekit approve v2 --baseline v1 --scores --because "as good, half the price"
     """
     # The suite has the current version of each variant, against which approvals become stale.
     suite = configured_suite(options.config)

@@ -238,16 +238,14 @@ def run_probes(
     interrupt = lambda: session.end("interrupted")  # noqa: E731
 
     async def probe() -> _Result:
-        with attend(options, total, interrupt=interrupt, verb=verb) as display:
+        following = attend(options, total, interrupt=interrupt, verb=verb, judges=[judge])
+        with following as display:
 
             def advance(answer: ProbeAnswer) -> None:
                 if isinstance(answer, Verdict):
                     display.advance([*answer.judgments, *answer.failures])
                 else:
-                    # A comparison has preferences, which the display does not count; only their
-                    # cost.
-                    paid = sum(one.cost_usd or 0.0 for one in answer if not one.cached)
-                    display.advance(target_usd=paid)
+                    display.advance(answer)
 
             session.watch = advance
             async with judge:

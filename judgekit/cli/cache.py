@@ -17,7 +17,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
-from judgekit.cli.help import command
+from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import (
     CacheFolderOptions,
     GradingOptions,
@@ -66,11 +66,16 @@ class CacheOptions(CacheFolderOptions, OutputOptions):
     """What all commands of the cache take."""
 
 
-@click.group()
+@click.group(cls=HelpGroup)
 def cache_command() -> None:
     """Inspect the reply cache, move it elsewhere, clean it up.
 
     Every reply that was paid for is stored under the exact request.
+
+    Examples:
+        judgekit cache stats
+        judgekit cache export replies.jsonl
+        judgekit cache prune --older-than 30d --dry-run
     """
 
 

@@ -482,7 +482,11 @@ class _ComparedPairs:
         total = pairing.survey().n_pairs
         async with panel:
             await follow_comparisons(
-                comparisons(), total=total, interrupt=self.stop.set, options=plain
+                comparisons(),
+                total=total,
+                judges=panel.judges,
+                interrupt=self.stop.set,
+                options=plain,
             )
 
 

@@ -53,6 +53,7 @@ from judgekit.cli.setup import (
 )
 from judgekit.cli.sides import (
     SideArguments,
+    check_panel_keys,
     is_file_argument,
     no_common_case_error,
     note_grading_only,
@@ -101,7 +102,7 @@ if TYPE_CHECKING:
     from judgekit.cli.options import TalkOptions
     from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import ComparisonSummary, Pairing
-    from judgekit.judge import Panel
+    from judgekit.judge import Judge, Panel
     from judgekit.models import Budget
     from judgekit.records import (
         AnalysisFailure,
@@ -275,7 +276,7 @@ def _compare_blind(
     if options.dry_run:
         # A comparison that stops early makes fewer calls.
         pairs = islice(pairing.pairs(), options.max_cases)
-        return show_pair_plan(panel, pairs, rubric, pairing.names, options)
+        return show_pair_plan(panel, pairs, rubric, pairing.names, options, opened.answers)
     suite = None if sides.suite is None else sides.suite.name
     terms = options.fill(ComparisonTerms, prior=options.prior or DEFAULT_PRIOR, suite=suite)
     info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
@@ -363,6 +364,8 @@ def _compare_and_show(job: _Job) -> int:
     """Compare until everything is done or decided, and print the result; the exit code."""
     info, options = job.info, job.options
     note_grading_only(info.rubric)
+    pairing = job.pairing
+    check_panel_keys(job.panel, pairing.pairs, info.rubric, pairing.names, options)
     if job.resumed:
         job.store.resume_comparison(info.id)
     else:
@@ -381,6 +384,7 @@ def _compare_and_show(job: _Job) -> int:
             await follow_comparisons(
                 comparer.ask(),
                 total=comparer.total,
+                judges=job.panel.judges,
                 outputs=job.files.exports,
                 interrupt=comparer.interrupt,
                 options=options,
@@ -430,10 +434,14 @@ def _code(
     return code or (Exit.INCONCLUSIVE if summary.decision.winner is None else 0)
 
 
+_VERB = ("comparing", "compared")
+
+
 async def follow_comparisons(
     comparisons: AsyncGenerator[Comparison, None],
     *,
     total: int,
+    judges: Iterable[Judge],
     outputs: Iterable[Path] = (),
     interrupt: Callable[[], None],
     options: TalkOptions,
@@ -443,7 +451,7 @@ async def follow_comparisons(
     is_verbose = options.verbose and not options.as_json
     with (
         ExitStack() as stack,
-        attend(options, total, interrupt=interrupt, verb=("comparing", "compared")) as display,
+        attend(options, total, interrupt=interrupt, verb=_VERB, judges=judges) as display,
     ):
         # A file in the skill format needs the counted pairs, and is written at the end.
         writers = [
@@ -457,9 +465,7 @@ async def follow_comparisons(
                     write(comparison)
                 if is_verbose:
                     console.stdout().print(describe(comparison), markup=False, soft_wrap=True)
-                answers = [*comparison.preferences, *comparison.failures]
-                paid = sum(one.cost_usd or 0.0 for one in answers if not one.cached)
-                display.advance(target_usd=paid)
+                display.advance([*comparison.preferences, *comparison.failures])
 
 
 def _corrected(

@@ -72,6 +72,7 @@ def convert_command(options: _ConvertOptions, *, source: Path) -> None:
     Examples:
         judgekit convert evals.json -o cases.jsonl
         judgekit convert promptfooconfig.yaml -o my-suite
+        judgekit convert cases.csv -o cases.jsonl --column question=input
     """
     output = options.output
     # A name without a suffix is more often a folder to be created than a file.

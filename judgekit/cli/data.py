@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.cli import console
-from judgekit.cli.help import command
+from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import EXISTING_FILE, OutputOptions, option
 from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
@@ -36,12 +36,17 @@ class DataOptions(OutputOptions):
     )
 
 
-@click.group()
+@click.group(cls=HelpGroup)
 def data_command() -> None:
     """Public labelled data sets: human labels and recorded replies of judges.
 
     The sets are not part of judgekit. The command get downloads a set from its authors' repository
     at a pinned commit, verifies every file and writes rows for calibration.
+
+    Examples:
+        judgekit data list
+        judgekit data get llmbar
+        judgekit data path llmbar
     """
 
 

@@ -79,6 +79,7 @@ def doctor_command(options: _DoctorOptions) -> None:
     Examples:
         judgekit doctor
         judgekit doctor --probe openai/gpt-4.1-mini
+        judgekit doctor --probe hosted_vllm/m --api-base http://localhost:8000/v1
     """
     # All of them, also after an error: several problems are often one cause.
     checks = [

@@ -54,6 +54,7 @@ def explain_command(options: _ExplainOptions, *, runs: tuple[str, ...]) -> None:
     Examples:
         judgekit explain
         judgekit explain latest --by input_tokens --threshold 0.8
+        judgekit explain latest -o explain.html
     """
     files = sort_outputs(options.output, what="an explanation")
     with closing(RunStore(options.store, create=False)) as store:

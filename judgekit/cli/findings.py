@@ -10,7 +10,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.approve import user_name
-from judgekit.cli.help import command
+from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import OutputOptions, StoreOptions, flag, option, takes
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.trend import suite_name
@@ -44,7 +44,7 @@ class _ListOptions(_FindingsOptions):
     output: tuple[Path, ...] = output_option("Write the list to FILE: .json, .md or .html.")
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=HelpGroup, invoke_without_command=True)
 @takes(_ListOptions)
 def findings_command(options: _ListOptions) -> None:
     """List what failed in the runs of a suite, as findings that are followed.
@@ -58,7 +58,7 @@ def findings_command(options: _ListOptions) -> None:
         judgekit findings
         judgekit findings --all --json
         judgekit findings show f-1d8f453e48
-        judgekit findings resolve f-1d8f453e48 --because "the prompt names the refund period"
+        judgekit findings resolve f-1d8f453e48 --because "fixed in prompt v3"
         judgekit findings export lessons.jsonl
     """
     if click.get_current_context().invoked_subcommand is not None:

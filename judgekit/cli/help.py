@@ -69,17 +69,34 @@ _EXAMPLES = "\nExamples:\n"
 _ALL = "judgekit.help_all"
 
 
-class HelpCommand(click.Command):
-    """A command whose help has groups of options and ends with examples.
-
-    The examples are the part of the docstring below the line `Examples:`.
-    """
+class ExampleCommand(click.Command):
+    """A command whose help ends with examples: the part of the docstring below `Examples:`."""
 
     def __init__(self, *args: Any, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         words, _, examples = inspect.cleandoc(self.help or "").partition(_EXAMPLES)
         self.help = words.strip()
         self.examples = [line.strip() for line in examples.splitlines() if line.strip()]
+
+    # click would wrap them as it wraps a paragraph.
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples as they are, for a wrapped command line cannot be copied."""
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+class HelpGroup(ExampleCommand, click.Group):
+    """A group of commands whose help ends with examples."""
+
+
+class HelpCommand(ExampleCommand):
+    """A command whose help has groups of options and ends with examples."""
+
+    def __init__(self, *args: Any, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
 
         def show_all(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
             if is_wanted and not ctx.resilient_parsing:
@@ -124,15 +141,6 @@ class HelpCommand(click.Command):
             left["help_all"] = (spelling, f"Show all options, {n_rare} more than here.")
         with formatter.section("Options"):
             formatter.write_dl(list(left.values()), col_max=_WIDEST_OPTION)
-
-    # click would wrap them as it wraps a paragraph.
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples as they are, for a wrapped command line cannot be copied."""
-        super().format_epilog(ctx, formatter)
-        if self.examples:
-            with formatter.section("Examples"):
-                for line in self.examples:
-                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
 
 
 def command(

@@ -52,6 +52,7 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     Examples:
         judgekit init my-suite
         judgekit init my-agent --template agent
+        judgekit init . --template rag
     """
     name = folder.resolve().name or "suite"
     files = _files(options.template, name)

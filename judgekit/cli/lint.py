@@ -75,6 +75,7 @@ def lint_command(options: _LintOptions, *, paths: tuple[str, ...]) -> None:
     Examples:
         judgekit lint
         judgekit lint rubric.yaml --strict
+        judgekit lint rubrics/ --templates prompts
     """
     # Without names, what the user works on: the suite here, else everything shipped.
     if paths:

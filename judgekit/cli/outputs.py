@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgekit import report
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.options import NEW_FILE, OutputOptions, ReplyOptions, option
@@ -21,7 +22,6 @@ from judgekit.report import (
     check_export_suffix,
     document_data,
     format_file_size,
-    judging_plan_document,
     print_document,
     write_document,
 )
@@ -130,7 +130,8 @@ def show_plan(
 ) -> int:
     """Print what judging would ask and cost; the exit code of a dry run."""
     note_list_prices(connections)
-    show_document(judging_plan_document(plan, share, max_cost_usd=max_cost), options, files)
+    document = report.judging_plan_document(plan, share, max_cost_usd=max_cost)
+    show_document(document, options, files)
     return Exit.LIMIT if plan.sufficiency(max_cost) == "short" else 0
 
 

@@ -81,6 +81,7 @@ def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     Examples:
         judgekit plan
         judgekit plan outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1
+        judgekit plan suite.yaml --max-cost 2 --no-cache
     """
     files = sort_outputs(options.output, what="a plan")
     for path in paths:

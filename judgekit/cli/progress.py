@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, TypeVar
 
@@ -16,7 +16,7 @@ from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.startup import ENDING_SIGNALS
 from judgekit.evaluation import one_per_reply
-from judgekit.records import JudgeFailure, Judgment
+from judgekit.records import Judgment, Preference
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
@@ -25,12 +25,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from judgekit.cli.options import TalkOptions
+    from judgekit.judge import Judge
+    from judgekit.models import LimitedModel
+    from judgekit.records import JudgeFailure, PreferenceFailure
 
     Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 
 # Often enough to show that it is alive, rare enough for the log of a CI job.
-_LINE_EVERY_S = 5.0
-_Answers = Sequence["Judgment | JudgeFailure"]
+_LINE_EVERY_S = 30.0
+_SOONEST_LINE_S = 5.0
+_LINE_EVERY_SHARE = 0.1
+_LOOK_EVERY_S = 0.5
+_Answers = Sequence["Judgment | JudgeFailure | Preference | PreferenceFailure"]
 _Result = TypeVar("_Result")
 _PATIENCE_S = 1.5
 _GRACE_S = 5.0
@@ -40,9 +46,15 @@ _SIGNALS = (signal.SIGINT, *ENDING_SIGNALS)
 class Progress:
     """The counts and the cost of a grading or a run so far, shown whenever they change."""
 
-    def __init__(self, total: int, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        total: int,
+        now: Callable[[], float] = time.monotonic,
+        models: Sequence[LimitedModel] = (),
+    ) -> None:
         self.total = total
         self.now = now
+        self._models = models
         self.show: Callable[[], object] = lambda: None
         self.n_done = 0
         self.n_calls = 0
@@ -61,7 +73,7 @@ class Progress:
         self.n_errors += is_error
         self.cost_usd += target_usd + sum(item.cost_usd or 0.0 for item in answers)
         self.cost_unknown |= any(item.cost_usd is None and item.n_calls for item in answers)
-        self.n_failures += sum(isinstance(item, JudgeFailure) for item in answers)
+        self.n_failures += sum(not isinstance(item, Judgment | Preference) for item in answers)
         # A joint reply has a judgment for each criterion, and was one call.
         replies = one_per_reply(answers)
         self.n_calls += sum(item.n_calls for item in replies)
@@ -75,9 +87,28 @@ class Progress:
         return self.n_done / max(self.now() - self._started, 1e-6)
 
     @property
-    def left_s(self) -> float:
-        """The remaining time at this rate, in seconds."""
-        return (self.total - self.n_done) / max(self.rate, 1e-6)
+    def n_answered(self) -> int:
+        """Calls that have ended; those of unfinished outputs are included."""
+        return sum(model.n_answered for model in self._models)
+
+    @property
+    def n_expected(self) -> int:
+        """Calls in all: those begun, or as many for every output as the finished ones took."""
+        each = (self.n_calls - self.n_cached) / max(self.n_done, 1)
+        return max(sum(model.n_asked for model in self._models), round(each * self.total))
+
+    @property
+    def share(self) -> float:
+        """The finished share, on [0, 1]: of the calls, once an output shows how many there are."""
+        calls = self.n_answered / max(self.n_expected, 1) if self.n_done else 0.0
+        return max(self.n_done / max(self.total, 1), calls)
+
+    def left(self) -> str:
+        """The remaining time at this rate; empty before the first output is finished."""
+        if not self.share:
+            return ""
+        passed_s = self.now() - self._started
+        return f"{numbers.format_duration(passed_s / self.share - passed_s)} left"
 
     def words(self) -> str:
         """Rate, cache hits, cost and failures in one line."""
@@ -87,13 +118,15 @@ class Progress:
         return " · ".join(filter(None, [self.speed(), cached, cost, *problems]))
 
     def speed(self) -> str:
-        """Outputs per second; of slow judges seconds for each output and each call."""
-        if self.rate >= 1 or not self.n_done:
+        """Outputs per second; of slow judges the calls so far and the seconds for each."""
+        if self.rate >= 1:
             return f"{self.rate:,.1f}/s"
-        each = f"{1 / self.rate:,.1f} s each"
-        # Cached replies take no time worth counting.
-        n_calls = self.n_calls - self.n_cached
-        return f"{each}, {1 / self.rate * self.n_done / n_calls:,.1f} s/call" if n_calls else each
+        if self.n_expected:
+            more = "" if self.n_done else "+"  # as many as are known to be needed
+            each_s = (self.now() - self._started) / max(self.n_answered, 1)
+            pace = f", {each_s:,.1f} s/call" if self.n_answered else ""
+            return f"{self.n_answered:,} of {self.n_expected:,}{more} calls{pace}"
+        return f"{1 / self.rate:,.1f} s each" if self.n_done else ""
 
 
 @contextmanager
@@ -104,8 +137,9 @@ def show_progress(
     shown: bool,
     now: Callable[[], float] = time.monotonic,
     verb: tuple[str, str] = ("grading", "graded"),
+    models: Sequence[LimitedModel] = (),
 ) -> Iterator[Progress]:
-    progress = Progress(total, now)
+    progress = Progress(total, now, models)
     # The logs of CI jobs often claim to be terminals, and a bar fills them with control characters.
     if shown and console.is_terminal and not os.environ.get("CI"):
         with _bar(console, progress, verb[0]) as progress.show:
@@ -123,25 +157,49 @@ def attend(
     *,
     interrupt: Callable[[], None],
     verb: tuple[str, str] = ("grading", "graded"),
+    judges: Iterable[Judge] = (),
 ) -> Iterator[Progress]:
     """Show progress if the options want it; the first Ctrl-C calls `interrupt`."""
+    models = [one.connection.limited for one in judges if one.connection.limited is not None]
+    shown, stderr = options.shows_progress, streams.stderr()
     with (
-        show_progress(streams.stderr(), total, shown=options.shows_progress, verb=verb) as display,
+        show_progress(stderr, total, shown=shown, verb=verb, models=models) as display,
+        _looking(display),
         Interrupts(interrupt),
     ):
         yield display
 
 
+@contextmanager
+def _looking(progress: Progress) -> Iterator[None]:
+    """Show the progress every half second: an output of a slow judge takes minutes."""
+
+    async def look() -> None:
+        while True:
+            await asyncio.sleep(_LOOK_EVERY_S)
+            progress.show()
+
+    task = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
 def _line_writer(file: IO[str], progress: Progress, verb: str) -> Callable[[], None]:
-    last = progress.now()
+    last, share, is_over = progress.now(), 0.0, False
 
     def show() -> None:
-        nonlocal last
-        now = progress.now()
+        nonlocal last, share, is_over
+        passed_s = progress.now() - last
+        has_moved = progress.share - share >= _LINE_EVERY_SHARE and passed_s >= _SOONEST_LINE_S
         # The last one always: without it a short run would show nothing.
-        if now - last >= _LINE_EVERY_S or progress.n_done == progress.total:
-            last = now
-            file.write(f"{verb} {progress.n_done:,} of {progress.total:,} · {progress.words()}\n")
+        ends = progress.n_done == progress.total and not is_over
+        if ends or has_moved or passed_s >= _LINE_EVERY_S:
+            last, share, is_over = progress.now(), progress.share, ends
+            done = f"{verb} {progress.n_done:,} of {progress.total:,}"
+            left = "" if ends else progress.left()
+            file.write(" · ".join(filter(None, [done, progress.words(), left])) + "\n")
             file.flush()
 
     return show
@@ -149,21 +207,22 @@ def _line_writer(file: IO[str], progress: Progress, verb: str) -> Callable[[], N
 
 @contextmanager
 def _bar(console: Console, progress: Progress, verb: str) -> Iterator[Callable[[], None]]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn  # noqa: PLC0415 - only where there is a terminal
+    from rich.progress import BarColumn, Progress as Bar, TextColumn  # noqa: PLC0415 - only where there is a terminal
 
     bar = Bar(
         TextColumn(verb),
         BarColumn(bar_width=28),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[done]}"),
         TextColumn("[dim]{task.fields[words]}[/dim]"),
         console=console,
         transient=True,
     )
-    task = bar.add_task(verb, total=progress.total, words="")
+    task = bar.add_task(verb, total=1.0, done=f"0/{progress.total:,}", words="")
 
     def show() -> None:
-        left = numbers.format_duration(progress.left_s)
-        bar.update(task, advance=1, words=f"{progress.words()} · {left} left")
+        done = f"{progress.n_done:,}/{progress.total:,}"
+        words = " · ".join(filter(None, [progress.words(), progress.left()]))
+        bar.update(task, completed=progress.share, done=done, words=words)
 
     with bar:
         yield show

@@ -109,7 +109,8 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
         if options.dry_run:
             matches = contest.in_rounds()[: options.max_comparisons]
             pairs = (match.pair for match in matches)
-            sys.exit(show_pair_plan(opened.panel, pairs, opened.rubric, contest.names, options))
+            about = opened.panel, pairs, opened.rubric, contest.names, options
+            sys.exit(show_pair_plan(*about, opened.answers))
         sys.exit(_run(opened, contest, rules, options, files))
 
 
@@ -172,8 +173,6 @@ def _run(
 ) -> int:
     panel, rubric, run_id = opened.panel, opened.rubric, opened.run_id
     note_grading_only(rubric)
-    # Enough at a time to keep every slot busy.
-    in_flight = max(4, panel.max_concurrency)
     ranker = Ranker(
         panel,
         contest,
@@ -181,7 +180,7 @@ def _run(
         rules,
         pairs=options.pairs,
         max_comparisons=options.max_comparisons,
-        in_flight=in_flight,
+        in_flight=max(4, panel.max_concurrency),  # keeps every slot busy
     )
     same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
     cached = "cached replies are not requested again"
@@ -198,6 +197,7 @@ def _run(
             await follow_comparisons(
                 ranker.ask(),
                 total=ranker.total,
+                judges=panel.judges,
                 outputs=files.exports,
                 interrupt=ranker.interrupt,
                 options=options,

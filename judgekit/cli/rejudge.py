@@ -106,6 +106,7 @@ def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     Examples:
         judgekit rejudge latest --judge anthropic/claude-sonnet-4-5
         judgekit rejudge verdicts.jsonl outputs.jsonl --rubric r.yaml --judge local
+        judgekit rejudge latest --judge openai/gpt-4.1 --dry-run
     """
     if options.judge_model is None:
         # A suite's judge is the old one, and would show no change at all.
@@ -157,7 +158,8 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
         interrupt = lambda: session.end("interrupted")  # noqa: E731
 
         async def judge_again() -> RunInfo:
-            with attend(options, total, interrupt=interrupt, verb=_VERB) as display:
+            following = attend(options, total, interrupt=interrupt, verb=_VERB, judges=[judge])
+            with following as display:
                 session.watch = lambda one: display.advance([*one.judgments, *one.failures])
                 async with judge:
                     return await rejudge_run(old, new, judge, store, session)

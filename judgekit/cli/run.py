@@ -60,6 +60,7 @@ from judgekit.evaluation import (
     Session,
     calibration_of_run,
     calibration_of_suite,
+    check_keys,
     complete_run,
     meets_calibration_gate,
     open_recorded,
@@ -336,8 +337,14 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
     """Carry out a run with a progress bar; Ctrl-C ends it, and calls in flight are finished."""
     opened, session, info = setup.opened, setup.session, cast("RunInfo", setup.info)
     try:
+        if setup.is_stored:
+            await check_keys(opened, setup.store, setup.resumed)
         with attend(
-            options, setup.total(), interrupt=lambda: session.end("interrupted"), verb=setup.verb
+            options,
+            setup.total(),
+            interrupt=lambda: session.end("interrupted"),
+            verb=setup.verb,
+            judges=opened.judges.judges,
         ) as bar:
 
             def watch(result: CaseResult) -> None:
@@ -469,17 +476,16 @@ def grade_all(
     # A store of its own: labels and verdicts are compared with these judgments now, and a run that
     # stayed in the user's store would be the latest there.
     recorded, variants = read_recorded(setup, is_suite=False)
-    with (
-        TemporaryDirectory(prefix="judgekit-run-") as folder,
-        closing(RunStore(Path(folder, "judgekit.db"))) as store,
-    ):
-        run = RunSetup(
-            open_recorded(setup.judge, setup.rubric, recorded, variants),
-            store,
-            Session(in_flight=max(4, setup.judge.connection.max_concurrency)),
-            is_grading=True,
-            verb=verb,
-        )
+    folder = TemporaryDirectory(prefix="judgekit-run-")
+    run = RunSetup(
+        open_recorded(setup.judge, setup.rubric, recorded, variants),
+        RunStore(Path(folder.name, "judgekit.db")),
+        Session(in_flight=max(4, setup.judge.connection.max_concurrency)),
+        is_grading=True,
+        verb=verb,
+        temporary=folder,
+    )
+    with closing(run):
         prepared_run(run, resumes=False)
         ended = run_until_stopped(run_with_progress(run, options), SAME_COMMAND)
         results = results_in_order(run, ended) or []

@@ -10,6 +10,7 @@ from typing import Literal
 
 import click
 
+from judgekit import evaluation, report  # loaded when used: a listing needs little of them
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import (
@@ -28,47 +29,10 @@ from judgekit.cli.outputs import (
     show_document,
     sort_outputs,
 )
-from judgekit.cli.setup import page_replies
 from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
-from judgekit.evaluation import (
-    COMPARISON_ID_PREFIX,
-    Outcome,
-    OutcomeFilter,
-    Run,
-    conclude_result,
-    findings_of_case,
-    needs_attention,
-    newest_comparisons,
-    overview,
-    select_outcomes,
-    stored_pairs,
-    with_rule,
-)
 from judgekit.records import ComparisonInfo, ReconciliationRule, RunInfo, ScoreComparisonInfo
-from judgekit.report import (
-    Conclusion,
-    Document,
-    Entries,
-    Notes,
-    answer_entry,
-    answer_json,
-    answers_table,
-    case_document,
-    comparison_json,
-    comparisons_table,
-    findings_table,
-    judgments_table,
-    listing_document,
-    message,
-    numbers,
-    overview_document,
-    pairs_document,
-    run_json,
-    runs_table,
-    stored_comparison_document,
-    stored_run_document,
-)
+from judgekit.report import message, numbers
 from judgekit.store import CaseFilter, RunStore
 
 # About a screen.
@@ -173,7 +137,7 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         )
     with closing(RunStore(options.store, create=False)) as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
-        if options.comparisons or (run or "").startswith(COMPARISON_ID_PREFIX):
+        if options.comparisons or (run and run.startswith(evaluation.COMPARISON_ID_PREFIX)):
             _show_comparisons(store, run, case, options)
             return
         # Runs have no pairs to reconcile; ignoring the option would look as if it had no effect.
@@ -188,7 +152,7 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
                     f"{_SPELLINGS[name]} is for the listing without RUN",
                     hint="omit RUN; a case of RUN is the second argument: judgekit show RUN CASE",
                 )
-        wanted = OutcomeFilter(
+        wanted = evaluation.OutcomeFilter(
             variants=() if options.variant is None else (options.variant,),
             case_id=case,
             tag=options.tag,
@@ -200,25 +164,32 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         elif not wanted.is_all:
             _show_answers(store, info, wanted, options)
         else:
+            from judgekit.cli.setup import page_replies  # noqa: PLC0415 - Jinja, not for listings
+
             has_page = options.files.has_page
             with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
-                document = stored_run_document(store, Run(info, store), replies, has_page=has_page)
+                document = report.stored_run_document(
+                    store, evaluation.Run(info, store), replies, has_page=has_page
+                )
             show_document(document, options, options.files)
 
 
 def _show_answers(
-    store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _ShowOptions
+    store: RunStore, run: RunInfo, wanted: evaluation.OutcomeFilter, options: _ShowOptions
 ) -> None:
-    matching = select_outcomes(store, run, wanted)
+    matching = evaluation.select_outcomes(store, run, wanted)
     answers = list(islice(matching, options.n_shown))
     if not (answers or options.as_json or options.output):
         console.note(f"run {run.id} has no such answer")
         return
-    document = listing_document(
+    document = report.listing_document(
         f"Run {run.id}",
         numbers.format_count(len(answers), "answer"),
-        Entries(tuple(map(answer_entry, answers))),
-        data=lambda: {"run": run.to_json(), "answers": [answer_json(one) for one in answers]},
+        report.Entries(tuple(map(report.answer_entry, answers))),
+        data=lambda: {
+            "run": run.to_json(),
+            "answers": [report.answer_json(one) for one in answers],
+        },
     )
     show_document(document, options, options.files)
     # `islice` has left the rest in the iterator.
@@ -228,9 +199,11 @@ def _show_answers(
         console.note(f"and {more}: -n {len(answers) + n_more}")
 
 
-def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _ShowOptions) -> None:
+def _show_case(
+    store: RunStore, run: RunInfo, wanted: evaluation.OutcomeFilter, options: _ShowOptions
+) -> None:
     # All repeats and variants of one case: few enough to hold, and the case is printed first.
-    answers = list(islice(select_outcomes(store, run, wanted), options.limit))
+    answers = list(islice(evaluation.select_outcomes(store, run, wanted), options.limit))
     none = f"run {run.id} has no such answer to case {message.printable(str(wanted.case_id))}"
     if not (answers or options.as_json or options.output):
         console.note(none)
@@ -240,11 +213,15 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _S
     ]
 
     def data() -> object:
-        shown = [answer_json(one, of) for one, of in zip(answers, histories, strict=True)]
+        shown = [report.answer_json(one, of) for one, of in zip(answers, histories, strict=True)]
         return {"run": run.to_json(), "answers": shown}
 
     if not answers:  # there is no case to show
-        show_document(Document(f"Run {run.id}", Conclusion(none), (), data), options, options.files)
+        show_document(
+            report.Document(f"Run {run.id}", report.Conclusion(none), (), data),
+            options,
+            options.files,
+        )
         return
     # Without this line a waiting case would look like one that was never judged.
     n_waiting = sum(item.key.case_id == wanted.case_id for item in store.queue(run.id))
@@ -252,7 +229,7 @@ def _show_case(store: RunStore, run: RunInfo, wanted: OutcomeFilter, options: _S
     notes = [f"{waiting} for human labelling: judgekit label {run.id}"] if n_waiting else []
     case = answers[0].result.case
     earlier = [of or () for of in histories]
-    document = case_document(case, answers, earlier=earlier, notes=notes, data=data)
+    document = report.case_document(case, answers, earlier=earlier, notes=notes, data=data)
     how = options.model_copy(update={"verbose": options.full})
     show_document(document, how, options.files)
 
@@ -264,21 +241,21 @@ def _show_comparisons(
         check_no_rule(options.rule)
         n = options.n_shown
         blind = store.comparisons(limit=n)
-        stored = newest_comparisons([*blind, *store.score_comparisons(limit=n)])[:n]
+        stored = evaluation.newest_comparisons([*blind, *store.score_comparisons(limit=n)])[:n]
         if not (stored or options.as_json or options.output):
             console.note("no comparison is stored yet: judgekit compare A B")
             return
-        document = listing_document(
+        document = report.listing_document(
             "Stored comparisons",
             numbers.format_count(len(stored), "comparison"),
-            comparisons_table(stored),
-            data=lambda: [comparison_json(info) for info in stored],
+            report.comparisons_table(stored),
+            data=lambda: [report.comparison_json(info) for info in stored],
         )
         show_document(document, options, options.files)
         return
     info = store.any_comparison(name)
     if not isinstance(info, ScoreComparisonInfo):
-        info = with_rule(info, options.rule)
+        info = evaluation.with_rule(info, options.rule)
         if case is not None:
             _show_comparison_case(store, info, case, options)
             return
@@ -288,9 +265,11 @@ def _show_comparisons(
             f"{info.id} compares stored scores: {what} for blind comparisons",
             hint=f"show a case of its runs: judgekit show {info.a.run_id} CASE",
         )
+    from judgekit.cli.setup import page_replies  # noqa: PLC0415 - Jinja, not for listings
+
     has_page = options.files.has_page
     with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
-        document = stored_comparison_document(store, info, replies, has_page=has_page)
+        document = report.stored_comparison_document(store, info, replies, has_page=has_page)
     show_document(document, options.model_copy(update={"verbose": True}), options.files)
 
 
@@ -298,7 +277,7 @@ def _show_comparison_case(
     store: RunStore, info: ComparisonInfo, case: str, options: _ShowOptions
 ) -> None:
     analyses = store.analyses(info.id)
-    pairs = [one for one in stored_pairs(store, info) if one[0].case.id == case]
+    pairs = [one for one in evaluation.stored_pairs(store, info) if one[0].case.id == case]
     if not pairs:
         # Only here: the list of all cases is read for the suggestion alone.
         known = [pair.case.id for pair in store.compared(info.id)]
@@ -315,7 +294,7 @@ def _show_comparison_case(
         ]
         return {"comparison": info.to_json(), "pairs": rows}
 
-    show_document(pairs_document(info, pairs, analyses, data=data), options, options.files)
+    show_document(report.pairs_document(info, pairs, analyses, data=data), options, options.files)
 
 
 def _show_listing(store: RunStore, options: _ShowOptions) -> None:
@@ -340,7 +319,7 @@ def _show_listing(store: RunStore, options: _ShowOptions) -> None:
         console.note(f"the first {options.n_shown:,} are shown; more with -n")
 
 
-def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
+def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
     limit = options.n_shown
     if options.variant is None and options.rubric is None:
         runs = store.runs(limit=limit)
@@ -353,48 +332,56 @@ def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
             found = [run for run in having if run.id in ids]
         runs = list(islice(found or (), limit))
     # Summaries are computed, not stored: the rules may have improved since the run.
-    summaries = [Run(run, store).summary() for run in runs] if options.figures else None
+    summaries = [evaluation.Run(run, store).summary() for run in runs] if options.figures else None
 
     def data() -> object:
         if summaries is None:
             return {"runs": [run.to_json() for run in runs]}
-        return {"runs": [run_json(one, Run(one.run, store).gate(one)) for one in summaries]}
+        return {
+            "runs": [
+                report.run_json(one, evaluation.Run(one.run, store).gate(one)) for one in summaries
+            ]
+        }
 
     count = numbers.format_count(len(runs), "run")
-    return len(runs), listing_document("Stored runs", count, runs_table(runs, summaries), data=data)
+    return len(runs), report.listing_document(
+        "Stored runs", count, report.runs_table(runs, summaries), data=data
+    )
 
 
-def _cases(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
+def _cases(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
     names = {name: getattr(options, name) for name in _GOES_WITH["cases"]}
-    known = overview(store, CaseFilter(**names))
+    known = evaluation.overview(store, CaseFilter(**names))
     words = {"case_id": "case", "prompt_version": "prompt version"}
     title = ", ".join(
         f"{words.get(name, name)} {message.printable(names[name])}"
         for name in sorted(names)
         if names[name] is not None
     )
-    document = overview_document(f"What is known of {title}", known, limit=options.n_shown)
+    document = report.overview_document(f"What is known of {title}", known, limit=options.n_shown)
     return len(known.cases) or len(known.variant_runs), document
 
 
-def _answers(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
+def _answers(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
     answers = list(islice(_matching_answers(store, options), options.n_shown))
     case_id = options.case_id
-    found = [] if case_id is None else findings_of_case(store, case_id)
+    found = [] if case_id is None else evaluation.findings_of_case(store, case_id)
     found = [one for one in found if options.variant in {None, one.variant}]
-    return len(answers), listing_document(
+    return len(answers), report.listing_document(
         "Stored answers",
         numbers.format_count(len(answers), "answer"),
-        answers_table(answers),
-        findings_table(found, title="findings of this case"),
+        report.answers_table(answers),
+        report.findings_table(found, title="findings of this case"),
         data=lambda: {
-            "answers": [answer_json(answer) for _, answer in answers],
+            "answers": [report.answer_json(answer) for _, answer in answers],
             **({} if case_id is None else {"findings": [one.to_json() for one in found]}),
         },
     )
 
 
-def _matching_answers(store: RunStore, options: _ShowOptions) -> Iterator[tuple[RunInfo, Outcome]]:
+def _matching_answers(
+    store: RunStore, options: _ShowOptions
+) -> Iterator[tuple[RunInfo, evaluation.Outcome]]:
     found = (
         store.results_of_case(options.case_id or "")
         if options.agent_run is None
@@ -411,12 +398,12 @@ def _matching_answers(store: RunStore, options: _ShowOptions) -> Iterator[tuple[
             and options.variant in {None, result.variant}
             and (options.tag is None or options.tag in result.case.tags)
         ):
-            answer = conclude_result(result, runs[result.run_id])
-            if not options.failed or needs_attention(answer):
+            answer = evaluation.conclude_result(result, runs[result.run_id])
+            if not options.failed or evaluation.needs_attention(answer):
                 yield runs[result.run_id], answer
 
 
-def _judgments(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
+def _judgments(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
     criterion = options.criterion or ""
     matching = (
         one
@@ -438,10 +425,10 @@ def _judgments(store: RunStore, options: _ShowOptions) -> tuple[int, Document]:
         ]
         return {"rubrics": [rubric.to_json() for rubric in rubrics], "judgments": rows}
 
-    return len(judgments), listing_document(
+    return len(judgments), report.listing_document(
         "Stored judgments",
         numbers.format_count(len(judgments), "judgment"),
-        Notes(tuple(questions)),
-        judgments_table(judgments),
+        report.Notes(tuple(questions)),
+        report.judgments_table(judgments),
         data=data,
     )

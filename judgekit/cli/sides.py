@@ -5,9 +5,10 @@ Missing outputs are produced here too, before anything is compared.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, aclosing, closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -44,6 +45,7 @@ from judgekit.datasets import (
 )
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
+    ASSUMED_ANSWER,
     VARIANT_SEPARATOR,
     Choice,
     OutputPair,
@@ -51,18 +53,22 @@ from judgekit.evaluation import (
     Session,
     Side,
     SideOutput,
+    SuitePlan,
+    check_keys,
     choice_of_run,
     file_mark,
     open_suite,
     plan_comparison,
+    plan_suite,
     price_table,
     run_and_variant,
     variant_version_in,
+    with_answer_calls,
 )
 from judgekit.judge import HEURISTIC, Panel, suite_template_folders
 from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
-from judgekit.records import Case, ComparedSide, Dataset, Rubric, RunInfo
+from judgekit.records import Case, ComparedSide, Dataset, Output, Rubric, RunInfo
 from judgekit.report import printable
 from judgekit.store import COMPARISON_OUTPUTS_SUFFIX, RunStore
 
@@ -83,6 +89,9 @@ class OpenSides:
     sides: tuple[Side, ...]
     run_id: str | None = None
     """The run in which their outputs were produced first, if they were."""
+
+    answers: SuitePlan | None = None
+    """The plan of their outputs, where they are only assumed."""
 
 
 class SideArguments:
@@ -278,13 +287,6 @@ class SideArguments:
 
     def produce(self, options: ContestOptions, run_id: str | None) -> OpenSides:
         """Produce the outputs first, resuming a run; ends the command if some are missing."""
-        if options.dry_run:
-            is_ranking = click.get_current_context().command.name == "rank"
-            raise SettingsError(
-                "the outputs do not exist yet, so the cost of judging them is unknown",
-                hint="judgekit plan estimates the cost of a suite; --max-cost limits that of a "
-                f"{'ranking' if is_ranking else 'comparison'}",
-            )
         self._check_judges()
         suite, ids = self._answering_suite(options)
         # The judges are checked before an output is paid for.
@@ -298,8 +300,11 @@ class SideArguments:
         rubric, panel = load_rubric(source), self._open_judges()
         tags, every = frozenset(options.filter_tag), open_cases(suite)
         self.check_one_rubric((one for one in every if not tags or tags & set(one.tags)), rubric)
+        if options.dry_run:
+            answers, assumed = self._assumed_sides(suite, ids, options)
+            return OpenSides(panel, rubric, assumed, answers=answers)
         resumed = None if run_id is None else self.store.run(run_id)
-        run, spent_usd = _produce(suite, options, self.store, resumed)
+        run, spent_usd = _produce(suite, options, self.store, resumed, panel)
         if self.budget is not None:
             self.budget.spend(spent_usd)
         produced = []
@@ -309,6 +314,32 @@ class SideArguments:
             own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
             produced.append(replace(side, names=(*side.names, *own)))
         return OpenSides(panel, rubric, tuple(produced), run.id)
+
+    def _assumed_sides(
+        self, suite: Suite, ids: Sequence[str], options: ContestOptions
+    ) -> tuple[SuitePlan, tuple[Side, ...]]:
+        """What the outputs would cost, and sides with texts as long as they are likely to be."""
+        opened = open_suite(suite, _cases_to_answer(options), execution_options(options))
+
+        async def planned() -> SuitePlan:
+            async with aclosing(opened):
+                return await plan_suite(opened, store=self.found_store)
+
+        plan, cases = asyncio.run(planned()), [*opened.cases]
+        known = {one.variant: one.text for one in plan.answers}
+        sides, lengths = [], []
+        for name, variant in zip(self.names, ids, strict=True):
+            lengths.append(round((known[variant] or ASSUMED_ANSWER).likely))
+            # Each text is another, or the judge would not be asked about them.
+            texts = [f"{variant} {case.id}" + " word" * lengths[-1] for case in cases]
+            outputs = [Output(text=text, variant=variant) for text in texts]
+            about = ComparedSide(label=name, variant=variant)
+            sides.append(Side(name, partial(map, SideOutput, cases, outputs), (), about))
+        words = ", ".join(f"{n} for {name}" for n, name in zip(lengths, self.names, strict=True))
+        console.note(f"the outputs do not exist yet; their length is assumed, in tokens: {words}")
+        if any(one.kind not in {"outputs", "prompt"} for one in plan.answers):
+            console.note("what programs and endpoints under test cost themselves is not included")
+        return plan, tuple(sides)
 
     def _answering_suite(self, options: ContestOptions) -> tuple[Suite, tuple[str, ...]]:
         """A suite of the sides that is not judged."""
@@ -416,14 +447,32 @@ def show_pair_plan(
     rubric: Rubric,
     names: Iterable[str],
     options: ComparingOptions,
+    answers: SuitePlan | None = None,
 ) -> int:
     """Estimate and print the calls and the cost of comparing pairs; makes no call."""
     note_grading_only(rubric)
     plan = plan_comparison(
         panel, pairs, rubric, names=names, refresh=bool(options.judge_settings.refresh)
     )
+    plan = plan if answers is None else with_answer_calls(plan, answers)
     connections = [judge.connection for judge in panel.judges]
     return show_plan(plan, options, connections, max_cost=options.max_cost)
+
+
+def check_panel_keys(
+    panel: Panel,
+    pairs: Callable[[], Iterable[OutputPair]],
+    rubric: Rubric,
+    names: Iterable[str],
+    options: ComparingOptions,
+) -> None:
+    """Refuse judges that need a key which is missing, before anything is stored or called."""
+    doubtful = [one.connection for one in panel.judges if one.connection.may_lack_key]
+    refresh = bool(options.judge_settings.refresh)
+    # What is cached needs no key.
+    if doubtful and plan_comparison(panel, pairs(), rubric, names=names, refresh=refresh).n_calls:
+        for one in doubtful:
+            one.check()
 
 
 def note_grading_only(rubric: Rubric) -> None:
@@ -479,13 +528,15 @@ def _read(source: OutputSource, cases: Dataset | None) -> Iterator[SideOutput]:
 
 
 def _produce(
-    suite: Suite, options: ContestOptions, store: RunStore, resumed: RunInfo | None
+    suite: Suite, options: ContestOptions, store: RunStore, resumed: RunInfo | None, panel: Panel
 ) -> tuple[RunInfo, float]:
     """Have the variants answer, without a judge; the run and its cost."""
     # Outputs are produced as `judgekit run` does, with the same cache and the same cost limit, and
     # are on disk before anything is compared.
     chosen = _cases_to_answer(options) if resumed is None else choice_of_run(resumed)
     opened = open_suite(suite, chosen, execution_options(options))
+    judges = [one.connection for one in panel.judges]
+    asyncio.run(check_keys(opened, store, resumed, compared_by=judges))
     session = Session(in_flight=options.max_concurrency)
     notes, verb = "outputs to compare", ("answering", "answered")
     setup = RunSetup(opened, store, session, resumed, notes, verb=verb)

@@ -92,6 +92,7 @@ def history_command(options: _HistoryOptions, *, suite: str | None) -> None:
     Examples:
         judgekit history
         judgekit history support-replies -o history.html
+        judgekit history support-replies --json
     """
     files = sort_outputs(options.output, what="a history")
     with closing(RunStore(options.store, create=False)) as store:

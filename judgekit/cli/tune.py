@@ -94,6 +94,7 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
     Examples:
         judgekit tune labels.jsonl --outputs outputs.jsonl --anchors --dry-run
         judgekit tune labels.jsonl --outputs outputs.jsonl -o tuned.yaml
+        judgekit tune labels.jsonl --outputs outputs.jsonl --few-shot 0,2,4
     """
     files = sort_outputs(options.output, what="a rubric", exports=RUBRIC_SUFFIXES)
     if options.write_anyway and not files.exports:

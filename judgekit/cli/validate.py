@@ -144,6 +144,7 @@ def validate_command(options: _ValidateOptions, *, paths: tuple[Path, ...]) -> N
     Examples:
         judgekit validate
         judgekit validate cases.jsonl rubrics/ --strict
+        judgekit validate .
     """
     files = [(path, _title(path)) for path in _files(paths)]
     remarks = sort_diagnostics(one for path, title in files for one in _diagnostics(path, title))

@@ -95,6 +95,7 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
     Examples:
         judgekit watch production.jsonl --rubric helpfulness
         judgekit watch production.jsonl --rate 0.2 --alert-below 0.8 --once
+        judgekit watch production.jsonl --rate 0.2 --window 100 --max-cost 0.50
     """
     if options.resume or options.no_store or options.dry_run:
         raise SettingsError(

@@ -146,7 +146,11 @@ from .pairing import (
     compare_in_order as compare_in_order,
     fatal_failure as fatal_failure,
 )
-from .planner import plan_suite as plan_suite
+from .planner import (
+    ASSUMED_ANSWER as ASSUMED_ANSWER,
+    check_keys as check_keys,
+    plan_suite as plan_suite,
+)
 from .ranking import (
     PairChoice as PairChoice,
     Ranker as Ranker,
@@ -246,6 +250,7 @@ from .suite_plan import (
     DetectableEffect as DetectableEffect,
     ModelPlan as ModelPlan,
     SuitePlan as SuitePlan,
+    with_answer_calls as with_answer_calls,
 )
 from .summary import (
     GroupFigures as GroupFigures,

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # So many cases are worked through; of more a sample of this size, scaled up.
 _MOST_CASES = 2_000
 # How long answers are, in tokens, where nothing is known of them.
-_ASSUMED_ANSWER = TextLength(250, 1_000)
+ASSUMED_ANSWER = TextLength(250, 1_000)
 # Answers of which only the usual length is known may be so many times as long.
 _MANY_TIMES = 4
 _FROM_KNOWN_ANSWERS: TextSource = "owned"
@@ -96,6 +96,34 @@ async def plan_suite(
         learned = replace(learned, values=())
     n_in_work = n_answers_in_work(opened, in_flight)
     return planner.plan(learned or EarlierRunStatistics(), len(places), in_flight=n_in_work)
+
+
+async def check_keys(
+    opened: OpenSuite,
+    store: RunStore,
+    begun: RunInfo | None,
+    *,
+    compared_by: Sequence[Connection] = (),
+) -> None:
+    """Refuse a run that needs a key which is missing, before anything is stored or called."""
+    if opened.execution.frozen:
+        return
+    used = [
+        *opened.judges.connections,
+        *(one.connection for one in _target_countings(opened).values()),
+        *compared_by,
+    ]
+    # What is cached needs no key. Whether all of it is takes a plan, made only for a missing key.
+    doubtful = [one for one in used if one.may_lack_key]
+    if not doubtful:
+        return
+    plan = await plan_suite(opened, store=store, begun=begun)
+    # With too little money for a call the limit is what ends the run, and no key is looked up.
+    called = {one.model for one in plan.models if one.likely.calls and plan.sufficiency != "short"}
+    for one in doubtful:
+        # New outputs have to be compared.
+        if one.name in called or (called and one in compared_by):
+            one.check()
 
 
 def _has_its_measure(opened: OpenSuite, store: RunStore, learned: EarlierRunStatistics) -> bool:
@@ -309,7 +337,7 @@ class _SuitePlanner:
             "run": learned.texts.get(name),
             "others": None
             if others is None
-            else TextLength(others.likely, max(others.most, _ASSUMED_ANSWER.most)),
+            else TextLength(others.likely, max(others.most, ASSUMED_ANSWER.most)),
         }
         settings = self._answers[name].settings
         # The order is that of relevance: the variant itself, its last run, other variants, a
@@ -317,18 +345,19 @@ class _SuitePlanner:
         for source, length in known.items():
             if length is not None:
                 return _limited(length, settings), source
-        return _limited(_ASSUMED_ANSWER, settings), "assumed"
+        return _limited(ASSUMED_ANSWER, settings), "assumed"
 
     def _models(self, answers: tuple[AnswersPlan, ...], scale: float) -> tuple[ModelPlan, ...]:
         lengths = {one.variant: one.text for one in answers if one.text is not None}
         plan = partial(model_plan, lengths=lengths, scale=scale)
-        asked = [s for s in self._opened.suite.judge if s.kind == "llm"]
-        judges = zip(self._judges, asked, strict=True)
+        # A judge that is passed in, for outputs that are, is in no suite.
+        asked = [(s.rpm, s.tpm) for s in self._opened.suite.judge if s.kind == "llm"]
+        judges = zip(self._judges, asked or [(None, None)] * len(self._judges), strict=True)
         return (
             *(plan(one, role="answers", name=name) for name, one in self._targets.items()),
             *(
-                plan(one, role="judge", name=judge.id, rpm=settings.rpm, tpm=settings.tpm)
-                for (judge, one), settings in judges
+                plan(one, role="judge", name=judge.id, rpm=rpm, tpm=tpm)
+                for (judge, one), (rpm, tpm) in judges
             ),
             *(plan(one, role="checks", name=name) for name, one in self._vectors.items()),
         )

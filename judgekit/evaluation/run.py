@@ -32,6 +32,7 @@ from judgekit.evaluation.judges import (
     without_calibration,
 )
 from judgekit.evaluation.outcome import Outcome, conclude_result
+from judgekit.evaluation.planner import check_keys
 from judgekit.evaluation.runner import (
     choice_of_run,
     find_resumed_run,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import CaseOutput, Gate, Suite
     from judgekit.evaluation.gate import GateResult
-    from judgekit.evaluation.session import Choice
+    from judgekit.evaluation.session import Choice, OpenSuite
     from judgekit.evaluation.summary import RunSummary
     from judgekit.models.cache import ReplyCache
     from judgekit.records import JudgeFailure, Judgment, Occurrence, Rubric, RunStatus, Verdict
@@ -159,7 +160,7 @@ async def evaluate(
                 opened, opened_store, begun, now=current.now(), notes=notes, triggered_by=trigger
             )
             _check_calibrated(opened.suite.gate, info)
-            ended = await run_suite(opened, opened_store, info, current, resumed=begun is not None)
+            ended = await _run(opened, opened_store, info, current, begun)
         run = Run(ended, opened_store, owns_store=opened_store is not store)
         for problem in await _complete(run, loaded, current.now()):
             # Without a session nothing else would show it.
@@ -259,6 +260,13 @@ async def _complete(run: Run, suite: Suite, at: datetime) -> tuple[str, ...]:
     summary = run.summary(watch=failures.take)
     gate = run.gate(summary)
     return (await complete_run(suite, run.store, summary, gate, failures, at=at)).problems
+
+
+async def _run(
+    opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, begun: RunInfo | None
+) -> RunInfo:
+    await check_keys(opened, store, begun)
+    return await run_suite(opened, store, run, session, resumed=begun is not None)
 
 
 def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:

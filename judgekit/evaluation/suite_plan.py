@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from math import fsum, sqrt
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.evaluation.cost_plan import CallLoad, Sufficiency, TextLength
+from judgekit.evaluation.cost_plan import CallLoad, ComparisonPlan, Sufficiency, TextLength
 from judgekit.evaluation.outcome import Outcome, ValueColumn, conclude_result
 from judgekit.prompts import judged_text
 from judgekit.stats.power import mde_paired, sample_size_mcnemar, sample_size_paired
@@ -180,6 +180,27 @@ class SuitePlan:
             return "short"
         is_sure = self.has_all_prices and self.most_usd <= self.max_cost_usd
         return "at_most" if is_sure else "likely"
+
+
+def with_answer_calls(plan: ComparisonPlan, answers: SuitePlan) -> ComparisonPlan:
+    """The plan of a comparison together with that of its outputs, which come first."""
+    models, (likely, most), price = answers.models, plan.output_tokens, None
+    if plan.price_usd is not None and answers.has_all_prices:
+        price = plan.price_usd[0] + answers.likely_usd, plan.price_usd[1] + answers.most_usd
+    return replace(
+        plan,
+        n_questions=plan.n_questions + sum(one.n_questions for one in models),
+        n_owned=plan.n_owned + sum(one.n_owned for one in models),
+        n_shared=plan.n_shared + sum(one.n_shared for one in models),
+        model=", ".join(dict.fromkeys([plan.model, *(one.model for one in models)])),
+        input_tokens=plan.input_tokens + sum(one.likely.input_tokens for one in models),
+        output_tokens=(
+            likely + sum(one.likely.output_tokens for one in models),
+            most + sum(one.most.output_tokens for one in models),
+        ),
+        price_usd=price,
+        saved_usd=plan.saved_usd + answers.saved_usd,
+    )
 
 
 # The share of cases that just one of two variants passes, where no earlier run says.

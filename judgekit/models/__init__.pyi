@@ -21,6 +21,7 @@ from .pricing import (
     count_messages as count_messages,
     count_tokens as count_tokens,
 )
+from .rate_limit import LimitedModel as LimitedModel
 from .recorded_replies import RECORDED_PREFIX as RECORDED_PREFIX, RecordedModel as RecordedModel
 from .request import (
     ModelReply as ModelReply,

@@ -6,6 +6,7 @@ The parts are in `litellm`, `direct`, `local`, `recorded_replies`, `rate_limit`,
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from judgekit.errors import SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
 from judgekit.models.cache import DiskCache, ReplyCache
 from judgekit.models.cached_model import CachedModel, Refresh
+from judgekit.models.error_mapping import key_variable
 from judgekit.models.local import LocalModel, is_smoke_name, recorded_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
@@ -55,6 +57,18 @@ class Connection:
         if isinstance(self.model, RecordedModel):
             return self.model.find(request.subject)
         return None if self.cache is None else self.cache.get(request.key)
+
+    @property
+    def may_lack_key(self) -> bool:
+        """Whether its transport may want a key and the environment has none; cheap to ask."""
+        provider = self.name.partition("/")[0]
+        wants_key = self.limited is not None and self.limited.check is not None
+        return wants_key and not os.environ.get(key_variable(provider), "").strip()
+
+    def check(self) -> None:
+        """Refuse a provider that is unknown or has no key; may import litellm."""
+        if self.limited is not None and self.limited.check is not None:
+            self.limited.check()
 
     async def aclose(self) -> None:
         await close_model(self.model)

@@ -90,6 +90,7 @@ class LimitedModel(ModelAround):
         self._is_suspect = False
         self._unchecked = [] if self.check is None else [(self, self.check)]
         self._loops: dict[asyncio.AbstractEventLoop, _Slots] = {}
+        self.n_asked = self.n_answered = 0
 
     def check_with(self, other: LimitedModel) -> None:
         """Check both models before the first call to either of them."""
@@ -107,6 +108,7 @@ class LimitedModel(ModelAround):
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         slots, call = self._in_loop(), object()
+        self.n_asked += 1
         if self._unchecked:
             self._check_others()
         try:
@@ -130,6 +132,7 @@ class LimitedModel(ModelAround):
                 longest = min(_MAX_BACKOFF_S, self._first_backoff_s * 2.0**attempt)
                 await self._pause(slots, self._rng.uniform(0, longest))
         finally:
+            self.n_answered += 1
             if slots.probe is call:
                 slots.probe = None
                 slots.wake_held()

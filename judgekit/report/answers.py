@@ -16,6 +16,7 @@ from judgekit.prompts import judged_text, steps_text, to_text
 from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure
 from judgekit.report import message, numbers
 from judgekit.report.document import (
+    ANSWER_WORDS,
     PASS_TONES,
     Block,
     Conclusion,
@@ -26,7 +27,6 @@ from judgekit.report.document import (
     Notes,
     Passage,
     Section,
-    Tone,
     not_empty,
 )
 from judgekit.report.message import FOLDED_CHARACTERS
@@ -56,13 +56,6 @@ _EARLIER_LENGTH = 160
 _MOST_WORST = 5
 _MESSAGE_LENGTH = 220
 _QUOTE_LENGTH = 100
-
-ANSWER_WORDS: dict[bool | None, tuple[str, Tone]] = {
-    True: ("pass", "pass"),
-    False: ("fail", "fail"),
-    None: ("open", "inconclusive"),
-}
-"""The badge of an answer and its colour."""
 
 
 def case_document(

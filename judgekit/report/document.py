@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 Tone = Literal["pass", "fail", "better", "worse", "inconclusive", "error", "neutral"]
 """The meaning of a conclusion or a cell; renderers colour by it, and the words repeat it."""
 
+ANSWER_WORDS: dict[bool | None, tuple[str, Tone]] = {
+    True: ("pass", "pass"),
+    False: ("fail", "fail"),
+    None: ("open", "inconclusive"),
+}
+"""The badge of an answer and its colour."""
+
 ColumnKind = Literal["text", "ellipsis", "id", "number", "bar"]
 """Text wraps, `ellipsis` is cut where there is no room; ids and numbers do neither.
 

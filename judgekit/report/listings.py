@@ -6,11 +6,11 @@ import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from judgekit.prompts import judged_text, pairwise_text, to_text
+from judgekit import prompts  # loaded when used, as a listing of runs shows no text
 from judgekit.records import ScoreComparisonInfo
 from judgekit.report import message, numbers
-from judgekit.report.answers import ANSWER_WORDS
 from judgekit.report.document import (
+    ANSWER_WORDS,
     Block,
     Cell,
     Column,
@@ -29,7 +29,6 @@ from judgekit.report.document import (
     table_of,
 )
 from judgekit.report.numbers import format_file_size
-from judgekit.report.pair_cases import comparison_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -145,7 +144,7 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
             "agent run": output.run_id or numbers.DASH,
             "verdict": "error" if output.error is not None else ANSWER_WORDS[answer.passed][0],
             "value": numbers.format_decimal(answer.value),
-            "output": message.printable(output.error or judged_text(output), _TEXT_LENGTH),
+            "output": message.printable(output.error or prompts.judged_text(output), _TEXT_LENGTH),
         })  # fmt: skip
     # Only traces of agents have a run of their own.
     return listing_table(rows, optional=["agent run"])
@@ -270,14 +269,16 @@ def pairs_document(
 
     `analyses` has the analyses of losing outputs by the place of the pair.
     """
+    from judgekit.report.pair_cases import comparison_lines  # noqa: PLC0415 - not for listings
+
     labels = {"a": info.a.label, "b": info.b.label}
     results, blocks = [], []
     for pair, comparison in pairs:
         # The first line is the case and the winner, which title and conclusion have.
         lines = comparison_lines(comparison).splitlines()[1:]
         outputs = (
-            Passage(pair.a.error or pairwise_text(pair.a), f"A, {info.a.label}"),
-            Passage(pair.b.error or pairwise_text(pair.b), f"B, {info.b.label}"),
+            Passage(pair.a.error or prompts.pairwise_text(pair.a), f"A, {info.a.label}"),
+            Passage(pair.b.error or prompts.pairwise_text(pair.b), f"B, {info.b.label}"),
         )
         analysis = analyses.get(pair.place)
         about = (
@@ -296,7 +297,7 @@ def pairs_document(
     return Document(
         title=f"Case {case.id}",
         conclusion=Conclusion("; ".join(results)),
-        blocks=(Passage(to_text(case.input), "input"), *blocks),
+        blocks=(Passage(prompts.to_text(case.input), "input"), *blocks),
         data=data,
     )
 

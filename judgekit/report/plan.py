@@ -130,7 +130,7 @@ def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
         ("tokens to send", f"{plan.input_tokens:,} ({plan.token_source})"),
         ("tokens to receive", f"{likely:,} likely, {most:,} at most (estimate)"),
         ("price", price),
-        ("judge", message.without_folders(plan.model)),
+        ("models" if "," in plan.model else "judge", message.without_folders(plan.model)),
         ("template", plan.template),
     ]
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.bench import output
-from tests.cli.contests import HOW, SIDES, lay_out_templates
+from tests.cli.contests import HOW, SIDES, answers_and_judges, compare_templates, lay_out_templates
+from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from tests.cli.bench import Bench
@@ -82,12 +83,16 @@ def test_where_nothing_is_asked_there_is_no_price(
     assert (ran.code, words in ran.err) == (2, True)
 
 
-def test_outputs_that_are_still_to_be_made_cannot_be_priced(bench: Bench) -> None:
-    ran = lay_out_templates(bench).run(
-        "compare", *SIDES, *HOW, "--judge", "openai/gpt-4.1-mini", "--dry-run"
-    )
-    assert ran.code == 2
-    assert "the outputs do not exist yet" in ran.err
+def test_outputs_that_do_not_exist_yet_are_part_of_the_estimate(bench: Bench) -> None:
+    how = (*SIDES, *HOW, "--dry-run", "--judge", "openai/gpt-4.1-mini")
+    ran = lay_out_templates(bench).run("compare", *how)
+    assert (ran.code, f"calls to make      {8 * (2 + PER_PAIR)}" in ran.out) == (0, True)
+    assert "the outputs do not exist yet; their length is assumed" in ran.err
+    with OpenAILikeServer(answers_and_judges) as server:
+        planned = compare_templates(bench, server, "--dry-run", "--json").json
+        assert server.n_requests == 0
+        compare_templates(bench, server)
+        assert server.n_requests == planned["n_calls"]
 
 
 def test_what_a_panel_would_be_asked_is_the_sum_over_its_judges(sides: Bench) -> None:

@@ -183,6 +183,21 @@ def test_a_missing_key_ends_a_run_before_any_output_is_paid_for(
     assert ran.code == 2
     assert "error: no API key for anthropic was found" in ran.err
     assert "set the environment variable ANTHROPIC_API_KEY" in ran.err
+    assert "no match in this store" in run("show").err
+
+
+@pytest.mark.parametrize("command", ["run", "grade", "compare"])
+def test_without_a_key_nothing_is_stored(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    judge = ("--judge", "anthropic/claude-sonnet-4-5")
+    assert bench.run("init", "s").code == 0
+    monkeypatch.chdir("s")
+    sides = ("outputs/v1.jsonl", "outputs/v2.jsonl") if command == "compare" else ()
+    assert bench.run(command, *sides, *judge).code == 2
+    listed = bench.run("show", *(["--comparisons"] if sides else []), "--json")
+    assert listed.json in ([], {"runs": []})
 
 
 def test_a_frozen_judge_needs_no_key(laid: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

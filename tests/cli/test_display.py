@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from judgekit.cli.progress import Progress, show_progress
-from tests.factories import make_failure, make_judgment
+from judgekit.models import LimitedModel
+from judgekit.testing import ScriptedModel
+from tests.factories import make_failure, make_judgment, make_request, reply
 
 if TYPE_CHECKING:
     import pytest
@@ -32,7 +34,7 @@ def test_a_tally_counts_replies_cache_and_money() -> None:
     tally.advance(OWNED)
     clock.seconds += 2
     assert (tally.n_done, tally.n_cached) == (2, 1)
-    assert (tally.rate, tally.left_s) == (1.0, 2.0)
+    assert (tally.rate, tally.left()) == (1.0, "2 s left")
     assert tally.words() == "1.0/s · 1 cached · $0.25"
 
 
@@ -53,19 +55,37 @@ def test_criteria_answered_together_are_one_reply_in_a_tally() -> None:
 
 def test_before_anything_is_done_nothing_is_divided_by_nothing() -> None:
     tally = Progress(3, Clock())
-    assert tally.rate == 0
-    assert tally.left_s > 0
+    assert (tally.rate, tally.share, tally.left(), tally.words()) == (0, 0, "", "$0")
 
 
-def test_plain_lines_come_every_five_seconds_and_at_the_end() -> None:
+def test_plain_lines_come_at_most_every_five_seconds_and_at_the_end() -> None:
     file, clock = io.StringIO(), Clock()
     with show_progress(Console(file=file), 4, shown=True, now=clock) as display:
         for pause_s in (1, 4, 1, 1):
             clock.seconds += pause_s
             display.advance(OWNED)
     assert file.getvalue().splitlines() == [
-        "graded 2 of 4 · 2.5 s each · 2 cached · $0",
+        "graded 2 of 4 · 2.5 s each · 2 cached · $0 · 5 s left",
         "graded 4 of 4 · 1.8 s each · 4 cached · $0",
+    ]
+
+
+async def test_the_calls_of_a_slow_judge_are_shown_one_by_one() -> None:
+    file, clock = io.StringIO(), Clock()
+    model = LimitedModel(ScriptedModel(reply()))
+    models = [model]
+    with show_progress(Console(file=file), 2, shown=True, now=clock, models=models) as display:
+        for n in range(4):
+            await model.complete(make_request(f"question {n}"))
+            clock.seconds += 20
+            display.show()  # as every half second
+            if n % 2:
+                display.advance([make_judgment(cost_usd=0.25, reply_key=k) for k in "ab"])
+    assert file.getvalue().splitlines() == [
+        "graded 0 of 2 · 2 of 2+ calls, 20.0 s/call · $0",
+        "graded 1 of 2 · 3 of 4 calls, 20.0 s/call · $0.50 · 20 s left",
+        "graded 1 of 2 · 4 of 4 calls, 20.0 s/call · $0.50 · 0 s left",
+        "graded 2 of 2 · 4 of 4 calls, 20.0 s/call · $1.00",
     ]
 
 

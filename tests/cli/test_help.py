@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from judgekit.cli.help import COMMAND_GROUPS, RARE, HelpCommand
+from judgekit.cli.help import COMMAND_GROUPS, RARE, ExampleCommand, HelpCommand
 from judgekit.cli.main import COMMANDS, JOBS, judgekit as front_door
 
 if TYPE_CHECKING:
@@ -76,6 +76,16 @@ def test_every_command_ends_with_examples_of_options_it_has(command: HelpCommand
         assert used <= known, line
     assert shown(command).rstrip().endswith(command.examples[-1])
     assert all(len(line) < 79 for line in command.examples)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_main_help_has_three_examples(name: str) -> None:
+    command = front_door.get_command(click.Context(front_door), name)
+    assert isinstance(command, ExampleCommand)
+    assert len(command.examples) >= 3
+    assert max(map(len, command.examples)) < 79
+    text = shown(command).rstrip()
+    assert text.endswith("".join(f"\n  {line}" for line in command.examples))
 
 
 def test_the_groups_name_only_options_there_are() -> None:

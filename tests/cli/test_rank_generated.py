@@ -138,7 +138,6 @@ def test_an_interrupt_while_outputs_are_made_is_gone_on_with(templates: Bench) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([*TEMPLATES, "--dry-run"], "the outputs do not exist yet"),
         ([*TEMPLATES, "--top", "3"], "the first 3 of 3 places cannot be decided"),
         ([*TEMPLATES, "--resume", "r9"], "no run is called 'r9'"),
         ([*TEMPLATES, "--template", "pointwise/criterion"], "is for a single output"),

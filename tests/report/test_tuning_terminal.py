@@ -112,9 +112,9 @@ def test_json_has_null_for_what_is_undefined() -> None:
 
 def test_a_plan_says_calls_and_price() -> None:
     plan = TunePlan(model="openai/m", template="pointwise/criterion", n_candidates=3, n_training=18,
-                    n_held_out=12, n_questions=78, n_owned=1, input_tokens=9, output_tokens=(9, 18),
-                    token_source="exact", price_usd=(0.5, 0.9), saved_usd=0.0,
-                    n_shared=0)  # fmt: skip
+                    n_held_out=12, n_questions=78, n_owned=1, n_shared=0, input_tokens=9,
+                    output_tokens=(9, 18), token_source="exact", price_usd=(0.5, 0.9),
+                    saved_usd=0.0)  # fmt: skip
     assert tuning_plan_line(plan) == (
         "3 candidates, 18 training cases, 12 held-out cases: up to 77 calls to openai/m, 1 reply "
         "cached already; about $0.50"
