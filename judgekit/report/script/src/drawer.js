@@ -92,7 +92,9 @@ const BELOW = ["reference", "context"];
 function RunBody({ index, row, state, change, body, areKeysOn }) {
   const questions = { ...index.questions, ...row.questions };
   const wanted = state.answer ?? state.variant;
-  const name = (n) => [index.columns[row.answers[n].column], row.answers[n].round].filter(Boolean).join(", ");
+  // An address has no lone surrogates: there they become U+FFFD, and the name must still be found.
+  const name = (n) =>
+    [index.columns[row.answers[n].column], row.answers[n].round].filter(Boolean).join(", ").replace(/\p{Cs}/gu, "\ufffd");
   const places = [...row.answers.keys()];
   const named = (text) => {
     const exact = places.findIndex((n) => name(n) === text);
