@@ -89,7 +89,8 @@ def locate_database(location: str | Path) -> DatabaseLocation:
 
 
 def _file_location(path: Path) -> DatabaseLocation:
-    return DatabaseLocation(URL.create("sqlite+pysqlite", database=str(path)), path)
+    # Connections are opened when needed; a program may have changed its folder by then.
+    return DatabaseLocation(URL.create("sqlite+pysqlite", database=str(path.absolute())), path)
 
 
 def prepare_database_file(file: Path, *, create: bool) -> None:

@@ -104,3 +104,11 @@ def test_an_ended_run_is_in_the_file_itself(tmp_path: Path) -> None:
     assert found.execute("SELECT status FROM runs").fetchall() == [("complete",)]
     found.close()
     store.close()
+
+
+def test_connections_opened_after_a_change_of_folder_reach_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = locate_database("runs.db")
+    assert (found.name, found.url.database) == ("runs.db", str(tmp_path / "runs.db"))

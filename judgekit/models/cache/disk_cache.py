@@ -414,7 +414,8 @@ class CacheFolder:
     """The files of one cache on disk."""
 
     def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
+        # A program may change its folder while the cache is open.
+        self.path = Path(path).absolute()
         self.database = self.path / DATABASE_FILE
         self.lock_file = self.path / "leases.lock"
         self._opening = self.path / "opening.lock"

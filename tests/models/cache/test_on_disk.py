@@ -269,3 +269,18 @@ def test_a_write_follows_a_folder_that_was_removed(folder: Path) -> None:
     with DiskCache(folder) as later:
         assert KEY in later
         assert make_request("after").key in later
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_cache_stays_where_it_was_opened_when_the_program_changes_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with DiskCache("cache") as cache:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        cache.put(make_request(), make_reply("kept"))
+    with DiskCache(tmp_path / "cache") as cache:
+        found = cache.get(make_request().key)
+    assert found is not None
+    assert not list((tmp_path / "elsewhere").iterdir())
