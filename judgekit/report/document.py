@@ -295,6 +295,9 @@ class Section:
 class Details(Section):
     """A section that few readers need: folded on a page, and in a terminal only with -v."""
 
+    hint: str = ""
+    """What a terminal prints without -v: how much is left out, and how to see it."""
+
 
 Block = (
     Table | Lines | Notes | Passage | Entries | Plot | TextChange | CaseTable | Labelling | Section
