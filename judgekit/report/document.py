@@ -189,6 +189,9 @@ class Axis:
     is_log: bool = False
     """Whether equal distances are equal ratios: of sizes from 1,000 to 64,000 most are small."""
 
+    is_count: bool = False
+    """Whether it counts, so that no number stands between two whole ones."""
+
     names: tuple[str, ...] = ()
     """What stands at 1, 2, … in the place of numbers."""
 
