@@ -337,7 +337,7 @@ def _usage(usage: Fields) -> tuple[Fields, Fields]:
         return usage, {}
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
     unread = {name: value for name, value in renamed.items() if name not in known}
-    # The total is computed from its parts and would stand there twice.
+    # The total is computed from its parts and would be in there twice.
     return known, {name: value for name, value in unread.items() if name != "total_tokens"}
 
 

@@ -157,7 +157,7 @@ def _warning(case: Case, message: str, remedy: str) -> Problem:
 def _row_problems(
     check: RowCheck, rows: Iterable[FileRow | DatasetError] | None = None
 ) -> list[Problem]:
-    """The problems of a file of rows; cases are looked at as a dataset too."""
+    """The problems of a file of rows; cases are examined as a dataset too."""
     try:
         check.take(scan_output_rows(check.path) if rows is None else rows)
     except (DatasetError, SettingsError) as error:
