@@ -10,6 +10,8 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
+from judgekit.errors import NotImportedWarning
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -70,6 +72,15 @@ def warnings_as_notes() -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = shown
+
+
+@contextmanager
+def strict_import(*, is_strict: bool) -> Iterator[None]:
+    """Let what is not imported from a file be an error, with `--strict`."""
+    with warnings.catch_warnings():
+        if is_strict:
+            warnings.simplefilter("error", NotImportedWarning)
+        yield
 
 
 def _console(*, stderr: bool) -> Console:
