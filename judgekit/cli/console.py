@@ -78,8 +78,7 @@ def warnings_as_notes() -> Iterator[None]:
 def strict_import(*, is_strict: bool) -> Iterator[None]:
     """Let what is not imported from a file be an error, with `--strict`."""
     with warnings.catch_warnings():
-        if is_strict:
-            warnings.simplefilter("error", NotImportedWarning)
+        warnings.simplefilter("error" if is_strict else "default", NotImportedWarning)
         yield
 
 
