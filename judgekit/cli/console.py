@@ -10,6 +10,8 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NoReturn, TextIO
 
+from judgekit.errors import NotImportedWarning
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -78,6 +80,14 @@ def warnings_as_notes() -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = shown
+
+
+@contextmanager
+def strict_import(*, is_strict: bool) -> Iterator[None]:
+    """Let what is not imported from a file be an error, with `--strict`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if is_strict else "default", NotImportedWarning)
+        yield
 
 
 def _console(*, stderr: bool) -> Console:
