@@ -198,7 +198,7 @@ def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) ->
     # A judge that is not shown the question would judge the text alone.
     if needs_input and fields.get("input") is None:
         raise DatasetError(
-            "this row does not say what was asked",
+            "this row has no input",
             path=path,
             line=answer.line,
             case_id=case_id,

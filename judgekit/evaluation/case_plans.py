@@ -203,7 +203,7 @@ class CasePlans:
             return {**found, "method": "semantic", "embed": self.embeddings[name]}
         if model is not None or api_base is not None:
             raise SettingsError(
-                f"the scorer {scorer_name(spec)!r} asks a model only with `method: embedding`"
+                f"the scorer {scorer_name(spec)!r} calls a model only with `method: embedding`"
             )
         if method == "semantic":
             require_package("wordllama", "semantic similarity")
@@ -222,7 +222,7 @@ class CasePlans:
 RubricReason = Literal["profile", "reference"]
 # The key of a run's `config` under which the rubrics are that nobody named.
 DEFAULT_RUBRICS_KEY = "rubrics_by_default"
-# The key under which it says how many cases have a rubric that no judge is asked.
+# The key under which it says how many cases have a rubric that no judge is called.
 UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
 # The shipped rubric that holds an output against its case's reference.
 REFERENCE_RUBRIC = "reference_match"

@@ -432,7 +432,7 @@ class ComparisonLoop:
         self._stop = asyncio.Event()
         self._reasons: set[LoopEnd] = set()
         self.detail: str | None = None
-        """The error after which no model is asked any more."""
+        """The error after which no model is called any more."""
 
     @property
     def ended(self) -> LoopEnd | None:

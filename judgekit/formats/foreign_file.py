@@ -328,7 +328,7 @@ def _with_remedy(fault: FieldFault) -> FieldFault:
     if fault.where == ("id",) and "missing" in fault.message:
         remedy = "give every case an id of its own"
     elif fault.where == ("input",) and "missing" in fault.message:
-        remedy = "give the case what the system is asked"
+        remedy = "give the case the input of the system under test"
     elif "is not known" in fault.message and len(fault.where) == 1:
         remedy = f"{fault.remedy} (fields of your own go under `metadata`)"
     return FieldFault(fault.where, fault.message, remedy)
