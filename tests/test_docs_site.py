@@ -29,12 +29,32 @@ def test_the_site_builds_and_loads_nothing(tmp_path: Path) -> None:
     site = tmp_path / "site"
     assert runpy.run_path(str(BUILD))["build"](site, staged=tmp_path / "staged") == 0
 
-    pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
+    sources = [*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")]
+    pages = {path.relative_to(DOCS).with_suffix(".html") for path in sources}
     missing = [page for page in pages if not (site / page).is_file()]
     assert not missing
     files = [path for path in site.rglob("*") if path.suffix in {".html", ".css"}]
     found = {path.name: _LOADED.findall(path.read_text(encoding="utf-8")) for path in files}
     assert not {name: loads for name, loads in found.items() if loads}
+
+
+@pytest.mark.no_cover
+def test_the_cells_of_the_notebook_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_page = runpy.run_path(str(DOCS / "site" / "notebook.py"))["page"]
+    page = make_page(DOCS / "tutorials" / "notebook.ipynb")
+    for conclusion in (
+        "v1 passed 10/12; v2 passed 12/12",
+        "no decision:",
+        "48 labels of 1 annotator",
+    ):
+        assert conclusion in page
+    assert "Values of the plot" not in page, "a cell shows no plots: its styles are the report's"
+    assert {path.name for path in tmp_path.glob("*.html")} == {
+        "calibration.html",
+        "comparison.html",
+        "grading.html",
+    }
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,24 @@
 # ruff: noqa: INP001 - a folder of documents, no package
 """Builds the documentation site: `python docs/site/build.py [FOLDER]`, by default `build/site`.
 
-Pages are plain Markdown that reads well on GitHub. Here they are copied with the project's own
-files beside them, with what Python-Markdown reads differently from GitHub rewritten, and with the
-navigation of `zensical.yml` written out. Then Zensical builds them; a broken link is an error.
+Pages are plain Markdown that reads well on GitHub; notebooks are executed. Pages are copied with
+the project's own files beside them, with what Python-Markdown reads differently from GitHub
+rewritten, and with the navigation of `zensical.yml` written out. Then Zensical builds them; a
+broken link is an error.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
 import posixpath
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, cast
 
@@ -36,7 +40,7 @@ PROJECT_FILES = {
 STANDS_FOR = {**PROJECT_FILES, "README.md": "index.md"}
 """The page that a link to a file outside `docs/` leads to."""
 
-_PICTURES = {".png", ".svg"}
+_COPIED = {".ipynb", ".png", ".svg"}
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 _CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 _ITEM = r"(?:[-*]|\d+\.) "
@@ -53,11 +57,23 @@ def stage(place: Path) -> None:
         source = path.relative_to(ROOT).as_posix()
         text = page_text(path.read_text(encoding="utf-8"), source=source, page=name)
         target.write_text(text, encoding="utf-8")
+    for path in DOCS.rglob("*.ipynb"):
+        _stage_notebook(path, place / path.relative_to(DOCS).with_suffix(".md"))
     for path in [*DOCS.rglob("*"), *(SITE / "assets").iterdir()]:
-        if path.suffix in _PICTURES or path.parent == SITE / "assets":
+        if path.suffix in _COPIED or path.parent == SITE / "assets":
             target = place / path.relative_to(SITE if SITE in path.parents else DOCS)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
+
+
+def _stage_notebook(path: Path, target: Path) -> None:
+    source = path.relative_to(ROOT).as_posix()
+    name = path.relative_to(DOCS).with_suffix(".md").as_posix()
+    make_page = runpy.run_path(str(SITE / "notebook.py"))["page"]
+    # Its cells write files.
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        text = make_page(path, lambda text: page_text(text, source=source, page=name))
+    target.write_text(text, encoding="utf-8")
 
 
 def page_text(text: str, *, source: str, page: str) -> str:

@@ -24,12 +24,13 @@ from judgekit.report import (
     Lines,
     Notes,
     Plot,
+    Section,
     Table,
     numbers,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from judgekit.evaluation import Outcome
     from judgekit.records import JudgeFailure, Judgment, PreferenceFailure
@@ -100,12 +101,11 @@ class Presentation:
 
     def html(self) -> str:
         document = self.document()
-        # Plots and how it was measured are for the report: a cell shows the answer.
-        blocks = tuple(
-            report.Details("How it was measured", (block,)) if isinstance(block, Lines) else block
-            for block in document.blocks
-            if not (isinstance(block, Plot) or (isinstance(block, Table) and block.is_drawing))
-        )
+        # Plots are for the report, and how it was measured is folded: a cell shows the answer.
+        blocks = tuple(_without_plots(document.blocks))
+        lines = tuple(block for block in blocks if isinstance(block, Lines))
+        folded = (report.Details("How it was measured", lines),) if lines else ()
+        blocks = (*(block for block in blocks if not isinstance(block, Lines)), *folded)
         return report.render_fragment(replace(document, blocks=blocks))
 
     def line(self) -> str:
@@ -140,6 +140,15 @@ class Presentation:
                 hint=f"use {', '.join(REPORT_SUFFIXES)}; a table: to_frame().to_csv(…)",
             )
         report.write_document(path, self.document(has_page=suffix == ".html"))
+
+
+def _without_plots(blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        if isinstance(block, Section):
+            if inner := tuple(_without_plots(block.blocks)):
+                yield replace(block, blocks=inner)
+        elif not (isinstance(block, Plot) or (isinstance(block, Table) and block.is_drawing)):
+            yield block
 
 
 def _grading_document(results: GradingResults, *, has_page: bool) -> Document:
