@@ -2,12 +2,14 @@
 """Draws the pictures of the statistics pages: `python docs/pictures.py` writes `docs/pictures/`.
 
 Every curve and interval is computed by `judgekit.stats`, on counts that stand here or on draws of a
-seeded generator, and svg_file by the plots of judgekit's own pages.
+seeded generator, and drawn by the plots of judgekit's own pages.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,15 +21,16 @@ from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.attribution import shapley_r2
 from judgekit.stats.bias import perturbation_effect, position_bias
+from judgekit.stats.calibration import fit_isotonic
 from judgekit.stats.correction import CorrectedMean, corrected_mean
 from judgekit.stats.intervals import clustered_proportion, proportion
 from judgekit.stats.paired import win_rate
 from judgekit.stats.power import mde_paired
 from judgekit.stats.ranking import bradley_terry, length_controlled_win_rate
 from judgekit.stats.reliability import reliability_table
-from judgekit.stats.replacement import alt_test
-from judgekit.stats.rogan_gladen import corrected_pass_rate
-from judgekit.stats.selective import risk_coverage
+from judgekit.stats.replacement import alt_test, ceiling_gap
+from judgekit.stats.rogan_gladen import corrected_pass_rate, judge_rates
+from judgekit.stats.selective import auroc, risk_coverage
 from judgekit.stats.sequential import mean_confidence_sequence, win_e_value
 from judgekit.stats.trend import cusum
 
@@ -125,7 +128,7 @@ def kappa() -> Plot:
 
 
 def alpha() -> Plot:
-    """Krippendorff's alpha of three raters of whom more and more answers are svg_file at random."""
+    """Krippendorff's alpha of three raters of whom more and more answers are drawn at random."""
     rng = np.random.default_rng(14)
     truth = rng.integers(1, 6, 200)
     found, shares = [], (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -135,8 +138,8 @@ def alpha() -> Plot:
         found.append(krippendorff_alpha(np.where(is_noise, noise, truth[:, None]).tolist()))
     return Plot(
         "Krippendorff's alpha of three raters on five levels, against the share of their labels "
-        "that is svg_file at random: from 1 without any to 0 where all are.",
-        Axis("share of labels svg_file at random", 0, 1),
+        "that is drawn at random: from 1 without any to 0 where all are.",
+        Axis("share of labels drawn at random", 0, 1),
         Axis("alpha", -0.2, 1),
         (
             _level(0.667, 0, 1),
@@ -169,6 +172,134 @@ def replacement() -> Plot:
             _level(0.5, 0.05, 0.25),
             Series(found.by_epsilon, kind="line"),
             Series(found.by_epsilon, sizes=(4.0,) * len(found.by_epsilon)),
+        ),
+    )
+
+
+def panel() -> Plot:
+    """Three judges, each right on 80 % of pairs, who share more and more of their errors."""
+    rng = np.random.default_rng(17)
+    shares, n = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), 2000
+    truth = rng.integers(0, 2, n)
+    agreement, accuracy = [], []
+    for share in shares:
+        own, common = rng.random((n, 3)) < 0.2, rng.random(n) < 0.2  # noqa: PLR2004
+        is_wrong = np.where(rng.random((n, 1)) < share, common[:, None], own)
+        winners = np.where(is_wrong, 1 - truth[:, None], truth[:, None])
+        agreement.append((share, krippendorff_alpha(winners.tolist(), level="nominal").value))
+        n_right = int((np.median(winners, axis=1) == truth).sum())
+        accuracy.append((share, proportion(n_right, n).value))
+    return Plot(
+        "Three judges who are each right on 80 % of pairs, against the share of pairs on which "
+        "they err together: their agreement rises to 1, and their majority falls from 90 to 80 %.",
+        Axis("share of pairs with common errors", 0, 1),
+        Axis("alpha, or share right", 0, 1),
+        (
+            Series(tuple(agreement), kind="line", name="alpha of the three judges"),
+            Series(tuple(accuracy), kind="line", name="majority is right", style=1),
+        ),
+        is_wide=True,
+    )
+
+
+def error_rates() -> Plot:
+    """The accuracy, TPR and TNR of two judges on outputs of which few are bad."""
+    names, parts = ["accuracy", "TPR", "TNR"], []
+    for right_pass, right_fail in ((95, 12), (100, 0)):
+        rates = judge_rates(right_pass, 100, right_fail, 20)
+        parts.append(
+            [proportion(right_pass + right_fail, 120), rates.sensitivity, rates.specificity]
+        )
+    series = []
+    for style, (name, found) in enumerate(zip(("a judge", "passes all"), parts, strict=True)):
+        at = [n + 0.2 * style - 0.1 for n in range(1, 4)]
+        series.append(
+            replace(
+                _estimates(found),
+                points=tuple(zip(at, [one.value for one in found], strict=True)),
+                name=name,
+                style=style,
+            )
+        )
+    return Plot(
+        "Accuracy, TPR and TNR of two judges on 100 good and 20 bad outputs. One that passes "
+        "everything has nearly the same accuracy, and a TNR of 0.",
+        _names("", names),
+        Axis("share", 0, 1),
+        tuple(series),
+        is_wide=True,
+    )
+
+
+def ceiling() -> Plot:
+    """The gap of three judges to annotators who agree on most labels."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 150)
+
+    def labels(accuracy: float) -> list[int]:
+        return [int(one) for one in np.where(rng.random(150) < accuracy, truth, 1 - truth)]
+
+    annotators = np.column_stack([labels(0.88) for _ in range(3)]).tolist()
+    gaps = [ceiling_gap(annotators, labels(accuracy)) for accuracy in (0.7, 0.87, 0.97)]
+    return Plot(
+        "The gap of three judges to the agreement of annotators: one agrees clearly less with "
+        "them than they with each other, one about as much, one more.",
+        _names("share of outputs that the judge decides rightly", ["70 %", "87 %", "97 %"]),
+        Axis("gap", -0.3, 0.2),
+        (_rule(0, 3), _estimates(gaps)),
+    )
+
+
+def order() -> Plot:
+    """How well a confidence separates right from wrong, and how well the same one shuffled."""
+    confidence, right = (np.array(one) for one in _judged())
+    series = []
+    for name, stated, style in (
+        ("stated confidence", confidence, 0),
+        ("the same, shuffled", np.random.default_rng(1).permutation(confidence), 1),
+    ):
+        cuts = [1.0, *sorted(set(stated.tolist()), reverse=True)]
+        points = tuple(
+            (float((stated[right == 0] >= cut).mean()), float((stated[right == 1] >= cut).mean()))
+            for cut in cuts
+        )
+        area = auroc(stated.tolist(), right.tolist()).value
+        series.append(Series(points, kind="line", name=f"{name}: AUROC {area:.2f}", style=style))
+    return Plot(
+        "The share of right judgments above each threshold of the confidence, against the share "
+        "of wrong ones. The area under the line is the AUROC: the more it bends upwards, the "
+        "better confidence separates right from wrong.",
+        Axis("share of wrong judgments above the threshold", 0, 1),
+        Axis("share of right ones", 0, 1),
+        tuple(series),
+    )
+
+
+def maps() -> Plot:
+    """The human scores of a lenient judge's scores, and the monotone map fitted to them."""
+    judge = [1, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5] * 5
+    human = [1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 5, 4] * 5
+    counts = Counter(zip(judge, human, strict=True))
+    scores = [float(score) for score in range(1, 6)]
+    mapped = fit_isotonic(judge, human).predict(scores)
+    return Plot(
+        "The scores of a lenient judge against the human scores of the same outputs (larger dots: "
+        "more outputs), and the map fitted to them, which lies below the dashed diagonal.",
+        Axis("judge", 0.5, 5.5),
+        Axis("human", 0.5, 5.5),
+        (
+            Series(((0.5, 0.5), (5.5, 5.5)), kind="rule", style=2),
+            Series(
+                tuple((float(a), float(b)) for a, b in counts),
+                sizes=tuple(2 + n**0.5 for n in counts.values()),
+                name="labelled outputs",
+                style=1,
+            ),
+            Series(
+                tuple(zip(scores, [float(one) for one in mapped], strict=True)),
+                kind="line",
+                name="map",
+            ),
         ),
     )
 
@@ -425,9 +556,9 @@ def shares() -> Plot:
 PICTURES: dict[str, Callable[[], Plot]] = {
     function.__name__: function
     for function in (
-        wilson, clusters, detectable, kappa, alpha, replacement, corrected, reliability, review,
-        wins, position, margins, length_control, evidence, sequence, strengths, trend, shortfall,
-        shares,
+        wilson, clusters, detectable, kappa, alpha, panel, error_rates, ceiling, replacement,
+        corrected, maps, reliability, order, review, wins, position, margins, length_control,
+        evidence, sequence, strengths, trend, shortfall, shares,
     )
 }  # fmt: skip
 

@@ -39,6 +39,7 @@ from .errors import (
     ModelError as ModelError,
     NotComparableError as NotComparableError,
     NotEnoughDataError as NotEnoughDataError,
+    NotImportedWarning as NotImportedWarning,
     RefusalError as RefusalError,
     ReplyFormatError as ReplyFormatError,
     RetiredSuiteError as RetiredSuiteError,

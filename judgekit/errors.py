@@ -87,6 +87,10 @@ class DatasetError(InputError):
         self.case_id = case_id
 
 
+class NotImportedWarning(DatasetError, UserWarning):  # noqa: N818 - a warning by default
+    """Parts of another tool's file are not imported; with `--strict` it is raised as an error."""
+
+
 class RubricError(InputError):
     """A rubric is invalid: its file, its weights, its scale or its threshold."""
 

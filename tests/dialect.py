@@ -39,6 +39,9 @@ PROSE = {
     r"(?:held|hold|holds|holding) (?:\w+ )?against": "compared with",
     r"asks? (?:\w+ )?(?:again|no more|nothing)|asked (?:\w+ )?again": "retries; makes no calls",
     r"kept (?:reply|replies|answers?|judgments?|verdicts?|runs?)": "cached reply, stored run",
+    r"stands? (?:twice|nowhere|there|outside)|put in (?:its|their) place": "appears, is; replaced",
+    r"(?:judges?|models?) (?:is|are|was|were|be) asked": "called",
+    r"looked at|taken out": "examined, viewed, included; removed",
     r"askings?|lookings?|twins?": "call, repeat; evaluation; counterpart",
     r"nothing to (?:lose|say|mend)|for want of|save for|of its own accord": "say it plainly",
     r"by itself alone|as one whole|one throughout": "say it plainly",
@@ -87,6 +90,7 @@ PHRASES = {
     "the reply also said": "a repeated question quotes the message, so it is part of its cache key",
     "leases.lock": "a file of the cache's folder, which processes of other versions lock, too",
     "--skip-unsound": "an option of `cache import`",
+    "judge was asked for no reason": "a stored rationale, which stays as it was written",
     "said: Earlier answers": "a keyword of `Panel.observe`",
 }
 

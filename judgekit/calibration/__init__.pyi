@@ -7,7 +7,7 @@ from .annotators import (
     MergedLabels as MergedLabels,
     merge_labels as merge_labels,
 )
-from .breakdown import Disagreement as Disagreement
+from .breakdown import Disagreement as Disagreement, Segment as Segment
 from .comparison_labels import (
     LabelledComparison as LabelledComparison,
     check_winner_labels as check_winner_labels,

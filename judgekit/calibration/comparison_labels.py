@@ -78,7 +78,7 @@ def check_winner_labels(
     labels: Sequence[LocatedLabel],
     options: CalibrationOptions,
 ) -> None:
-    """Refuse labels that are invalid or too few, before a judge is asked about any pair."""
+    """Refuse labels that are invalid or too few, before a judge is called about any pair."""
     data = join_pairs(_judged_pairs(pairs, {}, rubric), labels, options)
     whole = _whole_of(data, is_single=len(rubric.criteria) == 1)
     _require_labels(() if whole is None else whole.items, "which output is better overall")

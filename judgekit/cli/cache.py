@@ -369,7 +369,7 @@ def cache_explain_command(options: _ExplainOptions) -> None:
         if isinstance(judge.connection.model, RecordedModel):
             raise SettingsError(
                 "recorded replies are read from their file, not from the cache",
-                hint="name the model that was asked with --judge",
+                hint="name the model that was called with --judge",
             )
         requests = [
             request
@@ -413,7 +413,7 @@ def _print_misses(found: MissReport) -> None:
     if found.n_rejected:
         asked = numbers.format_count(found.n_rejected, "request")
         words = "the reply was cut short or filtered and is never served"
-        _print(f"{asked} asked before, but {words}")
+        _print(f"{asked} sent before, but {words}")
     for group in found.groups[:_MOST_GROUPS]:
         n, parts, cases = len(group.requests), ", ".join(group.parts), group.cases
         differ = f"{'differs' if n == 1 else 'differ'} in {parts}" if parts else "not cached"

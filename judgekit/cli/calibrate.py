@@ -249,10 +249,9 @@ def _code(report: CalibrationReport, options: _CalibrateOptions) -> int:
             # Only an interval entirely below is a failure; an overlapping one lacks labels.
             is_below = agreement.high < options.min_kappa
             words = "is below" if is_below else "is not shown to reach"
-            console.note(
-                f"{message.printable(part.name)}: kappa {numbers.format_mean(agreement)} {words} "
-                f"--min-kappa {options.min_kappa:g}"
-            )
+            kappa = f"{message.printable(part.name)}: kappa {numbers.format_mean(agreement)}"
+            text = f"{kappa} {words} --min-kappa {options.min_kappa:g}"
+            console.note(console.coloured(text, "red" if is_below else "yellow"))
             codes.append(Exit.QUALITY if is_below else Exit.INCONCLUSIVE)
     if options.require_stand_in and report.stand_in.answer != "yes":
         is_no = report.stand_in.answer == "no"

@@ -8,7 +8,9 @@ import os
 import sys
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, Literal, NoReturn, TextIO
+
+from judgekit.errors import NotImportedWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +49,14 @@ def note(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
+def coloured(text: str, colour: Literal["red", "yellow"]) -> str:
+    """A text for stderr; in colour only on a terminal, and never with NO_COLOR."""
+    has_colour = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    if not has_colour or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[{31 if colour == 'red' else 33}m{text}\x1b[0m"
+
+
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
     """Print our own warnings as notes, without the line of code they come from."""
@@ -61,7 +71,7 @@ def warnings_as_notes() -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if category.__module__.startswith("judgekit."):
-            note(f"warning: {message}")
+            note(f"{coloured('warning:', 'yellow')} {message}")
         else:
             shown(message, category, filename, lineno, file, line)
 
@@ -70,6 +80,14 @@ def warnings_as_notes() -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = shown
+
+
+@contextmanager
+def strict_import(*, is_strict: bool) -> Iterator[None]:
+    """Let what is not imported from a file be an error, with `--strict`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if is_strict else "default", NotImportedWarning)
+        yield
 
 
 def _console(*, stderr: bool) -> Console:

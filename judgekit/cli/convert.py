@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, flag, option
 from judgekit.cli.outputs import show_line
@@ -54,6 +55,7 @@ class _ConvertOptions(OutputOptions):
         spelling="--column",
         metavar="NAME=FIELD",
     )
+    strict: bool = flag("Exit 2 if a part of SOURCE is not imported; nothing is written.")
     lossy: bool = flag("Write even if something is lost; lists the losses.")
 
 
@@ -88,7 +90,8 @@ def convert_command(options: _ConvertOptions, *, source: Path) -> None:
         if not name or not field:
             raise SettingsError(f"--column {column!r} is not NAME=FIELD", hint="question=input")
         columns[name] = field
-    opened = open_conversion_source(source, columns or None)
+    with console.strict_import(is_strict=options.strict):
+        opened = open_conversion_source(source, columns or None)
     if form != _SUITE:
         lost = convert_cases(opened, output, form, lossy=options.lossy)
     else:

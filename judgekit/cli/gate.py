@@ -59,7 +59,7 @@ class _GateOptions(StoreOptions, OutputOptions):
 @click.argument("run", required=False)
 @click.argument("accepted", required=False, metavar="")
 def gate_command(options: _GateOptions, *, run: str | None, accepted: str | None) -> None:
-    """Decide whether RUN (default: the last one) passes its gate; no judge is asked.
+    """Decide whether RUN (default: the last one) passes its gate; no judge is called.
 
     The gate is that of the run's suite, with the options given here. The pass rate is compared with
     that of an earlier run measured the same way (judge, criteria, assertions, cases), and with the

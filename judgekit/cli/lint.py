@@ -9,7 +9,7 @@ import re
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
@@ -26,7 +26,14 @@ from judgekit.datasets import (
     validate_path,
 )
 from judgekit.errors import DatasetError, SettingsError, TemplateError, UnknownNameError
-from judgekit.formats import DOCUMENT_SUFFIXES, document_kind, open_file, read_document, suffix_of
+from judgekit.formats import (
+    DOCUMENT_SUFFIXES,
+    Severity,
+    document_kind,
+    open_file,
+    read_document,
+    suffix_of,
+)
 from judgekit.prompts import (
     lint_partial,
     lint_rubric,
@@ -235,7 +242,7 @@ class Diagnostic:
 
     path: str | None
     line: int | None
-    severity: Literal["error", "warning"]
+    severity: Severity
     message: str
     remedy: str | None
     rule: str | None = None
@@ -290,16 +297,22 @@ def diagnostics_document(
     """The problems, one per line, as compilers do, so that editors can jump to them."""
     counts = {
         severity: sum(remark.severity == severity for remark in remarks)
-        for severity in ("error", "warning")
+        for severity in get_args(Severity)
     }
-    parts = [numbers.format_count(n, severity) for severity, n in counts.items() if n]
+    parts = [
+        f"{n} left out" if severity == "left_out" else numbers.format_count(n, severity)
+        for severity, n in counts.items()
+        if n
+    ]
     lines = [*notes]
     for remark in remarks:
         place = "" if remark.path is None else f"{short_path(remark.path)}:"
         place += "" if remark.line is None else f"{remark.line}:"
         remedy = f" ({remark.remedy})" if remark.remedy else ""
         rule = f" [{remark.rule}]" if remark.rule else ""
-        lines.append(f"{place} {remark.severity}: {remark.message}{remedy}{rule}".lstrip())
+        lines.append(
+            f"{place} {remark.severity.replace('_', ' ')}: {remark.message}{remedy}{rule}".lstrip()
+        )
     tone: Literal["fail", "inconclusive", "pass"] = "inconclusive" if remarks else "pass"
     return Document(
         title,
@@ -311,6 +324,7 @@ def diagnostics_document(
         lambda: {
             **data,
             "n_errors": counts["error"],
+            "n_left_out": counts["left_out"],
             "n_warnings": counts["warning"],
             "findings": [asdict(remark) for remark in remarks],
         },

@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from judgekit import errors
-from judgekit.cli.console import ReaderGoneError, warnings_as_notes
+from judgekit.cli.console import ReaderGoneError, coloured, warnings_as_notes
 from judgekit.cli.exit_codes import Exit, exit_code
 from judgekit.cli.startup import ENDING_SIGNALS, raise_interrupts
 from judgekit.report import message_lines
@@ -162,7 +162,7 @@ def _run(args: Sequence[str] | None) -> object:
         return Exit.INTERRUPTED
     # A file that vanished or cannot be read: the message names it, a traceback would not help.
     except (errors.JudgekitError, OSError) as error:
-        click.echo(f"error: {message_lines(str(error))}", err=True)
+        click.echo(f"{coloured('error:', 'red')} {message_lines(str(error))}", err=True)
         if isinstance(error, errors.JudgekitError):
             return exit_code(error)
         return Exit.INCOMPLETE if error.errno in {ENOSPC, EDQUOT} else Exit.INPUT

@@ -420,7 +420,8 @@ def _quality(
     codes = [0 if fail_under is None else _under(summary, fail_under)]
     if gate is not None and gate.held in {"failed", "inconclusive"}:
         is_failed = gate.held == "failed"
-        console.note(f"the gate of the suite {'failed' if is_failed else 'is inconclusive'}")
+        words = f"the gate of the suite {'failed' if is_failed else 'is inconclusive'}"
+        console.note(console.coloured(words, "red" if is_failed else "yellow"))
         codes.append(Exit.QUALITY if is_failed else Exit.INCONCLUSIVE)
     if Exit.QUALITY in codes:
         return Exit.QUALITY
@@ -431,7 +432,8 @@ def _under(summary: RunSummary, fail_under: float) -> int:
     low = [v for v in summary.variants if v.pass_rate.value < fail_under]
     for variant in low:
         who, rate = message.printable(variant.variant), numbers.format_rate(variant.pass_rate)
-        console.note(f"{who}: pass rate {rate} is below --fail-under {fail_under:g}")
+        words = f"{who}: pass rate {rate} is below --fail-under {fail_under:g}"
+        console.note(console.coloured(words, "red"))
     for one in summary.variants:
         # Errors are excluded from the rate, which must not hide that they could change the answer.
         if one.n_errors and one.pass_rate.worst < fail_under <= one.pass_rate.value:

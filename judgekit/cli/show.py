@@ -43,7 +43,9 @@ class _ShowOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions
     variant: str | None = option("Only this variant; without RUN: runs with it.")
     tag: str | None = option("Only cases with this tag.", spelling="--filter-tag", metavar="TAG")
     failed: bool = flag("Only answers that failed or have no verdict.")
-    full: bool = flag("Do not shorten long texts.")
+    verbose: bool = flag(
+        "Show all segments, and long texts in full.", spelling="-v/--verbose/--full"
+    )
     history: bool = flag("With CASE: also replaced results.")
     # Off by default: pass rates are derived, so every judgment of every listed run is read.
     figures: bool = flag("Without RUN: include pass rates (slower).")
@@ -230,8 +232,7 @@ def _show_case(
     case = answers[0].result.case
     earlier = [of or () for of in histories]
     document = report.case_document(case, answers, earlier=earlier, notes=notes, data=data)
-    how = options.model_copy(update={"verbose": options.full})
-    show_document(document, how, options.files)
+    show_document(document, options, options.files)
 
 
 def _show_comparisons(
@@ -270,7 +271,7 @@ def _show_comparisons(
     has_page = options.files.has_page
     with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
         document = report.stored_comparison_document(store, info, replies, has_page=has_page)
-    show_document(document, options.model_copy(update={"verbose": True}), options.files)
+    show_document(document, options, options.files)
 
 
 def _show_comparison_case(

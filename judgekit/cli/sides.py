@@ -482,7 +482,7 @@ def note_grading_only(rubric: Rubric) -> None:
         if "trace" in criterion.needs:
             console.note(f"{name} needs the trace, which comparisons do not show: not compared by")
         elif criterion.judge is not None:
-            console.note(f"{name} names a judge: in comparisons every judge is asked about it")
+            console.note(f"{name} names a judge: in comparisons every judge grades it")
 
 
 def _run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:

@@ -148,6 +148,7 @@ class EngineOptions(JudgeOptions, StoreOptions, ReplyOptions, TalkOptions):
 class RunOptions(SuiteOptions, EngineOptions):
     """The options of `run`."""
 
+    strict: bool = flag("Exit 2 if a part of another tool's file is not imported.")
     resume: str | None = option(
         "Resume a run of this suite: its id, the beginning of it, or the latest.",
         metavar="[RUN]",
@@ -176,6 +177,7 @@ class GradeOptions(EngineOptions, GradingOptions):
     output: tuple[Path, ...] = output_option(
         "Write the verdicts to FILE: .jsonl, .json, .csv or .parquet; or the report: .html or .md."
     )
+    strict: bool = flag("Exit 2 if a part of another tool's file is not imported.")
     # A flag without an id: the options describe the outputs, which identify the run.
     resume: bool = flag(
         "Resume the stored run of the same outputs; without one, cached replies are used."
@@ -240,6 +242,11 @@ class RunSetup:
 
 def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     """Resolve the options of a run: command line first, then the suite file, then defaults."""
+    with console.strict_import(is_strict=options.strict):
+        return _run_setup(path, options)
+
+
+def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     refuse_refresh_of_frozen(options)
     named, *others = suite_paths(path, options.config)
     if others:
@@ -287,6 +294,13 @@ def grade_run_setup(
     options: GradeOptions, *, tags: tuple[str, ...] = (), has_cases_in_rows: bool = False
 ) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
+    with console.strict_import(is_strict=options.strict):
+        return _grade_run_setup(options, tags=tags, has_cases_in_rows=has_cases_in_rows)
+
+
+def _grade_run_setup(
+    options: GradeOptions, *, tags: tuple[str, ...], has_cases_in_rows: bool
+) -> RunSetup:
     refuse_refresh_of_frozen(options)
     if options.review and options.no_store:
         raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")

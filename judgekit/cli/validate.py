@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -196,7 +196,11 @@ def checked_file(path: Path) -> CheckedFile:
         found += file_flaws(path)
     return CheckedFile(
         title,
-        tuple(asdict(one) for one in sort_diagnostics(found)),
+        # The editor marks errors and warnings; what is left out is no error.
+        tuple(
+            asdict(replace(one, severity="warning") if one.severity == "left_out" else one)
+            for one in sort_diagnostics(found)
+        ),
         is_listed=title in _CHECKED or title in {"partial", "prompt"},
         is_recorded=title == _TITLES["replies"] or title in dict(_RESULTS),
     )

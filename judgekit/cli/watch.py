@@ -237,7 +237,7 @@ class _Watching:
         if changes:
             console.note(
                 f"{self._file.name}: scores before {run.id} are not comparable and are no longer "
-                f"looked at: {'; '.join(changes)}"
+                f"included: {'; '.join(changes)}"
             )
             self._change(is_alerting=False, n_alerts=self._state.n_alerts)
 

@@ -78,7 +78,7 @@ class CallSettings(Record):
 
     repeats: Annotated[
         int,
-        Field(ge=1, description="Number of times each question is asked."),
+        Field(ge=1, description="Judge calls for each question."),
         CommandOption("--repeats", "judge", in_pytest=True),
     ] = 1
 
@@ -243,7 +243,7 @@ class SuiteJudge(CallSettings):
     # A file is written once and run often: what is likely a typing error there (1000 repeats) is
     # refused, while a program may ask for it.
     repeats: Annotated[
-        int, Field(ge=1, le=100, description="Number of times each question is asked, 1 to 100.")
+        int, Field(ge=1, le=100, description="Judge calls for each question, 1 to 100.")
     ] = 1
 
     temperature: Annotated[

@@ -198,7 +198,7 @@ def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) ->
     # A judge that is not shown the question would judge the text alone.
     if needs_input and fields.get("input") is None:
         raise DatasetError(
-            "this row does not say what was asked",
+            "this row has no input",
             path=path,
             line=answer.line,
             case_id=case_id,
@@ -337,7 +337,7 @@ def _usage(usage: Fields) -> tuple[Fields, Fields]:
         return usage, {}
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
     unread = {name: value for name, value in renamed.items() if name not in known}
-    # The total is computed from its parts and would stand there twice.
+    # The total is computed from its parts and would be in there twice.
     return known, {name: value for name, value in unread.items() if name != "total_tokens"}
 
 

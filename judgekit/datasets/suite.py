@@ -54,11 +54,11 @@ class PanelSettings(Record):
     """How the values of several judges are combined."""
 
     combine: PanelCombination = "mean"
-    """The rule. With `cascade` the judges are asked in the order they stand in, the next one only
+    """The rule. With `cascade` the judges are called in the order they stand in, the next one only
     where the one before was not sure enough."""
 
     escalate_below: Fraction | None = None
-    """For `cascade`: below this confidence, or without one, the next judge is asked."""
+    """For `cascade`: below this confidence, or without one, the next judge is called."""
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
@@ -326,7 +326,7 @@ class CompareSettings(Record):
     """How two variants are shown to a judge that compares them blind."""
 
     scrub: bool = True
-    """Whether what names an output's maker is taken out before the judge sees it."""
+    """Whether what names an output's maker is removed before the judge sees it."""
 
     draw_labels: bool = True
     """Whether the outputs get drawn labels that mean nothing beside their places."""

@@ -81,7 +81,9 @@ def validate_dataset(dataset: Dataset | Path | str) -> list[Problem]:
     problems = list(_id_problems(dataset.cases))
     for case in dataset.cases:
         if case.input is None or (isinstance(case.input, str) and not case.input.strip()):
-            problems.append(_warning(case, "the input is blank", "give what the system is asked"))
+            problems.append(
+                _warning(case, "the input is blank", "give the input of the system under test")
+            )
         if word := vague_word(case.description):
             message = f"the description says {word!r}, which nothing can contradict"
             remedy = "say what would be seen in the output, so it can be false"
@@ -155,7 +157,7 @@ def _warning(case: Case, message: str, remedy: str) -> Problem:
 def _row_problems(
     check: RowCheck, rows: Iterable[FileRow | DatasetError] | None = None
 ) -> list[Problem]:
-    """The problems of a file of rows; cases are looked at as a dataset too."""
+    """The problems of a file of rows; cases are examined as a dataset too."""
     try:
         check.take(scan_output_rows(check.path) if rows is None else rows)
     except (DatasetError, SettingsError) as error:
@@ -400,7 +402,7 @@ class RowCheck:
     def _claim(self, row: FileRow, key: _RowKey) -> None:
         if key in self.lines:
             named = ", ".join(str(part) for part in key if part is not None)
-            message = f"a duplicate, it stands twice ({named}); first in line {self.lines[key]}"
+            message = f"a duplicate: it appears twice ({named}); first in line {self.lines[key]}"
             self._add(row, FieldFault((), message, "rename or remove one"))
         else:
             self.lines[key] = row.line

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from judgekit.store import RunStore
 
-# `stale`: the version has changed since; `unknown`: its files are not here to be looked at.
+# `stale`: the version has changed since; `unknown`: its files are not here to be examined.
 ApprovalStatus = Literal["approved", "stale", "unknown"]
 
 

@@ -203,7 +203,7 @@ class CasePlans:
             return {**found, "method": "semantic", "embed": self.embeddings[name]}
         if model is not None or api_base is not None:
             raise SettingsError(
-                f"the scorer {scorer_name(spec)!r} asks a model only with `method: embedding`"
+                f"the scorer {scorer_name(spec)!r} calls a model only with `method: embedding`"
             )
         if method == "semantic":
             require_package("wordllama", "semantic similarity")
@@ -222,7 +222,7 @@ class CasePlans:
 RubricReason = Literal["profile", "reference"]
 # The key of a run's `config` under which the rubrics are that nobody named.
 DEFAULT_RUBRICS_KEY = "rubrics_by_default"
-# The key under which it says how many cases have a rubric that no judge is asked.
+# The key under which it says how many cases have a rubric that no judge is called.
 UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
 # The shipped rubric that holds an output against its case's reference.
 REFERENCE_RUBRIC = "reference_match"
@@ -271,7 +271,7 @@ class DefaultRubrics:
 
 
 def needs_judge(case: Case, suite: Suite) -> bool:
-    """Whether a judge is asked about a case, or nothing else decides it."""
+    """Whether a judge is called about a case, or nothing else decides it."""
     if suite.rubric is not None or case.rubric is not None or _wants_judge(case):
         return True
     if suite.profile is not None:
@@ -348,7 +348,7 @@ class CriterionChecks:
                     self._n_having[criterion.name, need] += getattr(case, need) is not None
 
     def check_names(self) -> None:
-        """Refuse a judge that no criterion names, once all cases were looked at."""
+        """Refuse a judge that no criterion names, once all cases were examined."""
         for name in sorted(self._names):
             if name not in self._used:
                 raise SettingsError(
@@ -424,7 +424,7 @@ class CaseChecks:
             self._note(case, self._script_faults(used, case))
 
     def close(self) -> None:
-        """Say what was found, once all cases were looked at."""
+        """Say what was found, once all cases were examined."""
         # All faults are reported at once: who edits a file of cases does not want to learn them one
         # run at a time.
         if self._n_faults:

@@ -254,7 +254,7 @@ def _concluding_changes(then: Rubric | None, now: Rubric | None) -> Iterator[str
             yield f"{criterion.name} has another {' and another '.join(changed)}"
 
 
-# So many earlier runs of a suite are looked at.
+# So many earlier runs of a suite are examined.
 _MOST_RUNS = 50
 # A trend is one of the last runs; older ones say little about it.
 _TREND_RUNS = 10

@@ -50,7 +50,7 @@ class WinFigures(SideCounts):
         p: Exact two-sided sign test of the cases that lean to A against those that lean to B, ties
             and contradictions left out; None where no pair is decided.
         p_adjusted: The same after Holm, over all criteria; None for other groups, which are only
-            looked at.
+            examined.
     """
 
     n_pairs: int
@@ -176,7 +176,7 @@ class StoppingRule:
     """Looks after every case whether the question is decided, without spoiling the error rate.
 
     A case counts once, with its first pair; ties, contradictions and failures change nothing. The
-    e-value may be looked at as often as one likes: where there is no difference it reaches
+    e-value may be examined as often as one likes: where there is no difference it reaches
     1 / alpha with a probability of at most alpha, ever. That holds for cases in an order that has
     nothing to do with who wins them, so that they are shuffled.
     """
@@ -201,7 +201,7 @@ class StoppingRule:
 
     @property
     def is_over(self) -> bool:
-        """Whether no further case is to be looked at."""
+        """Whether no further case is to be examined."""
         return self.is_decided or len(self._seen) == self.max_cases
 
     def look(self, comparison: Comparison) -> None:

@@ -270,7 +270,7 @@ class OrderTally:
         self._cases.append(case)
         self._flips.append(nan if consistent is None else float(not consistent))
         every = list(answers)
-        # Keyed by question: orders are paired only where the same judge was asked the same, both
+        # Keyed by question: orders are paired only where the same judge was called alike, both
         # ways.
         chosen = {
             (each.judge, each.criterion, each.repeat, each.order): each.choice

@@ -215,7 +215,7 @@ def _tiers(variants: Iterable[VariantFigures], gate: Gate) -> Iterator[TierGateR
 
 
 def _required(summary: RunSummary, gate: Gate) -> Iterator[TierGateResult]:
-    """The required criteria of each variant, whose means are looked at one by one."""
+    """The required criteria of each variant, whose means are examined one by one."""
     rubric = summary.run.rubric
     names = [one.name for one in rubric.criteria if one.required] if rubric is not None else []
     for variant in summary.variants if gate.min_required is not None else ():

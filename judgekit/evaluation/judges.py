@@ -370,7 +370,7 @@ def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
     return refresh or ("unreadable" if retry_errors and not frozen else False)
 
 
-# The key of a run's `config` under which it says how its judges were asked.
+# The key of a run's `config` under which it says how its judges were called.
 JUDGING_KEY = "asked"
 
 

@@ -149,7 +149,7 @@ def ordered_results(results: Iterable[CaseResult], run: RunInfo) -> list[CaseRes
 
 
 def run_verdicts(run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
-    """What the rubric concludes for each answer of a run, with how its judges were asked."""
+    """What the rubric concludes for each answer of a run, with how its judges were called."""
     asked = judging_of_run(run)
     found = (conclude_result(result, run).verdict for result in results)
     return [one.model_copy(update={"asked": asked}) for one in found if one is not None]
@@ -311,7 +311,7 @@ _NEAR = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeFilter:
-    """Which answers are looked at; several wishes must all be met."""
+    """Which answers are examined; several wishes must all be met."""
 
     variants: tuple[str, ...] = ()
     case_id: str | None = None

@@ -349,7 +349,7 @@ QuestionChoice: TypeAlias = "Callable[[OutputPair, Sequence[JudgeQuestion]], lis
 
 
 def pair_question(judge: Judge | Panel, rubric: Rubric, names: Iterable[str] = ()) -> PairQuestion:
-    """The question that a judge is asked about each pair, by one rubric."""
+    """What a judge is to decide about each pair, by one rubric."""
     hidden = tuple(names)
 
     async def ask(_: int, pair: OutputPair) -> Comparison:
@@ -432,7 +432,7 @@ class ComparisonLoop:
         self._stop = asyncio.Event()
         self._reasons: set[LoopEnd] = set()
         self.detail: str | None = None
-        """The error after which no model is asked any more."""
+        """The error after which no model is called any more."""
 
     @property
     def ended(self) -> LoopEnd | None:

@@ -39,7 +39,7 @@ def rank_comparisons(
     ties: Ties = "half",
     alpha: float = 0.05,
 ) -> RankingSummary:
-    """Rank the sides of comparisons that were made before; no judge is asked.
+    """Rank the sides of comparisons that were made before; no judge is called.
 
     Args:
         comparisons: Comparisons that name their variants; or a file of them, as `judgekit compare
@@ -101,7 +101,7 @@ class Ranker:
 
     @property
     def fatal_error(self) -> str | None:
-        """The error after which no model is asked any more; None where there was none."""
+        """The error after which no model is called any more; None where there was none."""
         return self._loop.detail
 
     def interrupt(self) -> None:

@@ -164,7 +164,7 @@ def _newest(runs: Iterable[RunInfo]) -> tuple[RunInfo, ...]:
 
 
 class _Scope:
-    """The part of each suite that is looked at: some of its cases, or some of its variants."""
+    """The part of each suite that is examined: some of its cases, or some of its variants."""
 
     def __init__(
         self,

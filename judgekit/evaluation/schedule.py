@@ -165,7 +165,7 @@ MEMORY_KEY = "quality_memory"
 _WORDS = {
     "cases": "the cases, their order or what is chosen of them",
     "rubric": "the rubric",
-    "judges": "the judges or how they are asked",
+    "judges": "the judges or their settings",
     "variants": "the variants or their prompts",
     "assertions": "the assertions",
     "measures": "the profile or the scorers",

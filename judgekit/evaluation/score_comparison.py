@@ -1,4 +1,4 @@
-"""Compares two runs by the scores of their outputs, paired by case; no judge is asked."""
+"""Compares two runs by the scores of their outputs, paired by case; no judge is called."""
 
 from __future__ import annotations
 

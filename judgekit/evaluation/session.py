@@ -436,7 +436,7 @@ def _check_settings(suite: Suite, execution: ExecutionOptions) -> None:
         raise SettingsError(f"a share of {execution.review:g} cannot be reviewed: 0 to 1 can")
     if execution.review and any(judge.kind == "human" for judge in suite.judge):
         raise SettingsError(
-            "the suite asks a human already (judge: human), and a review is of automated verdicts",
+            "the suite has a human judge already; a review is of automated verdicts",
             hint="omit the review, or the human judge",
         )
     if suite.settings.repeats > 1 and suite.settings.retry_failed:
@@ -502,7 +502,7 @@ _STOP_MESSAGES: dict[RunStopReason, str] = {
     "budget": "the cost limit allows no further call",
     "time": "the time it may take is used up",
     "fail_fast": "an answer did not pass",
-    "model": "a model cannot be asked",
+    "model": "a model cannot be called",
 }
 
 _FROZEN_MESSAGE = "the frozen cache lacks replies"

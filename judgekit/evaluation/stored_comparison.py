@@ -393,7 +393,7 @@ class SideComparer:
 
     @property
     def fatal_error(self) -> str | None:
-        """The error after which no model is asked any more; None where there was none."""
+        """The error after which no model is called any more; None where there was none."""
         return self._loop.detail
 
     def interrupt(self) -> None:

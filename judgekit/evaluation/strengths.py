@@ -220,7 +220,7 @@ def _wald(strengths: Strengths) -> dict[tuple[str, str], PairEvidence]:
     return found
 
 
-# Where no interval is looked at.
+# Where no interval is examined.
 _ANY_LEVEL = 0.95
 
 

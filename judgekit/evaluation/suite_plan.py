@@ -249,7 +249,7 @@ def _smallest_change(n_cases: int, share: float) -> float | None:
     return change if change <= 1 else None
 
 
-# So many answers of a run are looked at.
+# So many answers of a run are examined.
 _MOST_ANSWERS = 5_000
 _CHARACTERS_PER_TOKEN = 4
 _MOST_RUNS = 5

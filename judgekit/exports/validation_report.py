@@ -1,6 +1,6 @@
 """Writes a run as a validation report (S2.8): dimensions with evidence, strata, recommendations.
 
-A recommendation is derived from what the run measured and what its rubric says; no model is asked.
+A recommendation is derived from what the run measured and what its rubric says; no model is called.
 """
 
 from __future__ import annotations

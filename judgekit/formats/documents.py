@@ -272,7 +272,7 @@ class _Builder:
             self._fail(event, "merge keys (<<) are not part of YAML 1.2; write the fields out")
         if key in top.value:
             first = self.lines[(*top.where, key)]
-            self._fail(event, f"the key {key!r} stands twice; first in line {first}")
+            self._fail(event, f"the key {key!r} appears twice; first in line {first}")
         if event.anchor is not None:
             self._anchors[event.anchor] = (key, 1)
         top.key = key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from pydantic import ConfigDict, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
 
-from judgekit.errors import DatasetError
+from judgekit.errors import DatasetError, NotImportedWarning
 from judgekit.formats.problems import (
     DUPLICATE_ID,
     FieldFault,
@@ -124,6 +125,26 @@ class ForeignFile:
         """Record a warning: the file can be used, but should be fixed."""
         self.add(where, message, remedy, case_id=case_id, severity="warning")
 
+    def leave_out(
+        self, at: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
+    ) -> None:
+        """Record that a part of the file is not imported; the rest of it is."""
+        self.add(at, message, remedy, case_id=case_id, severity="left_out")
+
+    def not_imported(
+        self,
+        what: str,
+        at: KeyPath,
+        reason: str,
+        remedy: str | None = None,
+        *,
+        case_id: str | None = None,
+    ) -> JsonObject:
+        """Leave out an assertion or a transform; the spec that marks its case in every result."""
+        self.leave_out(at, f"`{what[:60]}` is not imported: {reason}", remedy, case_id=case_id)
+        line = self.document.line_of(*at)
+        return {"type": "not_imported", "what": what[:60], "reason": reason, "line": line}
+
     def record(
         self,
         model: type[AnyRecord],
@@ -228,6 +249,7 @@ class ForeignFile:
     def dataset(self, *, unique: bool = True) -> Dataset:
         """The cases as a dataset; without a name of its own it is named like the file."""
         self.refuse_errors(unique=unique)
+        self._warn_of_omissions()
         name = str(self.header.get("name") or "").strip() or self.document.path.stem
         version = str(self.header.get("version", "1"))
         described = self.header.get("description")
@@ -237,6 +259,19 @@ class ForeignFile:
             cases.insert(place, case)
         dataset = Dataset(name=name, version=version, description=description, cases=tuple(cases))
         return with_memory_objects(dataset, self.memory_objects)
+
+    def _warn_of_omissions(self) -> None:
+        """Warn once about all that was left out; with `--strict` that is an error."""
+        left_out = [problem for problem in self.problems if problem.severity == "left_out"]
+        if left_out:
+            parts = "1 part" if len(left_out) == 1 else f"{len(left_out)} parts"
+            path, verb = self.document.path, "is" if len(left_out) == 1 else "are"
+            message = f"{parts} of the file {verb} not imported"
+            hint = f"list with: judgekit validate {path}"
+            line = left_out[0].line
+            warnings.warn(
+                NotImportedWarning(message, path=path, line=line, hint=hint), stacklevel=1
+            )
 
     def refuse_errors(self, *, unique: bool = True) -> None:
         """Raise the first error, if there is one."""
@@ -328,7 +363,7 @@ def _with_remedy(fault: FieldFault) -> FieldFault:
     if fault.where == ("id",) and "missing" in fault.message:
         remedy = "give every case an id of its own"
     elif fault.where == ("input",) and "missing" in fault.message:
-        remedy = "give the case what the system is asked"
+        remedy = "give the case the input of the system under test"
     elif "is not known" in fault.message and len(fault.where) == 1:
         remedy = f"{fault.remedy} (fields of your own go under `metadata`)"
     return FieldFault(fault.where, fault.message, remedy)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
 
 
-Severity = Literal["error", "warning"]
-"""An error makes a file unusable; a warning does not."""
+Severity = Literal["error", "left_out", "warning"]
+"""An error makes a file unusable; a warning does not; what is left out is not imported."""
 
 
 class Problem(Record):
@@ -46,7 +46,8 @@ class Problem(Record):
         where = "" if self.path is None else f"{self.path}:{line} "
         case = "" if self.case_id is None else f"case {self.case_id!r}: "
         remedy = "" if self.remedy is None else f"; {self.remedy}"
-        return f"{where}{self.severity}: {case}{self.message}{remedy}"
+        severity = self.severity.replace("_", " ")
+        return f"{where}{severity}: {case}{self.message}{remedy}"
 
 
 def problem_from_error(error: JudgekitError) -> Problem:

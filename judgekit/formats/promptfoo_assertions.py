@@ -24,6 +24,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     TRAJECTORY_ASSERTIONS,
     PromptfooChecks,
     UnsupportedAssertionError,
+    is_foreign_name,
     is_threshold,
     replacement_hint,
     trajectory_spec,
@@ -48,6 +49,11 @@ _CODE_FILE = re.compile(r"^file://.*\.(?:js|mjs|cjs|ts|py|rb)(?::\w+)?$")
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
 _FILE = "file://"
 _UNIT = {"min": 0, "max": 1}
+_NO_CODE = "code is never run from a file of data"
+_WRITE_IT = (
+    "write what it checks as `contains`, `regex`, `is-json` or an `llm-rubric`, or name a script "
+    "of your own with `--allow-scripts`"
+)
 
 # How many unused settings of one assertion are listed; a file may have millions.
 _LISTED = 20
@@ -93,7 +99,9 @@ class AssertionReader:
             assertion = _Assertion(name, fields, at)
             if name == "assert-set":
                 self._take_set(assertion, variables, checks, is_scored=is_scored)
-            elif not self._is_code(assertion):
+            elif (marker := self._omission(assertion)) is not None:
+                checks.add(marker, at)
+            else:
                 value = self._value(fields.get("value"), (*at, "value"), variables)
                 self._take(replace(assertion, value=value), checks, is_scored=is_scored)
         return checks
@@ -139,25 +147,22 @@ class AssertionReader:
         self._reading.add((*at, "$ref"), message, suggest_name(name[:60], self._templates))
         return None
 
-    def _is_code(self, item: _Assertion) -> bool:
-        value = item.fields.get("value")
+    def _omission(self, item: _Assertion) -> JsonObject | None:
+        """What marks a case whose assertion is left out: it is code, or has no counterpart."""
+        value, plain = item.fields.get("value"), item.plain
         # A value that names a code file is run by promptfoo, whatever the assertion is.
         is_file = isinstance(value, str) and _CODE_FILE.match(value) is not None
-        if item.plain in CODE_ASSERTIONS or is_file:
-            message = (
-                f"the assertion `{item.plain}` holds code, which is never run from a file of data"
-            )
-            remedy = (
-                "write what it checks as `contains`, `regex`, `is-json` or an `llm-rubric`, or "
-                "name a script of your own with `--allow-scripts`"
-            )
-            self._reading.add(item.value_at, message, remedy)
-            return True
+        if plain in CODE_ASSERTIONS or is_file:
+            return self._reading.not_imported(item.name, item.value_at, _NO_CODE, _WRITE_IT)
         if "transform" in item.fields:
-            message = "`transform` is code, which is never run from a file of data"
-            self._reading.add((*item.at, "transform"), message, "check the output as it is")
-            return True
-        return False
+            at: KeyPath = (*item.at, "transform")
+            return self._reading.not_imported("transform", at, _NO_CODE, _WRITE_IT)
+        is_known = plain in KNOWN_ASSERTIONS or plain.partition(":")[0] == PROMPTFOO_SIMILAR
+        if is_known or not is_foreign_name(plain):
+            return None
+        at = (*item.at, "type")
+        reason = "it has no counterpart here"
+        return self._reading.not_imported(item.name, at, reason, replacement_hint(plain))
 
     def _value(self, value: JsonValue, at: KeyPath, variables: JsonObject) -> JsonValue:
         def read(text: str, place: KeyPath) -> JsonValue:

@@ -126,6 +126,11 @@ def replacement_hint(name: str) -> str | None:
     return PROMPTFOO_ELSEWHERE.get(name)
 
 
+def is_foreign_name(name: str) -> bool:
+    """Whether it is an assertion of promptfoo, and not a misspelt name."""
+    return name in PROMPTFOO_ELSEWHERE or name.startswith(_REDTEAM)
+
+
 # Assertions whose score promptfoo puts into a mean as it is.
 _SCORED = frozenset({"bleu", "meteor", "rouge-n", "similar", "tool-call-f1"})
 

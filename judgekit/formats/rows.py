@@ -191,7 +191,7 @@ def _cell_row(cells: list[str], names: list[str], path: Path, line: int) -> File
             f"{len(cells)} cells where the header names {len(names)} columns",
             path=path,
             line=line,
-            hint='a text with commas or line ends stands in double quotes, and " in it as ""',
+            hint='put a text with commas or line breaks in double quotes, and write " in it as ""',
         )
     return FileRow(
         line, {n: unescape_formula(c) for n, c in zip(names, cells, strict=True)}, is_table=True

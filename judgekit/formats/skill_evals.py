@@ -201,7 +201,7 @@ def check_history(document: ParsedDocument) -> ForeignFile:
             number, score = version.get("version"), version.get("average_score")
             at = ("versions", index)
             if isinstance(number, int) and number in numbers:
-                reading.add((*at, "version"), f"the version {number} stands twice")
+                reading.add((*at, "version"), f"the version {number} appears twice")
             if isinstance(score, int | float) and not LOWEST_SCORE <= score <= HIGHEST_SCORE:
                 shown = f"{score:g}" if abs(score) < _HUGE else "a huge number"
                 message = f"`average_score` is {shown}, but scores are from 1 to 5"

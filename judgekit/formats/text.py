@@ -347,7 +347,7 @@ def _fault(text: str, *, path: Path, first_line: int) -> DatasetError:
         if token in {"[", "{"} and len(where) >= MAX_JSON_DEPTH:
             message = f"nested deeper than {MAX_JSON_DEPTH} levels"
         elif token is None and where in keys:
-            message = f"the key {where[-1]!r} stands twice in the same object"
+            message = f"the key {where[-1]!r} appears twice in the same object"
         elif token is None:
             keys.add(where)
         else:

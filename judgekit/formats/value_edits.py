@@ -230,7 +230,7 @@ class _EditedText:
     def _span(self, where: KeyPath) -> ValueSpan:
         span = self.spans.get(where)
         if span is None:
-            raise SettingsError("an alias stands there", hint="change it in the text")
+            raise SettingsError("there is an alias", hint="change it in the text")
         return span
 
     def _siblings(self, where: KeyPath) -> list[KeyPath]:

@@ -313,7 +313,7 @@ class BlindPair:
     """Their variants; no judge sees these names."""
 
     scrubbed: tuple[ScrubbedPassage, ...] | None
-    """What was taken out; None where scrubbing is off."""
+    """What was removed; None where scrubbing is off."""
 
     is_identical: bool
     """Whether a judge would see the same text twice, which is a tie without a question."""

@@ -231,7 +231,7 @@ class LimitedModel(ModelAround):
         while True:
             if wait_s > 0:
                 await self._pause(slots, wait_s)
-            # Looked at again after each sleep: another call may have prolonged the pause.
+            # Examined again after each sleep: another call may have prolonged the pause.
             wait_s = self._held_until - self._clock()
             if wait_s > _MAX_WAIT_S:
                 raise ProviderFault(

@@ -146,7 +146,7 @@ def _unfenced(pieces: Sequence[TemplatePiece], place: str | None) -> Iterator[Fl
 def _outside_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     for piece in parsed.pieces.get("", ()):
         if piece.text.strip() or piece.names:
-            message = "this stands outside of every block and is never sent"
+            message = "this is outside every block and is never sent"
             remedy = "move it into the block system, shared or question"
             yield _at(piece, Flaw("outside-blocks", "warning", message, remedy))
             return
@@ -286,7 +286,7 @@ def _trial_flaws(template: PromptTemplate) -> Iterator[Flaw]:
             loose |= {name for name, word in _SENTINELS.items() if word in outside}
     if loose:
         named = ", ".join(sorted(loose))
-        message = f"rendered, {named} stands outside of its fence"
+        message = f"rendered, {named} is outside its fence"
         remedy = "print it through the filter `fenced` and no other"
         yield Flaw("unfenced", "error", message, remedy)
 

@@ -113,7 +113,7 @@ _JUDGE_OPTIONS = (
         choice_parser("per_criterion", "joint"),
     ),
     PluginOption(
-        "repeats", "N", "Number of times each question is asked.",
+        "repeats", "N", "Judge calls for each question.",
         parse_count,
     ),
     PluginOption(

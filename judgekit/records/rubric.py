@@ -177,7 +177,7 @@ def _needs(value: object) -> object:
     return needs
 
 
-# What a judge is asked of a criterion only where it is set. Omitted at their defaults, they leave
+# What is sent of a criterion only where it is set. Omitted at their defaults, they leave
 # the fingerprints of all other rubrics, and with them calibrations and stored runs, as they were.
 _OPTIONAL = ("examples", "needs", "template", "judge")
 
@@ -189,7 +189,7 @@ class Criterion(Record):
     """Short name; unique in its rubric."""
 
     question: Name
-    """What the judge is asked about the output."""
+    """The question to the judge about the output."""
 
     scale: Annotated[Scale, BeforeValidator(_scale)]
     """The scores it may get: a mapping, a list of levels, or a shipped scale's name."""

@@ -78,7 +78,7 @@ class RunPanel(Record):
     """Weight of each judge by its identity, for `weighted`; a judge that is not named has 1."""
 
     escalate_below: Annotated[float, Field(ge=0, le=1)] | None = None
-    """For `cascade`: below this confidence the next judge is asked; a failure escalates too."""
+    """For `cascade`: below this confidence the next judge is called; a failure escalates too."""
 
     named: dict[Name, Name] = Field(default_factory=dict)
     """Identities of the judges that have a name, by it (`Criterion.judge`); each grades only the

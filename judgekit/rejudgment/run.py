@@ -66,7 +66,7 @@ async def rejudge(
         How many verdicts change, agreement of old and new, and the shift of each criterion.
 
     Raises:
-        SettingsError: When the run has no rubric, so that no judge was asked.
+        SettingsError: When the run has no rubric, so that no judge was called.
         InputError: When the template does not fit an output.
         NotComparableError: When the rubric asks something else, so that differences would not be
             those of the judge (found before the first call).
@@ -245,7 +245,7 @@ def paired_verdicts(
         before = conclude_result(result, old)
         after = None if again is None else conclude_result(again, new)
         if before.verdict is None:
-            continue  # no judge was asked about it
+            continue  # no judge was called about it
         if result.output.error is not None:
             left_out[OUTPUT_ERROR] += 1
         elif after is None or after.verdict is None:

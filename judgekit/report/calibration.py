@@ -8,6 +8,7 @@ The plots are in `calibration_plots`.
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from functools import partial
 from math import ceil, isnan
 from typing import TYPE_CHECKING, cast
 
@@ -40,7 +41,7 @@ from judgekit.report.document import (
 )
 from judgekit.report.item_cases import KnownAnswers, calibration_cases
 from judgekit.report.numbers import difference_unit, format_decimal, format_share
-from judgekit.report.segments import MIN_SEGMENT_CASES
+from judgekit.report.segments import fold_segments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         LabelBudget,
         LabelledComparison,
         Review,
+        Segment,
         StandInAnswer,
         Trust,
     )
@@ -71,12 +73,12 @@ def calibration_document(
     is_pairwise = report.kind == "pairwise"
     choices = _PREFERENCE_WORDS if is_pairwise else None
     right = _RIGHT["pairwise" if is_pairwise else report.options.right]
-    segments, more_segments = _segment_tables(parts, right)
+    segments = _segment_blocks(parts, right)
     classes = _class_table(own or parts)
     is_short = len(classes.rows) <= _MOST_LEVELS
     worst = [*_disagreements(parts, choices=choices), _next_label_lines(report)]
     details = [
-        *more_segments,
+        *segments[:-1],
         None if is_short else classes,
         _annotator_table(report.pooled),
         *_confusion_tables(report),
@@ -94,7 +96,7 @@ def calibration_document(
         _correction_table(parts),
         _confidence_lines(own or parts),
         _substitution_lines(own or parts),
-        segments,
+        *segments[-1:],
         *(worst if answers is None else [calibration_cases(report, answers, not_empty(worst))]),
         Details("Annotators, levels, further segments and labels", not_empty(details)),
     ]
@@ -347,34 +349,35 @@ def with_human_labels(document: Document, found: LabelledComparison, a: str, b: 
     )
 
 
-def _segment_tables(
-    parts: Sequence[CriterionCalibration], right: str
-) -> tuple[Block | None, list[Block]]:
-    tables = [_segment_table(part, right, is_only=len(parts) == 1) for part in parts]
-    last = tables[-1]
-    n_more = len(last.rows) - _MOST_ROWS
-    # Below 10 cases a segment holds a few outputs: its figures would only invite over-reading.
-    if parts[-1].n < MIN_SEGMENT_CASES:
-        return None, list(tables)
-    if n_more <= 0:
-        return last, list(tables[:-1])
-    first = replace(
-        last, rows=last.rows[:_MOST_ROWS], notes=(f"… and {n_more:,} more with -v", right)
-    )
-    return first, [replace(last, rows=last.rows[_MOST_ROWS:]), *tables[:-1]]
+def _segment_blocks(parts: Sequence[CriterionCalibration], right: str) -> list[Block]:
+    """The figures of each segment, for each criterion and the whole."""
+    return [
+        fold_segments(
+            {f"{one.kind} {one.name}": one for one in part.segments},
+            partial(_segment_table, part=part, right=right),
+            size=lambda one: one.n,
+            n_all=part.n,
+            noun="labelled item",
+            title="By segment" if len(parts) == 1 else f"By segment: {part.name}",
+        )
+        for part in parts
+        if part.segments
+    ]
 
 
-def _segment_table(part: CriterionCalibration, right: str, *, is_only: bool) -> Table:
+def _segment_table(
+    segments: Mapping[str, Segment], title: str, *, part: CriterionCalibration, right: str
+) -> Table:
     return table_of(
-        part.segments,
+        segments.items(),
         {
-            "": lambda one: f"{one.kind} {one.name}",
-            "n": lambda one: f"{one.n:,}",
-            "right": lambda one: rate_cell(one.right),
-            _head("kappa", [part]): lambda one: mean_cell(one.kappa),
-            "judge - human": lambda one: difference_cell(one.bias),
+            "": lambda row: row[0],
+            "n": lambda row: f"{row[1].n:,}",
+            "right": lambda row: rate_cell(row[1].right),
+            _head("kappa", [part]): lambda row: mean_cell(row[1].kappa),
+            "judge - human": lambda row: difference_cell(row[1].bias),
         },
-        "By segment" if is_only else f"By segment: {part.name}",
+        title,
         (right, difference_unit([part.name])),
     )
 

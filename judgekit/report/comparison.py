@@ -60,11 +60,16 @@ _HALF = 0.5
 def comparison_document(summary: ComparisonSummary, cases: CaseTable | None = None) -> Document:
     """A blind comparison: the decision, who won how often, its limits; on a page its `cases`."""
     a, b = (message.printable(name, 40) for name in (summary.a, summary.b))
-    n_cases = summary.whole.rate.n
     blocks: list[Block | None] = [
         _wins_table({"overall": summary.whole, **summary.criteria}),
         _first_slot_bar(summary),
-        segment_block(summary.strata, summary.tags, _segment_wins_table, n_cases=n_cases),
+        segment_block(
+            summary.strata,
+            summary.tags,
+            _segment_wins_table,
+            size=lambda one: one.rate.n,
+            n_cases=summary.whole.rate.n,
+        ),
         None if summary.panel is None else panel_table(summary.panel),
         cases,
         Lines(tuple(comparison_notes(summary))),
@@ -240,7 +245,6 @@ def score_comparison_document(
     a, b = (message.printable(name, 40) for name in (compared.a, compared.b))
     overall = {"value": compared.value, "pass rate": compared.pass_rate, **compared.criteria}
     leading = compared.value or compared.pass_rate
-    n_cases = 0 if leading is None else leading.estimate.n
     # A missing value is no 0: such cases are left out, and the bounds show what they could do.
     sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"
     lines = [
@@ -260,7 +264,13 @@ def score_comparison_document(
         conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
         blocks=not_empty([
             _scores_table(overall),
-            segment_block(compared.strata, compared.tags, _scores_table, n_cases=n_cases),
+            segment_block(
+                compared.strata,
+                compared.tags,
+                _scores_table,
+                size=lambda one: one.estimate.n,
+                n_cases=0 if leading is None else leading.estimate.n,
+            ),
             cases,
             Lines((*_test_lines(compared), *lines)),
         ]),
@@ -397,7 +407,13 @@ def ranking_document(summary: RankingSummary, cases: CaseTable | None = None) ->
     blocks: list[Block | None] = [
         _strengths(summary),
         _matrix(summary) if is_small else None,
-        segment_block(summary.strata, summary.tags, _segment_wins, n_cases=summary.n_cases),
+        segment_block(
+            summary.strata,
+            summary.tags,
+            _segment_wins,
+            size=lambda one: one.n_cases,
+            n_cases=summary.n_cases,
+        ),
         None if panel is None else panel_table(panel, wins=False),
         cases,
         Lines(tuple(ranking_notes(summary))),

@@ -189,6 +189,9 @@ class Axis:
     is_log: bool = False
     """Whether equal distances are equal ratios: of sizes from 1,000 to 64,000 most are small."""
 
+    is_count: bool = False
+    """Whether it counts, so that no number stands between two whole ones."""
+
     names: tuple[str, ...] = ()
     """What stands at 1, 2, … in the place of numbers."""
 
@@ -294,6 +297,9 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Details(Section):
     """A section that few readers need: folded on a page, and in a terminal only with -v."""
+
+    hint: str = ""
+    """What a terminal prints without -v: how much is left out, and how to see it."""
 
 
 Block = (

@@ -84,7 +84,13 @@ def rejudgment_document(found: Rejudged, answers: KnownAnswers | None = None) ->
         blocks=not_empty([
             Lines(figures),
             _shift_table(found.criteria),
-            segment_block(found.strata, found.tags, _segment_table, n_cases=found.n_cases),
+            segment_block(
+                found.strata,
+                found.tags,
+                _segment_table,
+                size=lambda one: one.n_cases,
+                n_cases=found.n_cases,
+            ),
             *listed,
             Lines(tuple(rejudgment_notes(found))),
         ]),

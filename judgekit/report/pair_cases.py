@@ -204,7 +204,7 @@ class PairView:
             self._texts = prepare_pair(pair.a, pair.b, names, scrubs=scrubs).texts
 
     def outputs(self, *names: str) -> list[PageJson]:
-        """Both outputs, with the evidence of `groups`, and where names were taken out."""
+        """Both outputs, with the evidence of `groups`, and where names were removed."""
         if self._pair is None:
             return []
         shown = []

@@ -148,7 +148,8 @@ def _distribution(
     missing = f"; {numbers.format_count(n_missing, 'case')} without a value" if n_missing else ""
     n = numbers.format_count(found.total(), "case")
     words = f"{name}: values of {n}{missing}."
-    return Plot(words, Axis("value", 0, 1), Axis("cases", 0, most * 1.1), tuple(series))
+    cases = Axis("cases", 0, most * 1.1, is_count=True)
+    return Plot(words, Axis("value", 0, 1), cases, tuple(series))
 
 
 def _cost_plot(variants: Sequence[VariantFigures]) -> list[Plot]:

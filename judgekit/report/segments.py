@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import GroupFigures, StratumNeed, VariantFigures
     from judgekit.report.document import Block, T
 
-MIN_SEGMENT_CASES = 10
-"""With fewer cases, a terminal shows strata and tags only with -v: their intervals say nothing."""
-
+_FEWEST_CASES = 10
 # A longer table would push the conclusion out of a terminal: tags are then shown with -v.
 _MOST_ROWS = 30
 _LONGEST_NAME = 26
@@ -37,22 +36,67 @@ def segment_block(
     tags: Mapping[str, T],
     as_table: Callable[[Mapping[str, T], str], Table],
     *,
+    size: Callable[[T], int],
     n_cases: int,
     note: str = "",
 ) -> Block:
     """The same figures for each stratum and tag, with a note about the strata."""
-    of_strata = {f"stratum {name}": figures for name, figures in strata.items()}
-    of_tags = {f"tag {name}": figures for name, figures in tags.items()}
-    table = as_table(of_strata | of_tags, _TITLE)
-    if note:
-        table = replace(table, notes=(*table.notes, note))
-    # Of a few cases a segment has one or two: its interval covers nearly everything.
-    if n_cases < MIN_SEGMENT_CASES:
-        return Details(_TITLE, not_empty([replace(table, title="")]))
-    if len(table.rows) <= _MOST_ROWS:
-        return table
-    first = replace(as_table(of_strata, ""), notes=table.notes)
-    return Section(_TITLE, not_empty([first, Details("By tag", (as_table(of_tags, ""),))]))
+    segments = {f"stratum {name}": figures for name, figures in strata.items()}
+    segments |= {f"tag {name}": figures for name, figures in tags.items()}
+    notes = (note,) if note else ()
+    return fold_segments(segments, as_table, size=size, n_all=n_cases, notes=notes)
+
+
+def fold_segments(
+    segments: Mapping[str, T],
+    as_table: Callable[[Mapping[str, T], str], Table],
+    *,
+    size: Callable[[T], int],
+    n_all: int,
+    noun: str = "case",
+    title: str = _TITLE,
+    notes: tuple[str, ...] = (),
+) -> Block:
+    """A table of the segments with enough cases; the others are folded below it."""
+    segments = _each_once(segments, as_table, size)
+    # Of a few cases the interval covers nearly everything, and such rows hide the others.
+    large = {name: one for name, one in segments.items() if size(one) >= _FEWEST_CASES}
+    if len(as_table(large, "").rows) > _MOST_ROWS:
+        large = {name: one for name, one in large.items() if not name.startswith("tag ")}
+    others = {name: one for name, one in segments.items() if name not in large}
+    first, rest = as_table(large, title), as_table(others, "")
+    first = replace(first, notes=(*first.notes, *notes))
+    if not others:
+        return first
+    if n_all < _FEWEST_CASES:  # no segment has enough, which goes without saying
+        return Details(title, (replace(rest, notes=first.notes),))
+    are_small = all(size(one) < _FEWEST_CASES for one in others.values())
+    words = numbers.format_count(len(others), "segment" if are_small else "further segment")
+    words += f" with fewer than {_FEWEST_CASES} {noun}s" if are_small else ""
+    hint = f"{words} {'is' if len(others) == 1 else 'are'} not shown; -v shows all"
+    rest = replace(rest, notes=() if large else first.notes)
+    blocks = not_empty([replace(first, title=""), Details(words, (rest,), hint=hint)])
+    return Section(title, blocks)
+
+
+def _each_once(
+    segments: Mapping[str, T],
+    as_table: Callable[[Mapping[str, T], str], Table],
+    size: Callable[[T], int],
+) -> dict[str, T]:
+    """The segments; a stratum and a tag that have the same figures are one, under both names."""
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for name, one in segments.items():
+        # Of a few cases, other cases may well have the same figures.
+        key = name if size(one) < _FEWEST_CASES else ""
+        # What is undefined is not equal to itself, but it is written alike.
+        alike[key + repr([row[1:] for row in as_table({name: one}, "").rows])].append(name)
+    labels = {name: name for name in segments}
+    for first, *others in alike.values():
+        if len({name.partition(" ")[0] for name in (first, *others)}) == len(others) + 1:
+            labels[first] = ", ".join((first, *others))
+            labels = {name: label for name, label in labels.items() if name not in others}
+    return {label: segments[name] for name, label in labels.items()}
 
 
 def variant_segments(variants: Sequence[VariantFigures], note: str = "") -> Block:
@@ -68,7 +112,14 @@ def variant_segments(variants: Sequence[VariantFigures], note: str = "") -> Bloc
             [(one, one.tags) for one in variants],
         )
     )
-    return segment_block(strata, tags, _variant_table, n_cases=n_cases, note=note)
+    return segment_block(
+        strata,
+        tags,
+        _variant_table,
+        size=lambda groups: max(one.n_cases for one in groups.values()),
+        n_cases=n_cases,
+        note=note,
+    )
 
 
 def name_column(segments: Iterable[str]) -> Column:

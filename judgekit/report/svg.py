@@ -86,7 +86,7 @@ def known_points(series: Series) -> list[tuple[float, float, int]]:
 
 def _ticks(axis: Axis) -> list[float]:
     span = axis.high - axis.low
-    step = _round_step(span / _MOST_STEPS)
+    step = _round_step(max(span / _MOST_STEPS, float(axis.is_count)))
     start = ceil(axis.low / step - _ROUNDING) * step
     # Where whole steps lead from end to end, both carry a tick: they are bounds of a scale, which
     # readers look for. A zero in between matters more.

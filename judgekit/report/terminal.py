@@ -189,8 +189,12 @@ def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
 def _print_section(block: Section, console: Console, *, verbose: bool) -> None:
     # A heading over nothing but plots would stand alone: a terminal draws none.
     is_drawing = all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro
+    if is_drawing:
+        return
     # Few readers need details, and what fills the screen hides the conclusion.
-    if is_drawing or (isinstance(block, Details) and not verbose):
+    if isinstance(block, Details) and not verbose:
+        if block.hint:
+            console.print(HangingText(_text(block.hint, "dim"), margin=2))
         return
     _print_title(console, block.title)
     if block.intro:

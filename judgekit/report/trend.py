@@ -179,7 +179,7 @@ def _plots(trend: QualityTrend, *, is_wide: bool = True) -> list[Plot]:
         words += (
             " A dashed line is a break: the measure changed, and nothing is compared across it."
         )
-    x = Axis("run", 0.5, len(trend.points) + 0.5)
+    x = Axis("run", 0.5, len(trend.points) + 0.5, is_count=True)
     return [Plot(words, x, y, tuple(series), is_wide=is_wide)]
 
 

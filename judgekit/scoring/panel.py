@@ -160,7 +160,7 @@ def is_cascade_open(
 def is_confident(
     judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], limit: float | None
 ) -> bool:
-    """Whether one judge is confident enough of a criterion that no further judge is asked."""
+    """Whether one judge is confident enough of a criterion that no further judge is called."""
     least = limit or 0.0
     return (
         bool(judgments)

@@ -66,7 +66,7 @@ class FindingsCache:
     """The findings of each suite, until its runs change; threads may share it.
 
     Those of a run that did not finish are stored nowhere: each time they follow from all of its
-    answers. What a running run finds is looked at when it ends.
+    answers. What a running run finds is examined when it ends.
     """
 
     def __init__(self, store: RunStore) -> None:

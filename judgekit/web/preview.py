@@ -118,7 +118,7 @@ class _Prepared:
         if not judges.panel.judges:
             notes.append("The suite names no judge: nothing is sent.")
         elif rubric is None:
-            notes.append("This case is decided by its checks: no judge is asked about it.")
+            notes.append("This case is decided by its checks: no judge is called for it.")
         if self.output.error is not None:
             notes.append(f"The output is an error, which is not judged: {self.output.error}")
         elif rubric is not None:
@@ -157,7 +157,7 @@ async def preview_or_try(
 async def _tried(prepared: _Prepared, calls_key: str) -> JsonObject:
     rubric, judges = prepared.rubric, prepared.opened.judges
     if (refusal := prepared.refusal) is not None or rubric is None:
-        raise SettingsError(refusal or "no judge is asked about this case")
+        raise SettingsError(refusal or "no judge is called for this case")
     if prepared.calls_key != calls_key:
         raise SettingsError(
             "the calls are no longer those whose price was shown",

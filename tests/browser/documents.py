@@ -1,4 +1,4 @@
-"""A page of every kind of result, from results made here: no judge is asked."""
+"""A page of every kind of result, from results made here: no judge is called."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_an_empty_cache_and_rejected_replies_are_told(run: Run, tmp_path: Path) 
     reject(CACHE, requests()[0])
     out = run("cache", "explain", "-n", "1").out.splitlines()
     assert out[0] == "0 of 2 requests cached"
-    assert out[1].startswith("1 request asked before, but the reply was cut short")
+    assert out[1].startswith("1 request sent before, but the reply was cut short")
     assert out[2] == "the cache is empty: 2 requests not cached"
 
 

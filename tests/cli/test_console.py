@@ -110,6 +110,30 @@ def test_no_color_is_honoured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     assert console.stdout().no_color
 
 
+class Terminal(io.StringIO):
+    """A stream that says of itself that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_an_error_is_red_on_a_terminal_only_and_never_with_no_color(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def written(stream: io.StringIO) -> str:
+        monkeypatch.setattr(sys, "stderr", stream)
+        with pytest.raises(SystemExit):
+            main(["data", "get", "llmbarr"])
+        return stream.getvalue()
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert written(Terminal()).startswith("\x1b[31merror:\x1b[0m no ")
+    assert written(io.StringIO()).startswith("error: no ")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert written(Terminal()).startswith("error: no ")
+
+
 def test_notes_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     console.note("done")
     assert capsys.readouterr() == ("", "done\n")

@@ -58,7 +58,7 @@ def test_a_row_may_leave_out_what_another_has_said(run: Run, tmp_path: Path) -> 
     ("second", "told"),
     [
         ({"id": "r1", "input": "Other?", "output": "x"}, "line 1"),
-        ({"id": "r2", "output": "x"}, "does not say what was asked"),
+        ({"id": "r2", "output": "x"}, "this row has no input"),
         ({"input": "?", "output": "x"}, "`case_id` is missing"),
     ],
 )

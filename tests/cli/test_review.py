@@ -110,7 +110,7 @@ def test_reviews_are_labels_for_a_calibration(run: Run, judged: Path) -> None:
 def test_a_review_of_what_a_human_judges_is_refused(run: Run, tmp_path: Path) -> None:
     lay_suite(tmp_path, judge="human", rubric="rubric.yaml", assertions=None)
     refused = run("run", "--review", "0.5")
-    assert (refused.code, "asks a human already" in refused.err) == (2, True)
+    assert (refused.code, "has a human judge already" in refused.err) == (2, True)
     unstored = run("grade", "v1.jsonl", "--review", "0.5", "--no-store")
     assert (unstored.code, "nothing to review" in unstored.err) == (2, True)
 

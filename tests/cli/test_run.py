@@ -187,7 +187,7 @@ def test_a_judge_whose_key_is_refused_ends_the_run_with_code_3(run: Run, tmp_pat
         assert server.n_requests <= 4
     info = kept(tmp_path)[0]
     assert (ran.code, info.status) == (3, "incomplete")
-    assert "stopped: a model cannot be asked" in ran.err
+    assert "stopped: a model cannot be called" in ran.err
     assert "--retry-errors" in ran.err
 
 

@@ -116,7 +116,7 @@ def test_another_rubric_begins_the_series_and_its_alert_again(
     # Four scores show nothing by themselves.
     assert again.code == 0
     said = " ".join(again.err.split())
-    assert "are not comparable and are no longer looked at: criterion 1 (good) edited" in said
+    assert "are not comparable and are no longer included: criterion 1 (good) edited" in said
     trend = run("trend", "--json").json["series"]
     assert [one["break"] is None for one in trend] == [True, True, False]
 

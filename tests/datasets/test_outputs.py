@@ -197,7 +197,7 @@ def test_without_cases_a_row_brings_its_own(tmp_path: Path) -> None:
     assert case == Case(id="a", input="Q", reference="R", context=1)
     assert (output.text, output.metadata) == ("t", {})
     unasked = put(tmp_path, {"id": "a", "text": "t"})
-    with pytest.raises(DatasetError, match="does not say what was asked") as caught:
+    with pytest.raises(DatasetError, match="this row has no input") as caught:
         list(iter_case_outputs(unasked))
     assert "--cases" in str(caught.value.hint)
     [(case, output)] = iter_case_outputs(unasked, needs_input=False)

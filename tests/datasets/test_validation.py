@@ -344,7 +344,7 @@ def test_every_problem_of_mapped_columns_is_found_at_once(tmp_path: Path) -> Non
     problems = validate_path(put(tmp_path, json.dumps(suite), "s.json"))
     errors = [(p.line, p.message) for p in problems if p.severity == "error"]
     assert {line for line, _ in errors} == {1, 2, 3, 4}
-    assert (3, "a duplicate, it stands twice (a); first in line 1") in errors
+    assert (3, "a duplicate: it appears twice (a); first in line 1") in errors
     assert (1, "no case has the id 'b'") in errors
 
 
@@ -359,7 +359,7 @@ def test_an_id_given_twice_is_told_of_unsound_cases_too(tmp_path: Path) -> None:
     cases = [{"id": "a", "input": 1, "tags": 3}, {"id": "a", "inpt": 2}, {"id": "a", "input": 3}]
     problems = validate_path(put(tmp_path, "\n".join(map(json.dumps, cases)), "a.jsonl"))
     told = [(p.line, p.message) for p in problems if p.message.startswith("a duplicate")]
-    assert told == [(line, "a duplicate, it stands twice (a); first in line 1") for line in (2, 3)]
+    assert told == [(line, "a duplicate: it appears twice (a); first in line 1") for line in (2, 3)]
 
 
 def test_damaged_rows_of_another_tool_are_told_with_the_faults_of_the_others(

@@ -38,8 +38,8 @@ def test_scalars_follow_the_core_rules_of_yaml_1_2(
 
 
 UNSOUND = [
-    ("a: 1\nb: 2\na: 3", "the key 'a' stands twice; first in line 1", 3),
-    ("x:\n  - {b: 1,\n     b: 2}", "the key 'b' stands twice; first in line 2", 3),
+    ("a: 1\nb: 2\na: 3", "the key 'a' appears twice; first in line 1", 3),
+    ("x:\n  - {b: 1,\n     b: 2}", "the key 'b' appears twice; first in line 2", 3),
     ("a: .nan", "cannot|not a number that can be held", 1),
     ("a: -.inf", "not a number that can be held", 1),
     ("a: 1e999", "not a number that can be held", 1),

@@ -28,7 +28,7 @@ def test_a_history_has_its_versions_and_the_current_one() -> None:
 @pytest.mark.parametrize(
     ("value", "what"),
     [
-        (make({"version": 0}, {"version": 0}), "the version 0 stands twice"),
+        (make({"version": 0}, {"version": 0}), "the version 0 appears twice"),
         (make({"version": 0}, current=3), "no version has the number 3"),
         (make({"version": 0, "average_score": 9}), "`average_score` is 9, but scores are from 1"),
         (make({"version": 0, "average_score": 10**400}), "a huge number"),
@@ -52,7 +52,7 @@ def test_an_unsound_version_hides_no_other_fault(tmp_path: Path) -> None:
     told = [problem.message for problem in errors_of(write(tmp_path, make(*versions, current=7)))]
     assert len(told) == 4
     assert {
-        "the version 1 stands twice",
+        "the version 1 appears twice",
         "`average_score` is 9, but scores are from 1 to 5",
         "no version has the number 7",
     } < set(told)

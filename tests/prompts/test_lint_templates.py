@@ -101,7 +101,7 @@ def test_text_that_leaves_its_fence_is_found_by_rendering(tmp_path: Path) -> Non
     half = "{{ output | fenced | replace('>\\n', '> ') }}"
     text = GOOD.replace('{{ output | fenced("output") }}', half)
     (flaw,) = of_template(tmp_path, text)
-    assert "rendered, output stands outside" in flaw.message
+    assert "rendered, output is outside" in flaw.message
 
 
 def test_a_flaw_in_a_partial_is_told_with_its_file(tmp_path: Path) -> None:

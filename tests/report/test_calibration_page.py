@@ -128,14 +128,16 @@ def test_comparisons_show_both_orders() -> None:
     assert "right: the judge names the winner that humans name" in text or "By segment" not in text
 
 
-def test_many_segments_are_cut_short_with_a_note() -> None:
+def test_segments_of_a_few_items_are_counted_and_shown_with_all() -> None:
     crowd = Crowd(30)
     rows = [row | {"metadata": {"doc": row["case_id"]}} for row in crowd.labels()]
     report = jk.calibrate(
         crowd.verdicts(), rows, rubric=RUBRIC, options=CalibrationOptions(by=("doc",))
     )
-    assert "… and 6 more with -v" in shown(report)
+    hint = "30 segments with fewer than 10 labelled items are not shown; -v shows all"
+    assert hint in shown(report)
     assert "doc c029" not in shown(report)
+    assert hint not in shown(report, full=True)
     assert "doc c029" in shown(report, full=True)
 
 

@@ -126,7 +126,6 @@ def test_segments_are_shown_from_ten_cases_on_and_else_on_request() -> None:
         print_document(console, ranking_document(made), verbose=verbose)
         return re.sub(" +", " ", drawn(console))
 
-    assert " stratum simple 10 x 100 % [72, 100]\n y 0 % [0, 28]" in ranked(10)
-    assert " tag t 10 x 100 %" in ranked(10)
+    assert " stratum simple, tag t 10 x 100 % [72, 100]\n y 0 % [0, 28]" in ranked(10)
     assert "stratum simple" not in ranked(9)
     assert "stratum simple 9 x" in ranked(9, verbose=True)

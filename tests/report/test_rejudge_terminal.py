@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 MIXED = [(1.0, 1.0)] * 8 + [(0.5, 1.0)] * 3 + [(1.0, 0.0)]
 
 
-def text(found: Rejudged, *, verbose: bool = False) -> str:
-    console = plain_console(80)
+def text(found: Rejudged, *, verbose: bool = False, width: int = 80) -> str:
+    console = plain_console(width)
     print_document(console, rejudgment_document(found), verbose=verbose)
     return drawn(console)
 
@@ -112,8 +112,10 @@ def test_segments_are_shown_from_ten_cases_on_and_else_on_request() -> None:
         return compare_verdicts(pairs, make_rubric(), (("old",), ("new",)), **fields)
 
     many, few = text(rejudged(10)), text(rejudged(9))
-    (row,) = [line.split() for line in many.splitlines() if line.startswith(" stratum simple")]
-    assert row[2:10] == ["10", "100", "%", "[72,", "100]", "100", "%", "0"]
+    # The tag is on the same cases: its figures are not repeated.
+    assert "stratum simple, tag policy" in text(rejudged(10), width=200)
+    (row,) = [line.split() for line in many.splitlines() if line.startswith(" stratum")]
+    assert row[1:9] == ["10", "100", "%", "[72,", "100]", "100", "%", "0"]
     assert max(map(len, many.splitlines())) <= 80
     assert "stratum simple" not in few
     assert "stratum simple" in text(rejudged(9), verbose=True)

@@ -118,6 +118,13 @@ def test_a_logarithmic_axis_has_equal_steps_for_equal_ratios() -> None:
     ]  # fmt: skip
 
 
+def test_between_two_runs_an_axis_of_runs_has_no_tick() -> None:
+    figure = plot(Series(((1.0, 0.5), (2.0, 0.5))), low=0.5, high=2.5, is_count=True)
+    ticks = [tick.text for tick in parts(figure, "text", "tick")]
+    assert ticks[-2:] == ["1", "2"]
+    assert "1.5" not in ticks
+
+
 def test_the_key_covers_nothing() -> None:
     one, two = Series(((0, 0),), name="a"), Series(((0, 0),), name="b")
     assert parts(plot(one), "text", "key") == []

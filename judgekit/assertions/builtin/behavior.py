@@ -167,3 +167,22 @@ def _node_statuses(output: Output) -> dict[str, str]:
         for node, status in found.items()
     }
     return {node: status for node, status in statuses.items() if isinstance(status, str)}
+
+
+@assertion("not_imported")
+def not_imported(
+    output: Output,  # noqa: ARG001 - nothing of it is checked
+    *,
+    what: Name,
+    reason: str,
+    line: int | None = None,
+) -> AssertionResult:
+    """Mark a case that lost a check when it was imported; the result is always an error.
+
+    Args:
+        what: The check of the other tool.
+        reason: Why it was not imported.
+        line: Its line in the file.
+    """
+    place = "" if line is None else f" (line {line})"
+    raise UndecidedError(f"`{what}` is not imported{place}: {reason}")

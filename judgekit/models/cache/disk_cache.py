@@ -392,7 +392,7 @@ class FileKeyLocks(LocalKeyLocks):
         self._warned = True
         warnings.warn(
             f"{self._path}: the system grants no locks ({error}); "
-            "two processes may pay twice for a request they ask at the same moment",
+            "two processes may pay twice for a request they send at the same moment",
             CacheWarning,
             stacklevel=3,
         )

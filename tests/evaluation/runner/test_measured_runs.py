@@ -243,7 +243,7 @@ async def test_what_cannot_be_had_twice_is_paid_once_and_counted_each_time(
     ("scorer", "what"),
     [
         ({"method": "embedding"}, "'similarity' needs a `model` of embeddings"),
-        ({"model": "openai/e"}, "asks a model only with `method: embedding`"),
+        ({"model": "openai/e"}, "calls a model only with `method: embedding`"),
         ({"name": "overall"}, "no scorer may be called 'overall'"),
     ],
 )

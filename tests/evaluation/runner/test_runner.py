@@ -270,7 +270,7 @@ async def test_a_model_that_cannot_be_asked_ends_the_run_at_once(bench: MakeBenc
     run = await small.sit(target, session=session)
     assert len(target.asked) <= 4
     assert (run.status, session.reason) == ("incomplete", "model")
-    assert run.reason == "a model cannot be asked: no such key"
+    assert run.reason == "a model cannot be called: no such key"
     again = Told()
     run = await small.sit(again, session=Session(retry_errors=True))
     assert (run.status, len(again.asked)) == ("complete", 500)

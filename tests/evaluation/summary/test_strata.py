@@ -133,6 +133,9 @@ def test_a_run_shows_each_stratum_and_tag_with_its_cases_and_intervals() -> None
         *answers(("simple", 8, 0.5), ("complex", 4, 0.0), tags=("policy",), variant="w"),
     )
     text = shown(found, width=100)
+    assert "stratum" not in text
+    assert "2 segments with fewer than 10 cases are not shown; -v shows all" in text
+    text = shown(found, width=100, verbose=True)
     lines = [line.split() for line in text.splitlines()]
     assert next(line for line in lines if line[:2] == ["stratum", "simple"])[:9] == [
         "stratum",
@@ -145,7 +148,6 @@ def test_a_run_shows_each_stratum_and_tag_with_its_cases_and_intervals() -> None
         "[68,",
         "100]",
     ]
-    # Small groups are shown with their wide interval.
     assert any(line[:5] == ["stratum", "complex", "v", "4", "0/4"] for line in lines)
     assert any(line[:4] == ["tag", "policy", "v", "12"] for line in lines)
     assert max(map(len, shown(found).splitlines())) <= 80
