@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
 
 from judgekit.assertions.registry import (
     ELSEWHERE,
@@ -239,6 +240,7 @@ def read_arguments(
     for key, value in settings.items():
         # Files of other tools write `nodeId`; here the parameter is `node_id` or `node`.
         own = _HUMP.sub("_", key).lower()
+        own = own if key in {own, to_camel(own)} else key
         spellings = (renamed.get(key, key), own, own.removesuffix("_id"))
         parameter = next((each for each in spellings if each in declared.parameters), None)
         if parameter is None or parameter in fixed:

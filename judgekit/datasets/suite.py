@@ -15,6 +15,8 @@ from judgekit.datasets.judge_settings import HumanSettings, SuiteJudge
 from judgekit.fingerprint import omit_at_default
 from judgekit.formats import as_path, is_foreign_file
 from judgekit.records import (
+    MODEL_BY_NODE,
+    PROVIDER_BY_NODE,
     Case,
     Count,
     EvaluationProfileName,
@@ -172,10 +174,12 @@ class VariantSettings(Record):
     prompt_version: str | None = None
     """The version of the prompt it uses."""
 
-    model_by_node: dict[str, str] = Field(default_factory=dict)
-    """The model each node uses."""
+    model_by_node: dict[str, str] = Field(default_factory=dict, validation_alias=MODEL_BY_NODE)
+    """The model each node uses; it reaches a program under test, as `provider_by_node` does."""
 
-    provider_by_node: dict[str, str] = Field(default_factory=dict)
+    provider_by_node: dict[str, str] = Field(
+        default_factory=dict, validation_alias=PROVIDER_BY_NODE
+    )
     """The provider each node uses."""
 
     added_context_tokens: TokenSize | None = None

@@ -259,6 +259,10 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 }
 
 
+# Results are kept in files named after cases; `.` and `..` are folders.
+_FILE_NAME = re.compile(r"\w[\w.-]{0,98}\w|\w")
+
+
 class _WorkflowCase(CamelRecord):
     id: Name
     name: str | None = None
@@ -283,6 +287,10 @@ def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
         reading.header = {"name": header.id, "version": header.version}
     workflow = fields.get("workflowName")
     for at, case in reading.records(_WorkflowCase, fields.get("cases"), ("cases",)):
+        if not _FILE_NAME.fullmatch(case.id):
+            message = f"the id {case.id[:80]!r} cannot be the name of a file"
+            remedy = "use letters, digits, hyphens, dots and underscores, at most 100"
+            reading.add((*at, "id"), message, remedy, case_id=case.id[:80])
         _check_assertions(case, at, reading)
         known = case.model_dump(mode="json", include={*_WorkflowCase.model_fields})
         agent = workflow if isinstance(workflow, str) else None

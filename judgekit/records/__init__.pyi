@@ -87,6 +87,8 @@ from .judgment import (
     Verdict as Verdict,
 )
 from .output import (
+    MODEL_BY_NODE as MODEL_BY_NODE,
+    PROVIDER_BY_NODE as PROVIDER_BY_NODE,
     Output as Output,
     TargetErrorKind as TargetErrorKind,
     TraceEvent as TraceEvent,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Literal, Self
 
-from pydantic import ConfigDict, Field, JsonValue, model_validator
+from pydantic import AliasChoices, ConfigDict, Field, JsonValue, model_validator
 
 from judgekit.fingerprint import omit_at_default
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
@@ -100,6 +100,18 @@ class TraceEvent(Record):
     content: JsonValue = None
     """Its content: a text, the arguments of a call, a result."""
 
+    @model_validator(mode="after")
+    def _links_a_recording(self) -> Self:
+        fields = self.model_extra or {}
+        if self.type != "recording:linked":
+            return self
+        if (mode := fields.get("mode", "live")) not in {"record", "replay", "live"}:
+            raise ValueError(f"the `mode` of a recording is record, replay or live, not {mode!r}")
+        for name in ("runId", "nodeId", "providerType", "recordingId"):
+            if not isinstance(fields.get(name, ""), str):
+                raise ValueError(f"the `{name}` of a recording must be a text")  # noqa: TRY004
+        return self
+
 
 class Output(Record):
     """What one variant produced for one case; never altered."""
@@ -144,14 +156,23 @@ class Output(Record):
         return self
 
 
+MODEL_BY_NODE = AliasChoices("model_by_node", "modelByNode")
+"""The names under which a variant's models are read; `modelByNode` is that of S1 files."""
+
+PROVIDER_BY_NODE = AliasChoices("provider_by_node", "providerTypeByNode")
+"""The names under which a variant's providers are read."""
+
+
 class Variant(Record):
     """The version that produced outputs: a prompt, a model, an agent, a recorded file."""
 
     id: Name
     """Name of the variant; never shown to a judge."""
 
-    model_by_node: dict[str, str] = Field(default_factory=dict)
-    provider_by_node: dict[str, str] = Field(default_factory=dict)
+    model_by_node: dict[str, str] = Field(default_factory=dict, validation_alias=MODEL_BY_NODE)
+    provider_by_node: dict[str, str] = Field(
+        default_factory=dict, validation_alias=PROVIDER_BY_NODE
+    )
     tags: tuple[str, ...] = ()
     prompt_version: str | None = None
     added_context_tokens: Count | None = None

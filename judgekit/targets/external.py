@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import aiohttp
 
-    from judgekit.records import Case, Output, TargetErrorKind
+    from judgekit.records import Case, JsonObject, Output, TargetErrorKind
 
 LARGEST_OUTPUT_BYTES = 10 * 2**20
 
@@ -59,6 +59,7 @@ class EndpointTarget:
         timeout_s: float,
         connect_s: float = 10.0,
         secrets: Sequence[str] = (),
+        about: JsonObject | None = None,
     ) -> None:
         self._origin = _origin(url)
         if self._origin is None:
@@ -82,11 +83,12 @@ class EndpointTarget:
         self._timeout_s = timeout_s
         self._connect_s = connect_s
         self._secrets = tuple(secrets)
+        self._about: JsonObject = {"id": variant} if about is None else about
         self._sessions = http_sessions(url, timeout_s=None, connect_s=connect_s)
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id, self._secrets)
-        body = encode_call(case, repeat)
+        body = encode_call(case, repeat, self._about)
         session = await self._sessions.current()
         timeout_s = call_timeout_s(case, self._timeout_s)
         # One deadline for redirects and body together: aiohttp's own would begin again with each.
@@ -172,6 +174,7 @@ class CommandTarget:
         environment: Mapping[str, str],
         limits: ProcessLimits,
         secrets: Sequence[str] = (),
+        about: JsonObject | None = None,
     ) -> None:
         try:
             # Looked for now, so that a missing program is reported once, before any case and any
@@ -186,10 +189,11 @@ class CommandTarget:
         self._environment = environment
         self._limits = limits
         self._secrets = tuple(secrets)
+        self._about: JsonObject = {"id": variant} if about is None else about
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id, self._secrets)
-        stdin = encode_call(case, repeat)
+        stdin = encode_call(case, repeat, self._about)
         limits = replace(self._limits, timeout_s=call_timeout_s(case, self._limits.timeout_s))
         try:
             stdout = await run_process(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from judgekit.datasets import Suite, VariantSettings
     from judgekit.models import Connection
+    from judgekit.records import JsonObject
     from judgekit.targets.target import Target
 
 
@@ -35,13 +37,19 @@ def open_target(
     if settings.outputs is not None:
         return RecordedTarget(settings.id, suite.resolve(settings.outputs))
     if settings.python is not None:
-        return PythonTarget(settings.id, settings.python, folder=suite.folder, timeout_s=timeout_s)
+        return PythonTarget(
+            settings.id,
+            settings.python,
+            folder=suite.folder,
+            timeout_s=timeout_s,
+            about=_about(settings),
+        )
     if settings.command is not None:
         own, secrets = expand_variables(
             settings.environment, environment, where=f"variant {settings.id!r}: the variable"
         )
         # The program gets no secret but those its variant names: an output under test is untrusted.
-        shown = {**suite.settings.environment, **own}
+        shown = {**_variant_variables(settings), **suite.settings.environment, **own}
         return CommandTarget(
             settings.id,
             settings.command,
@@ -49,6 +57,7 @@ def open_target(
             environment=scrub_environment(shown, own=environment),
             limits=ProcessLimits(timeout_s=timeout_s, memory_bytes=None),
             secrets=secrets,
+            about=_about(settings),
         )
     if settings.http is not None:
         known = {**environment, **suite.settings.environment}
@@ -62,8 +71,23 @@ def open_target(
             headers=headers,
             timeout_s=timeout_s,
             secrets=secrets,
+            about=_about(settings),
         )
     return _prompt(settings, suite, connect_model, template_folders)
+
+
+def _about(settings: VariantSettings) -> JsonObject:
+    """What a system under test gets of its variant, so that one program can serve several."""
+    return settings.model_dump(mode="json", include={"id", "model_by_node", "provider_by_node"})
+
+
+def _variant_variables(settings: VariantSettings) -> dict[str, str]:
+    known = {"VARIANT": settings.id} | {
+        name.upper(): json.dumps(by_node)
+        for name, by_node in _about(settings).items()
+        if isinstance(by_node, dict) and by_node
+    }
+    return {f"JUDGEKIT_{name}": text for name, text in known.items()}
 
 
 def _prompt(

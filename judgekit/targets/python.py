@@ -22,7 +22,7 @@ from judgekit.errors import (
     StoreError,
     UnknownNameError,
 )
-from judgekit.records import Case, Output
+from judgekit.records import Case, JsonObject, Output
 from judgekit.targets.target import TargetCall, call_timeout_s
 
 if TYPE_CHECKING:
@@ -43,25 +43,35 @@ _SHARE_OF_LIMIT = 0.25
 
 
 class PythonTarget:
-    """Calls a function with each case, and with `repeat` where it has such a parameter.
+    """Calls a function with each case, with `repeat` and `variant` where it has such a parameter.
 
     A function that is not async runs in a thread of its own; all calls of one that is run in one
     event loop in a thread beside the run's, so that they may share their clients. One that hangs
     cannot be killed: its thread is left behind after the timeout, and the run continues.
     """
 
-    def __init__(self, variant: str, function: str, *, folder: Path, timeout_s: float) -> None:
+    def __init__(
+        self,
+        variant: str,
+        function: str,
+        *,
+        folder: Path,
+        timeout_s: float,
+        about: JsonObject | None = None,
+    ) -> None:
         self.id = variant
         self._folder = folder.resolve()
         self._timeout_s = timeout_s
         self._function = _load_function(function, self._folder)
         self._is_async = inspect.iscoroutinefunction(self._function)
+        own: JsonObject = {"variant": {"id": variant} if about is None else about}
+        self._named = own if _accepts_parameter(self._function, "variant") else {}
         self._takes_repeat = _accepts_parameter(self._function, "repeat")
         self._loop = EventLoopThread(grace_s=min(_GRACE_S, timeout_s * _SHARE_OF_LIMIT))
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id)
-        named = {"repeat": repeat} if self._takes_repeat else {}
+        named = {**self._named, "repeat": repeat} if self._takes_repeat else self._named
         deadline_s = call_timeout_s(case, self._timeout_s)
         deadline = asyncio.timeout(deadline_s)
         try:
@@ -91,7 +101,7 @@ class PythonTarget:
     async def aclose(self) -> None:
         await self._loop.aclose()
 
-    async def _called(self, case: Case, named: dict[str, int]) -> object:
+    async def _called(self, case: Case, named: JsonObject) -> object:
         if self._is_async:
             return await self._loop.run(
                 lambda: cast("Awaitable[object]", self._function(case, **named))

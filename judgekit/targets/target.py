@@ -12,7 +12,7 @@ from judgekit.datasets import read_output
 from judgekit.errors import DatasetError
 from judgekit.formats import FileRow, decode_utf8, parse_strict_json
 from judgekit.models import redact
-from judgekit.records import Case, Output, TargetErrorKind
+from judgekit.records import Case, JsonObject, Output, TargetErrorKind
 from judgekit.subprocess import printable_text
 
 
@@ -108,10 +108,10 @@ class TargetCall:
         return output.model_copy(update=known)
 
 
-def encode_call(case: Case, repeat: int) -> bytes:
-    """A case as it is sent to a system under test."""
+def encode_call(case: Case, repeat: int, about: JsonObject) -> bytes:
+    """A case as it is sent to a system under test, with the variant that it is to be."""
     # Lone surrogates have no UTF-8: they are sent escaped, so that one bad character stops no run.
-    whole = {**case.to_json(), "repeat": repeat}
+    whole = {**case.to_json(), "repeat": repeat, "variant": about}
     return json.dumps(whole, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.assertions import evaluate_assertions
+from judgekit.errors import InputError
 from judgekit.records import Output
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ def test_a_node_that_has_events_was_executed() -> None:
     result = one("behavior.node_executed", output, nodeId="b")
     assert result.passed is False
     assert result.message == "b was not executed; executed were: a"
+
+
+def test_a_misspelt_node_is_an_error() -> None:
+    with pytest.raises(InputError, match="takes no `nodeID`; did you mean `node_id`"):
+        one("behavior.node_executed", Output(text="x"), nodeID="b")
 
 
 def test_the_snapshot_says_what_was_executed_too() -> None:

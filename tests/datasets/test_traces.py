@@ -47,6 +47,10 @@ def test_what_runtime_events_do_not_say_is_missing_and_not_zero() -> None:
     assert events_from_runtime([{"type": "agent:complete"}]).usage is None
     with pytest.raises(DatasetError, match="event 2 has no `type`"):
         events_from_runtime([{"type": "a"}, {"name": "b"}])
+    with pytest.raises(DatasetError, match="record, replay or live, not 'bogus'"):
+        events_from_runtime([{"type": "recording:linked", "mode": "bogus"}])
+    with pytest.raises(DatasetError, match="the `recordingId` of a recording must be a text"):
+        events_from_runtime([{"type": "recording:linked", "mode": "live", "recordingId": 7}])
     with pytest.raises(DatasetError, match=r"event 1: .*`type`"):
         events_from_runtime([{"type": " "}])
 

@@ -280,6 +280,18 @@ def test_cases_of_another_tool_are_looked_at_as_a_dataset(tmp_path: Path) -> Non
     ]
 
 
+def test_an_id_that_is_no_name_of_a_file_is_an_error_of_a_workflow(tmp_path: Path) -> None:
+    cases = [
+        {"id": name, "input": "Q", "assertions": [{"type": "behavior.no_errors"}]}
+        for name in ("a/../b", "..", "a.v-1_b")
+    ]
+    value = {"id": "d", "workflowName": "w", "version": "1", "cases": cases}
+    told = [
+        message for _, _, message in seen(validate_path(put(tmp_path, json.dumps(value), "d.json")))
+    ]
+    assert told == [f"the id {name!r} cannot be the name of a file" for name in ("a/../b", "..")]
+
+
 def test_a_damaged_line_of_another_tools_rows_is_told_with_the_others(tmp_path: Path) -> None:
     path = put(tmp_path, '{"type": "test-case", "fields": {}}\nnope\n', "a.jsonl")
     assert any("not JSON" in problem.message for problem in validate_path(path))

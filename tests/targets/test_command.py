@@ -53,7 +53,7 @@ async def test_the_program_sees_the_whole_case(tmp_path: Path) -> None:
     program = "import json, sys; print(json.dumps({'data': json.load(sys.stdin)}))"
     case = make_case(metadata={"city": "Rom"}, context="Policy")
     output = await opened(tmp_path, program).answer(case)
-    assert output.data == {**case.to_json(), "repeat": 0}
+    assert output.data == {**case.to_json(), "repeat": 0, "variant": {"id": "v1"}}
 
 
 async def test_its_own_duration_and_error_are_kept(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ async def test_the_case_is_sent_and_the_output_comes_back(method: str) -> None:
     ((verb, path, headers, case),) = server.seen
     assert (verb, path, headers["X-Key"]) == (method, "/answer", "abc")
     assert headers["Content-Type"] == "application/json"
-    assert case == {**make_case().to_json(), "repeat": 1}
+    assert case == {**make_case().to_json(), "repeat": 1, "variant": {"id": "v1"}}
     assert (output.text, output.case_id, output.variant) == ("Can I return it?", "refund", "v1")
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,6 +64,32 @@ async def test_a_function_is_imported_beside_the_suite(tmp_path: Path) -> None:
     (tmp_path / "opened_agent.py").write_text("def f(case): return 'called'", encoding="utf-8")
     target = opened(tmp_path, python="opened_agent:f")
     assert (await target.answer(make_case())).text == "called"
+
+
+SEES = """\
+import json, os, sys
+def f(case, variant): return {"data": variant}
+if __name__ == "__main__":
+    own = {k: v for k, v in os.environ.items() if k.startswith("JUDGEKIT_")}
+    print(json.dumps({"data": [json.load(sys.stdin)["variant"], own]}))
+"""
+
+
+async def test_a_program_is_told_which_variant_it_is(tmp_path: Path) -> None:
+    (tmp_path / "seeing_agent.py").write_text(SEES, encoding="utf-8")
+    own = {"modelByNode": {"main": "m"}, "providerTypeByNode": {"main": "p"}}
+    about = {"id": "v1", "model_by_node": {"main": "m"}, "provider_by_node": {"main": "p"}}
+    called = opened(tmp_path, python="seeing_agent:f", **own)
+    assert (await called.answer(make_case())).data == about
+    started = opened(tmp_path, command=[sys.executable, "seeing_agent.py"], **own)
+    assert (await started.answer(make_case())).data == [
+        about,
+        {
+            "JUDGEKIT_VARIANT": "v1",
+            "JUDGEKIT_MODEL_BY_NODE": '{"main": "m"}',
+            "JUDGEKIT_PROVIDER_BY_NODE": '{"main": "p"}',
+        },
+    ]
 
 
 async def test_a_command_gets_the_declared_environment_and_no_other(tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from judgekit.targets.target import TargetCall, encode_call
 from tests.factories import make_case
+
+if TYPE_CHECKING:
+    from judgekit.records import JsonObject
 
 
 @pytest.mark.parametrize(
@@ -28,6 +32,7 @@ def test_a_charset_that_does_not_read_the_reply_is_an_error_of_it(
 
 def test_a_case_is_sent_as_it_is_also_with_half_a_surrogate_pair() -> None:
     case = make_case(input={"naïve": "a\ud800b"})
-    sent = encode_call(case, 2)
-    assert json.loads(sent) == {**case.to_json(), "repeat": 2}
+    about: JsonObject = {"id": "v1", "model_by_node": {"main": "m"}}
+    sent = encode_call(case, 2, about)
+    assert json.loads(sent) == {**case.to_json(), "repeat": 2, "variant": about}
     assert "naïve".encode() in sent
