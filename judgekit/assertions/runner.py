@@ -114,7 +114,14 @@ def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> Ass
     if check.is_negated and found.passed is not None:
         known["passed"] = not found.passed
         known["value"] = None if found.value is None else 1 - found.value
+    if known.get("passed", found.passed) and _has_lost_check(found.parts):
+        known |= {"passed": None, "value": None, "error": found.message}
     return replace_fields(found, known)
+
+
+def _has_lost_check(parts: Sequence[AssertionResult]) -> bool:
+    """Whether a group lost a check when it was imported: it never passes, even if others decide."""
+    return any(part.type.endswith("not_imported") or _has_lost_check(part.parts) for part in parts)
 
 
 def _call_assertion(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
