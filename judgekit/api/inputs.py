@@ -33,10 +33,14 @@ if TYPE_CHECKING:
 
 
 def read_data(data: object, cases: CaseData | None, name: str) -> list[CaseOutput]:
-    """Outputs with their cases, from a file or from memory."""
+    """Outputs with their cases; those of a file without a variant are named after the file."""
     dataset = None if cases is None else load_dataset(cases, unique=True)
     if isinstance(data, Path | str):
-        return list(iter_case_outputs(data, dataset, needs_input=False))
+        own, rows = Path(data).stem, iter_case_outputs(data, dataset, needs_input=False)
+        return [
+            (case, output.model_copy(update={"variant": output.variant or own}))
+            for case, output in rows
+        ]
     known = None if dataset is None else {case.id: case for case in dataset.cases}
     found = list(read_answers(data, name, known))
     if not found:

@@ -132,6 +132,12 @@ def test_bad_data_is_refused_with_its_place(outputs: Any, words: str) -> None:
         graded(outputs)
 
 
+def test_outputs_of_a_file_are_named_after_it(tmp_path: Path) -> None:
+    rows = [ROWS[0], {**ROWS[1], "variant": "own"}]
+    (tmp_path / "v1.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert [one.variant for one in graded(tmp_path / "v1.jsonl")] == ["v1", "own"]
+
+
 def test_all_outputs_are_judged_at_once_inside_a_running_loop_too() -> None:
     """Every call waits until all of them have been made."""
     here = asyncio.Event()
