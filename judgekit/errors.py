@@ -4,6 +4,7 @@
 JudgekitError
   InputError             the caller's files or arguments; retrying never helps
     DatasetError         a data file is invalid (path, line, case_id)
+      NotImportedWarning parts of another tool's file are not imported; an error with `--strict`
     RubricError          a rubric is invalid
     TemplateError        a prompt template is invalid or cannot be rendered
     UnknownNameError     no such name; suggests similar ones
