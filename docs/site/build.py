@@ -19,6 +19,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -72,7 +74,10 @@ def _stage_notebook(path: Path, target: Path) -> None:
     make_page = runpy.run_path(str(SITE / "notebook.py"))["page"]
     # Its cells write files.
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        text = make_page(path, lambda text: page_text(text, source=source, page=name))
+        # In a thread of its own: the builder may be called where an event loop is running.
+        with ThreadPoolExecutor(1) as thread:
+            rewrite = partial(page_text, source=source, page=name)
+            text = thread.submit(make_page, path, rewrite).result()
     target.write_text(text, encoding="utf-8")
 
 
