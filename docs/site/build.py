@@ -73,11 +73,14 @@ def _stage_notebook(path: Path, target: Path) -> None:
     name = path.relative_to(DOCS).with_suffix(".md").as_posix()
     make_page = runpy.run_path(str(SITE / "notebook.py"))["page"]
     # Its cells write files.
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        # In a thread of its own: the builder may be called where an event loop is running.
-        with ThreadPoolExecutor(1) as thread:
-            rewrite = partial(page_text, source=source, page=name)
-            text = thread.submit(make_page, path, rewrite).result()
+    rewrite = partial(page_text, source=source, page=name)
+    # In a thread of its own: the builder may be called where an event loop is running.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        ThreadPoolExecutor(1) as thread,
+    ):
+        text = thread.submit(make_page, path, rewrite).result()
     target.write_text(text, encoding="utf-8")
 
 
