@@ -6,14 +6,10 @@ They are built in, brought by a test, or declared by other packages as entry poi
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from judgekit.errors import InputError, UnknownNameError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 BUILT_IN = "judgekit"
 """The source of built-in entries."""

@@ -13,10 +13,11 @@ from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation import RankingSummary, Run
 from judgekit.formats import make_frame
 from judgekit.prompts import to_text
-from judgekit.records import Comparison, Verdict
+from judgekit.records import Comparison, JudgeFailure, Judgment, PreferenceFailure, Verdict
 from judgekit.report import (
     PASS_TONES,
     REPORT_SUFFIXES,
+    Block,
     Cell,
     Column,
     Conclusion,
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from judgekit.evaluation import Outcome
-    from judgekit.records import JudgeFailure, Judgment, PreferenceFailure
-    from judgekit.report import Block
 
     Row = dict[str, object]
 

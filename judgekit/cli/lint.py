@@ -28,6 +28,7 @@ from judgekit.datasets import (
 from judgekit.errors import DatasetError, SettingsError, TemplateError, UnknownNameError
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
+    Problem,
     Severity,
     document_kind,
     open_file,
@@ -35,6 +36,7 @@ from judgekit.formats import (
     suffix_of,
 )
 from judgekit.prompts import (
+    Flaw,
     lint_partial,
     lint_rubric,
     lint_template,
@@ -46,9 +48,6 @@ from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from judgekit.formats import Problem
-    from judgekit.prompts import Flaw
 
 
 TEMPLATE_SUFFIX = ".j2"

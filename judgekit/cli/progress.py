@@ -16,7 +16,7 @@ from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.startup import ENDING_SIGNALS
 from judgekit.evaluation import one_per_reply
-from judgekit.records import Judgment, Preference
+from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from judgekit.cli.options import TalkOptions
     from judgekit.judge import Judge
     from judgekit.models import LimitedModel
-    from judgekit.records import JudgeFailure, PreferenceFailure
 
     Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 

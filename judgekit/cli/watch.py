@@ -19,20 +19,17 @@ from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
-from judgekit.cli.suite_setup import GradeOptions, find_same_run, grade_run_setup
-from judgekit.datasets import GrowingLog, LogPosition, is_sampled, read_logged_row
+from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
+from judgekit.datasets import GrowingLog, LogLine, LogPosition, is_sampled, read_logged_row
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.evaluation import Alarm, CaseTally, Run, compare_measures, send_alarm, watch_alarm
 from judgekit.fingerprint import fingerprint
-from judgekit.records import WATCH_TAG, Record
+from judgekit.records import WATCH_TAG, Record, RunInfo
 from judgekit.report import message, numbers
 from judgekit.stats.sequential import restarted_sequence
 
 if TYPE_CHECKING:
-    from judgekit.cli.suite_setup import RunSetup
-    from judgekit.datasets import LogLine
     from judgekit.evaluation import Outcome, RunSummary
-    from judgekit.records import RunInfo
 
 _POLL_S = 1.0
 

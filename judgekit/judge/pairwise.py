@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgekit.judge.exchange import (
     Asker,
@@ -17,10 +17,12 @@ from judgekit.judge.exchange import (
     replace_surrogates,
     stream_results,
 )
-from judgekit.models import choice_distribution
+from judgekit.models import ChoiceDistribution, choice_distribution
 from judgekit.prompts import (
     OVERALL_KEY,
     SLOT_LABELS,
+    PairTemplate,
+    Redaction,
     draw_labels,
     locate_evidence,
     pairwise_text,
@@ -28,9 +30,15 @@ from judgekit.prompts import (
 )
 from judgekit.prompts.parsing import PreferenceReply, parse_preferences
 from judgekit.records import (
+    Case,
     Comparison,
+    Output,
     Preference,
     PreferenceFailure,
+    PreferenceSlot,
+    PresentationOrder,
+    ReconciliationRule,
+    Rubric,
     ScrubbedPassage,
     inactive_rubric_error,
 )
@@ -38,20 +46,9 @@ from judgekit.scoring import conclude_comparison
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
-    from typing import Literal
 
     from judgekit.judge.concurrency import SyncRunner
-    from judgekit.models import ChoiceDistribution
     from judgekit.models.request import ModelReply
-    from judgekit.prompts import PairTemplate, Redaction
-    from judgekit.records import (
-        Case,
-        Output,
-        PreferenceSlot,
-        PresentationOrder,
-        ReconciliationRule,
-        Rubric,
-    )
 
 PreferenceOutcome = Preference | PreferenceFailure
 _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")

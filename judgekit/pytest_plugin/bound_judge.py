@@ -27,11 +27,12 @@ from judgekit.pytest_plugin.options import (
     settings_of_session,
 )
 from judgekit.pytest_plugin.verdict_recorder import (
+    VerdictRecorder,
     unanswered_message,
     verdict_details,
     verdict_summary,
 )
-from judgekit.records import Case, Output, Rubric, Verdict
+from judgekit.records import CalibrationInUse, Case, Output, Rubric, Verdict
 from judgekit.scoring import apply_calibration, passes_by_votes
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.models.request import Model
-    from judgekit.pytest_plugin.verdict_recorder import VerdictRecorder
-    from judgekit.records import CalibrationInUse
 
     _Question = tuple[Case, Output, Rubric]
 

@@ -6,20 +6,14 @@ from collections import Counter
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.calibration import mean_rating
+from judgekit.calibration import AlignedItems, mean_rating
 from judgekit.report import numbers
 from judgekit.report.document import Axis, Plot, Point, Section, Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.calibration import (
-        AlignedItems,
-        CalibrationReport,
-        CriterionCalibration,
-        Reliability,
-        Trust,
-    )
+    from judgekit.calibration import CalibrationReport, CriterionCalibration, Reliability, Trust
 
 _LARGEST_DOT, _SMALLEST_DOT = 9.0, 2.0
 

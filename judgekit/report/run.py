@@ -13,6 +13,10 @@ from judgekit.evaluation import (
     DEFAULT_RUBRICS_KEY,
     SIMILARITY_KEY,
     UNASKED_RUBRICS_KEY,
+    CoverageGateResult,
+    DropGateResult,
+    GateResult,
+    TierGateResult,
     calibration_of_run,
     has_model_judges,
     small_strata,
@@ -48,16 +52,7 @@ from judgekit.report.segments import format_pass_count, stratum_note, variant_se
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judgekit.evaluation import (
-        CoverageGateResult,
-        DropGateResult,
-        FindingChanges,
-        GateResult,
-        RunSummary,
-        TierGateResult,
-        VariantDifference,
-        VariantFigures,
-    )
+    from judgekit.evaluation import FindingChanges, RunSummary, VariantDifference, VariantFigures
 
 _MOST_NAMED = 3
 _MOST_DIFFERENCES = 6

@@ -18,8 +18,8 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import create_engine, event, inspect, select, text
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import Select, create_engine, event, inspect, select, text
+from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, StatementError
 
 from judgekit.byte_lock import lock_byte, unlock_byte
@@ -37,8 +37,6 @@ from judgekit.store.schema import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sqlalchemy import Select
-    from sqlalchemy.engine import Connection, Engine
     from sqlalchemy.pool import ConnectionPoolEntry
 
 _RecordT = TypeVar("_RecordT", bound=Record)

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from judgekit.errors import JudgekitError, SettingsError
 from judgekit.report import Document, asset_text, page_path
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from starlette.requests import Request
-    from starlette.routing import BaseRoute
 
 
 _HOST = "127.0.0.1"

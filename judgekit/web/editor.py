@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 from pydantic import Field, JsonValue, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from judgekit.assertions import PROFILES
 from judgekit.atomic_write import atomic_writer
@@ -56,7 +56,6 @@ from judgekit.web.replies import ViewContext, page_reply, write_route
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.routing import BaseRoute
 
 
 # Files with other suffixes are not opened, whatever they hold.

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from judgekit.calibration import PACKET_FIELD, merge_labels, packet_of, resolve_labels, store_labels
 from judgekit.datasets import locate_labels
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.requests import Request
-    from starlette.routing import BaseRoute
 
 
 class LabellingPages:
