@@ -431,8 +431,8 @@ class ComparisonLoop:
         self._ask, self._in_flight = ask, in_flight
         self._stop = asyncio.Event()
         self._reasons: set[LoopEnd] = set()
-        self.detail: str | None = None
-        """The error after which no model is called any more."""
+        self.fatal_error: str | None = None
+        """The error after which no model is called any more; None where there was none."""
 
     @property
     def ended(self) -> LoopEnd | None:
@@ -443,6 +443,9 @@ class ComparisonLoop:
         """Begin no further pair; what is in flight is still awaited and yielded."""
         self._reasons.add(reason)
         self._stop.set()
+
+    def interrupt(self) -> None:
+        self.end("interrupted")
 
     async def run(
         self, next_round: Callable[[], Iterable[OutputPair] | None]
@@ -457,7 +460,7 @@ class ComparisonLoop:
                         self.end("cost")
                     # Nor after an error that every further call would end in.
                     if fatal := fatal_failure(one.comparison):
-                        self.detail = self.detail or fatal.message
+                        self.fatal_error = self.fatal_error or fatal.message
                         self.end("model")
                     yield one
 

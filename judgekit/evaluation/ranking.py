@@ -66,7 +66,7 @@ def rank_comparisons(
     return rank_matches(collection.matches, rules=rules, questioned=collection.provenance())
 
 
-class Ranker:
+class Ranker(ComparisonLoop):
     """A ranking while it is made: has a judge compare the matches that a selector wants."""
 
     def __init__(
@@ -81,6 +81,7 @@ class Ranker:
         in_flight: int = 32,
     ) -> None:
         rules.check(len(contest.labels))
+        super().__init__(pair_question(judge, rubric, contest.names), in_flight=in_flight)
         self._contest, self._rubric, self._rules = contest, rubric, rules
         self._is_adaptive = pairs == "adaptive"
         self._selector = (
@@ -96,16 +97,6 @@ class Ranker:
         self._collection, self._panel = MatchCollection(), PanelTally()
         self._case_numbers: dict[str, int] = {}
         self._cases: dict[str, Case] = {}
-        ask = pair_question(judge, rubric, contest.names)
-        self._loop = ComparisonLoop(ask, in_flight=in_flight)
-
-    @property
-    def fatal_error(self) -> str | None:
-        """The error after which no model is called any more; None where there was none."""
-        return self._loop.detail
-
-    def interrupt(self) -> None:
-        self._loop.end("interrupted")
 
     async def ask(self) -> AsyncGenerator[Comparison, None]:
         """Ask about every match that the selector wants; variants are named as the sides are."""
@@ -119,7 +110,7 @@ class Ranker:
             chosen = iter(matches)
             return [match.pair for match in matches] or None
 
-        async with aclosing(self._loop.run(next_round)) as judged:
+        async with aclosing(self.run(next_round)) as judged:
             async for pair, found in judged:
                 match = next(chosen)
                 comparison = found.model_copy(update={"variant_a": match.a, "variant_b": match.b})
@@ -139,13 +130,12 @@ class Ranker:
     def summary(self) -> RankingSummary:
         judges = self._collection.judges
         by_money = BudgetExceededError.kind
-        ended = self._loop.ended
         asked = RankingProvenance(
             rubric=self._rubric.name,
             judges=tuple(judges.judges),
             models=tuple(judges.models),
             is_adaptive=self._is_adaptive,
-            ended=self._selector.ended if ended is None or ended == "decided" else ended,
+            ended=self._selector.ended if self.ended in {None, "decided"} else self.ended,
             n_planned=self._contest.n_matches,
             n_errors=judges.n_errors,
             failures={kind: n for kind, n in judges.failures.most_common() if kind != by_money},

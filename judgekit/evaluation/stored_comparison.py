@@ -367,7 +367,7 @@ class ComparisonRecorder:
         return comparer.conclude(pair.case, blind, info.rubric, ordered)
 
 
-class SideComparer:
+class SideComparer(ComparisonLoop):
     """Compares two sides until all pairs are judged or something ends it, recording each answer."""
 
     def __init__(self, pairing: Pairing, recorder: ComparisonRecorder, *, n_slots: int) -> None:
@@ -378,7 +378,7 @@ class SideComparer:
         # Enough pairs in flight to keep every slot busy; few where each may be the last one, since
         # what is in flight then was paid for nothing.
         in_flight = max(4, n_slots) if self._stopping is None else max(1, n_slots // 4)
-        self._loop = ComparisonLoop(recorder.compare, in_flight=in_flight)
+        super().__init__(recorder.compare, in_flight=in_flight)
 
     @property
     def total(self) -> int:
@@ -391,19 +391,11 @@ class SideComparer:
         """Whether the stopping rule wants no further case."""
         return self._stopping is not None and self._stopping.is_over
 
-    @property
-    def fatal_error(self) -> str | None:
-        """The error after which no model is called any more; None where there was none."""
-        return self._loop.detail
-
-    def interrupt(self) -> None:
-        self._loop.end("interrupted")
-
     async def ask(self) -> AsyncGenerator[Comparison, None]:
         """Ask about all pairs, in order, until a difference is shown where that is wanted."""
         # A comparison of two sides is a single round of all its pairs.
         rounds = iter([self._pairing.pairs()])
-        async with aclosing(self._loop.run(lambda: next(rounds, None))) as judged:
+        async with aclosing(self.run(lambda: next(rounds, None))) as judged:
             async for one in judged:
                 # What was in flight when the difference was shown is recorded but not counted:
                 # counted, it would be a look that the rule did not plan for.
@@ -413,7 +405,7 @@ class SideComparer:
                 if self._stopping is not None:
                     self._stopping.look(one.comparison)
                     if self._stopping.is_over:
-                        self._loop.end("decided")
+                        self.end("decided")
                 yield one.comparison
 
     def summary(self) -> ComparisonSummary:
@@ -423,7 +415,7 @@ class SideComparer:
         """How it ended; a pair that the money did not suffice for can be resumed."""
         if summary.failures.get(BudgetExceededError.kind):
             return "stopped"
-        if self._loop.ended == "interrupted":
+        if self.ended == "interrupted":
             return "interrupted"
         if summary.failures:
             return "incomplete"
