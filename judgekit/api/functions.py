@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack, aclosing, asynccontextmanager, closing
 from datetime import UTC, datetime
 from functools import partial
 from itertools import starmap
 from math import fsum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from judgekit.api.inputs import open_store, opened_panel, read_data, rubric_of
 from judgekit.api.progress import progress_line
 from judgekit.api.results import ComparisonResults, GradingResults
-from judgekit.datasets import DEFAULT_CACHE_FOLDER, Suite
+from judgekit.datasets import (
+    DEFAULT_CACHE_FOLDER,
+    Suite,
+    iter_case_outputs,
+    load_dataset,
+    load_rubric,
+    read_answers,
+)
 from judgekit.errors import InputError, JudgeError, SettingsError
 from judgekit.evaluation import (
     ComparisonRecorder,
@@ -40,17 +47,22 @@ from judgekit.evaluation import (
     run_suite,
 )
 from judgekit.formats import frame_library
-from judgekit.judge import synchronous
-from judgekit.records import OUTPUTS_TAG, CaseResult, ComparedSide
+from judgekit.judge import Judge, Panel, synchronous
+from judgekit.models import Budget
+from judgekit.records import OUTPUTS_TAG, CaseResult, ComparedSide, Rubric
+from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
-    from judgekit.api.inputs import CacheSource, JudgeSource
     from judgekit.datasets import CaseData, CaseOutput
     from judgekit.evaluation import RankingSummary, Ties
-    from judgekit.records import Comparison, ComparisonStatus, Rubric, RunInfo
-    from judgekit.store import RunStore
+    from judgekit.models.cache import ReplyCache
+    from judgekit.models.request import Model
+    from judgekit.records import Comparison, ComparisonStatus, RunInfo
+
+    JudgeSource = Judge | Panel | Model | str
+    CacheSource = ReplyCache | Path | str | None
 
 
 async def grade(
@@ -98,16 +110,16 @@ async def grade(
         ...     results = await jk.grade(rows, rubric="helpfulness", judge="openai/gpt-4.1-mini")
         ...     return results.pass_rate.value
     """
-    answers = read_data(outputs, cases, OUTPUTS_TAG)
-    asked, (recorded, variants) = rubric_of(rubric), record_answers(answers)
+    answers = _read_data(outputs, cases, OUTPUTS_TAG)
+    asked, (recorded, variants) = _rubric_of(rubric), record_answers(answers)
     suite = Suite(name=OUTPUTS_TAG, dataset="outputs.jsonl", tags=(OUTPUTS_TAG,))
-    judging = opened_panel(judge, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
+    judging = _opened_panel(judge, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
         opened = open_recorded(panel, asked, recorded, variants, suite=suite)
         session = Session(in_flight=max(4, panel.max_concurrency))
         arrived: list[CaseResult] = []
         with ExitStack() as stack:
-            runs = open_store(store, stack)
+            runs = _open_store(store, stack)
             info = prepare_run(opened, runs, None, now=session.now())
             advance = stack.enter_context(progress_line(len(answers), "graded", shown=progress))
 
@@ -180,16 +192,16 @@ async def compare(
         ...     judge = jk.Judge("openai/gpt-4.1-mini")
         ...     return (await jk.compare(old, new, rubric="helpfulness", judge=judge)).winner
     """
-    pairing, asked = _pairing(a, b, cases), rubric_of(rubric)
+    pairing, asked = _pairing(a, b, cases), _rubric_of(rubric)
     survey = pairing.survey()
     if not survey.n_pairs:
         raise InputError(
             "no case has an output of both sides", hint="give both the same `case_id`s and inputs"
         )
-    judging = opened_panel(judge, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
+    judging = _opened_panel(judge, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
         with ExitStack() as stack:
-            place = open_store(store, stack)
+            place = _open_store(store, stack)
             now, terms = datetime.now(UTC), ComparisonTerms(alpha=alpha)
             info = new_comparison(pairing, survey, panel, asked, terms=terms, now=now)
             place.begin_comparison(info)
@@ -283,12 +295,12 @@ async def rank(
             hint='write rank({"v1": outputs, "v2": outputs}, rubric=…, judge=…)',
         )
     competitors = [
-        _new_side(name, read_data(data, cases, f"sides[{name!r}]"), name)
+        _new_side(name, _read_data(data, cases, f"sides[{name!r}]"), name)
         for name, data in every.items()
     ]
     rules, contest = RankRules(ties=ties, top=top, alpha=alpha), Contest(competitors, seed=seed)
-    asked = rubric_of(rubric)
-    judging = opened_panel(who, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
+    asked = _rubric_of(rubric)
+    judging = _opened_panel(who, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
         # A panel of one is asked as that judge, which its records then name.
         only = panel.judges[0] if len(panel.judges) == 1 else panel
@@ -327,7 +339,7 @@ def _places(answers: Sequence[CaseOutput], results: Sequence[CaseResult]) -> lis
 
 def _pairing(a: object, b: object, cases: CaseData | None) -> Pairing:
     """Both sides; they have names of their own where both know one and these differ."""
-    answers = read_data(a, cases, "a"), read_data(b, cases, "b")
+    answers = _read_data(a, cases, "a"), _read_data(b, cases, "b")
     names = [_side_name(*side) for side in zip((a, b), answers, strict=True)]
     if None in names or names[0] == names[1]:
         names = [None, None]
@@ -352,3 +364,58 @@ def _paid_usd(found: Comparison) -> float:
     """What the replies about a pair cost now."""
     answers = (*found.preferences, *found.failures)
     return fsum(one.cost_usd or 0.0 for one in answers if not one.cached)
+
+
+def _read_data(data: object, cases: CaseData | None, name: str) -> list[CaseOutput]:
+    """Outputs with their cases; those of a file without a variant are named after the file."""
+    dataset = None if cases is None else load_dataset(cases, unique=True)
+    if isinstance(data, Path | str):
+        own, rows = Path(data).stem, iter_case_outputs(data, dataset, needs_input=False)
+        return [
+            (case, output.model_copy(update={"variant": output.variant or own}))
+            for case, output in rows
+        ]
+    known = None if dataset is None else {case.id: case for case in dataset.cases}
+    found = list(read_answers(data, name, known))
+    if not found:
+        raise InputError(f"{name}: there are no outputs", hint="pass one output or more")
+    return found
+
+
+def _rubric_of(source: Rubric | Path | str) -> Rubric:
+    """A rubric, or the one of that file or name."""
+    return source if isinstance(source, Rubric) else load_rubric(source)
+
+
+@asynccontextmanager
+async def _opened_panel(
+    judge: JudgeSource,
+    *,
+    cache: CacheSource = DEFAULT_CACHE_FOLDER,
+    frozen: bool = False,
+    max_cost_usd: float | None = None,
+) -> AsyncIterator[Panel]:
+    """The judges that are meant; those that are opened here are closed at the end."""
+    if isinstance(judge, Judge | Panel):
+        # A judge has settings of its own; others beside it would be ignored silently.
+        if frozen or max_cost_usd is not None or cache != DEFAULT_CACHE_FOLDER:
+            raise SettingsError(
+                "`cache`, `frozen` and `max_cost_usd` are settings of the judge, and it exists",
+                hint="set them there: jk.Judge(model, cache=…, frozen=…, budget=…)",
+            )
+        # It is the caller's: other calls may be using its connections at this moment.
+        yield Panel.of(judge)
+        return
+    budget = None if max_cost_usd is None else Budget(max_cost_usd)
+    async with Judge(judge, cache=cache, frozen=frozen, budget=budget) as opened:
+        yield Panel.of(opened)
+
+
+def _open_store(store: RunStore | Path | str | None, stack: ExitStack) -> RunStore:
+    """The store of a run; without one a file that is deleted at the end."""
+    if isinstance(store, RunStore):
+        return store
+    if store is not None:
+        return stack.enter_context(closing(RunStore(store)))
+    folder = stack.enter_context(TemporaryDirectory(prefix="judgekit-run-"))
+    return stack.enter_context(closing(RunStore(Path(folder, "judgekit.db"), durable=False)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgekit import report
+from judgekit.atomic_write import check_output_path
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.options import NEW_FILE, OutputOptions, ReplyOptions, option
@@ -62,14 +63,8 @@ def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = (
     """Sort files by what is written to them; refuse those that cannot be, before any call."""
     known = list(dict.fromkeys((*exports, *REPORT_SUFFIXES)))
     for path in paths:
-        if path.suffix.lower() not in known:
-            raise SettingsError(
-                f"cannot write {what} to {path.name}: its suffix is {path.suffix or 'missing'}",
-                hint=f"use {', '.join(known)}",
-            )
         # Found out before the calls are paid for; a missing folder is most often a typing error.
-        if not path.absolute().parent.is_dir():
-            raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")
+        check_output_path(path, known, what=what, may_be_folder=False)
     # A suffix that is both is a data file: .json of `grade` has always been the verdicts.
     data = tuple(path for path in paths if path.suffix.lower() in exports)
     return OutputFiles(data, tuple(path for path in paths if path not in data))
