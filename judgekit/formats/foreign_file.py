@@ -104,6 +104,7 @@ class ForeignFile:
     memory_objects: tuple[JsonObject, ...] = ()
     head: Record | None = None  # what the file says beside its cases, where that is of use
     _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
+    _left_out: set[tuple[KeyPath, str]] = field(default_factory=set, repr=False)
 
     def add(
         self,
@@ -129,7 +130,10 @@ class ForeignFile:
         self, at: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
     ) -> None:
         """Record that a part of the file is not imported; the rest of it is."""
-        self.add(at, message, remedy, case_id=case_id, severity="left_out")
+        # What stands once, in a default or a file, may be met once for every case.
+        if (at, message) not in self._left_out:
+            self._left_out.add((at, message))
+            self.add(at, message, remedy, case_id=case_id, severity="left_out")
 
     def not_imported(
         self,

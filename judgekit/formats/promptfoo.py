@@ -21,27 +21,37 @@ from judgekit.formats.attachments import (
 from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
-from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
-from judgekit.formats.promptfoo_vocabulary import is_threshold, require_mean_score
+from judgekit.formats.promptfoo_assertions import NO_CODE, WRITE_IT, AssertionReader, row_as_test
+from judgekit.formats.promptfoo_vocabulary import (
+    CODE_SETTINGS,
+    READ_FIELDS,
+    READ_OPTIONS,
+    READ_TEST_FIELDS,
+    UNREAD_FIELDS,
+    is_threshold,
+    require_mean_score,
+)
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
 from judgekit.records import Count, Finite, JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from judgekit.formats.text import KeyPath
 
 MAX_CASES = 100_000
 _FILE = "file://"
+_MOVE_IT = "move the file into the configuration's folder"
 
 # promptfoo runs these files to make tests; a file of data must not run code here.
 _CODE_SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".ts", ".py", ".rb"})
 # Settings of a test for which a case has no field; they go into its metadata.
 _METADATA_FIELDS = ("options", "providers", "provider", "prompts", "threshold")
 
-
 # A test: its number, its place in the configuration, and its fields.
 _Test = tuple[str, "KeyPath", "JsonObject"]
+# A setting that is not imported: its place, and the assertion that marks the case.
+_Lost = tuple["KeyPath", "JsonObject"]
 
 
 def read_promptfoo(document: ParsedDocument) -> ForeignFile:
@@ -71,10 +81,15 @@ class _Config:
         description = self._fields.get("description")
         if isinstance(description, str):
             self.reading.header = {"description": description}
+        for name, value in self._fields.items():
+            if value and name not in READ_FIELDS:
+                reason, remedy = UNREAD_FIELDS.get(name, ("it has no counterpart here", None))
+                self.reading.leave_out((name,), f"`{name[:60]}` is not imported: {reason}", remedy)
         default = self._fields.get("defaultTest")
         if isinstance(default, str):
-            message = "`defaultTest` in a file of its own is not read"
-            self.reading.add(("defaultTest",), message, "write it here")
+            # Every case needs it: unlike one file of tests it cannot be left out.
+            read = self._in_file(default, ("defaultTest",), self.reading.add)
+            default = read[0] if len(read) == 1 else None
         listed = self._listed(self._fields.get("tests"), () if self._is_list else ("tests",))
         tests = ((f"test-{number}", *test) for number, test in enumerate(listed, 1))
         for test in itertools.chain(tests, self._scenarios()):
@@ -88,14 +103,15 @@ class _Config:
         if tests is None:
             return
         if isinstance(tests, str):
-            yield from ((at, test) for test in self._in_file(tests, at))
+            yield from ((at, test) for test in self._in_file(tests, at, self.reading.leave_out))
         elif isinstance(tests, list):
             for index, item in enumerate(tests):
                 place = (*at, index)
                 if isinstance(item, dict):
                     yield place, item
                 elif isinstance(item, str):
-                    yield from ((place, test) for test in self._in_file(item, place))
+                    read = self._in_file(item, place, self.reading.leave_out)
+                    yield from ((place, test) for test in read)
                 else:
                     message = f"a test is a mapping or a file, not {json_kind(item)}"
                     self.reading.add(place, message)
@@ -103,36 +119,52 @@ class _Config:
             message = f"`tests` is a list or a file, not {json_kind(tests)}"
             self.reading.add(at, message)
 
-    def _in_file(self, name: str, at: KeyPath) -> list[JsonObject]:
-        path = self._path(name, at)
-        if path is None:
+    def _in_file(self, name: str, at: KeyPath, report: Callable[..., None]) -> list[JsonObject]:
+        """The tests of a file, or of the files that a pattern matches."""
+        pattern = name.removeprefix(_FILE)
+        if "*" not in pattern:
+            path = self._path(name, at, report)
+            return [] if path is None else self._tests_of(path, at, report)
+        if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+            report(at, f"{name[:80]!r} is outside the configuration's folder", _MOVE_IT)
             return []
+        found = itertools.islice(filter(Path.is_file, self._folder.glob(pattern)), MAX_CASES)
+        names = sorted(path.relative_to(self._folder).as_posix() for path in found)
+        if not names:
+            report(at, f"no file matches {name[:80]!r}", "correct the pattern")
+        return [test for one in names for test in self._in_file(one, at, report)]
+
+    def _tests_of(self, path: Path, at: KeyPath, report: Callable[..., None]) -> list[JsonObject]:
         try:
             if suffix_of(path) in DOCUMENT_SUFFIXES:
                 value = read_document(path).value
                 items = value if isinstance(value, list) else [value]
-                return [item for item in items if isinstance(item, dict)]
+                tests = [item for item in items if isinstance(item, dict)]
+                if len(tests) < len(items):
+                    n = len(items) - len(tests)
+                    report(at, f"{path.name}: {n} of {len(items)} tests are no mappings")
+                return tests
             rows = iter_rows(path)
             return [row_as_test(row.fields) if row.is_table else row.fields for row in rows]
         except DatasetError as error:
-            self.reading.add(at, f"the tests cannot be read: {error.message}", error.hint)
+            report(at, f"the tests cannot be read: {error.message}", error.hint)
             return []
 
-    def _path(self, name: str, at: KeyPath) -> Path | None:
+    def _path(self, name: str, at: KeyPath, report: Callable[..., None]) -> Path | None:
         file_name = name.removeprefix(_FILE)
         if "://" in file_name or "*" in file_name:
             message = f"{name[:80]!r} is not a file here"
-            self.reading.add(at, message, "name one file in the configuration's folder")
+            report(at, message, "name one file in the configuration's folder")
             return None
         # `file.py:function` names a function of the file.
         if Path(file_name.split(":")[0]).suffix.lower() in _CODE_SUFFIXES:
             message = f"{name[:80]!r} is code, which is never run from a file of data"
-            self.reading.add(at, message, "write the tests out as YAML, JSONL or CSV")
+            report(at, message, "write the tests out as YAML, JSONL or CSV")
             return None
         try:
             return FolderAttachments(self._folder).locate(safe_file_name(file_name))
         except AttachmentError as error:
-            self.reading.add(at, str(error))
+            report(at, str(error), error.remedy)
             return None
 
     def _scenarios(self) -> Iterator[_Test]:
@@ -151,6 +183,7 @@ class _Config:
         number, at, own = test
         whole = _merged(default, own)
         asserted = self._asserted(own, at)
+        lost = self._lost(((own, at), (default, ("defaultTest",))))
         options = own.get("options")
         if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
@@ -172,8 +205,25 @@ class _Config:
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
             name = number if n_cases == 1 else f"{number}.{place}"
             each = {**variables, **dict(zip(lists, values, strict=True))}
-            self._add(name, whole, each, asserted, at)
+            self._add(name, whole, each, asserted, lost, at)
         return True
+
+    def _lost(self, tests: tuple[tuple[JsonObject, KeyPath], ...]) -> list[_Lost]:
+        """List the settings of a test that are not read; the specs of those that run code."""
+        lost: dict[str, _Lost] = {}
+        for fields, at in tests:
+            options = fields.get("options")
+            settings = [(*at, n) for n, v in fields.items() if v and n not in READ_TEST_FIELDS]
+            if isinstance(options, dict):
+                settings += [(*at, "options", n) for n in options if n not in READ_OPTIONS]
+            for place in settings:
+                name = str(place[-1])
+                if name not in CODE_SETTINGS:
+                    message = f"`{name[:60]}` is not imported: it has no counterpart here"
+                    self.reading.leave_out(place, message)
+                elif name not in lost:
+                    lost[name] = place, self.reading.not_imported(name, place, NO_CODE, WRITE_IT)
+        return list(lost.values())
 
     def _asserted(self, fields: JsonObject, at: KeyPath) -> list[tuple[KeyPath, JsonValue]]:
         listed = fields.get("assert")
@@ -187,7 +237,7 @@ class _Config:
     def _variable(self, value: JsonValue, at: KeyPath) -> JsonValue:
         if not isinstance(value, str) or not value.startswith(_FILE):
             return value
-        if self._path(value, at) is None:
+        if self._path(value, at, self.reading.add) is None:
             return value
         try:
             return self._files.take(value.removeprefix(_FILE)).get("text", value)
@@ -201,6 +251,7 @@ class _Config:
         whole: JsonObject,
         variables: JsonObject,
         asserted: list[tuple[KeyPath, JsonValue]],
+        lost: list[_Lost],
         at: KeyPath,
     ) -> None:
         threshold = whole.get("threshold")
@@ -209,6 +260,8 @@ class _Config:
         checks = self._assertions.read(asserted, variables, is_scored=threshold is not None)
         if threshold is not None:
             require_mean_score(checks, threshold, at, self.reading)
+        for place, marker in lost:
+            checks.add(marker, place)
         if not checks.assertions and not checks.criteria:
             message = "the test asserts nothing, so it cannot fail"
             self.reading.warn(at, message, "add `assert`, or grade it with a rubric", case_id=name)

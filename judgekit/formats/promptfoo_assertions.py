@@ -49,8 +49,8 @@ _CODE_FILE = re.compile(r"^file://.*\.(?:js|mjs|cjs|ts|py|rb)(?::\w+)?$")
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
 _FILE = "file://"
 _UNIT = {"min": 0, "max": 1}
-_NO_CODE = "code is never run from a file of data"
-_WRITE_IT = (
+NO_CODE = "code is never run from a file of data"
+WRITE_IT = (
     "write what it checks as `contains`, `regex`, `is-json` or an `llm-rubric`, or name a script "
     "of your own with `--allow-scripts`"
 )
@@ -153,10 +153,10 @@ class AssertionReader:
         # A value that names a code file is run by promptfoo, whatever the assertion is.
         is_file = isinstance(value, str) and _CODE_FILE.match(value) is not None
         if plain in CODE_ASSERTIONS or is_file:
-            return self._reading.not_imported(item.name, item.value_at, _NO_CODE, _WRITE_IT)
+            return self._reading.not_imported(item.name, item.value_at, NO_CODE, WRITE_IT)
         if "transform" in item.fields:
             at: KeyPath = (*item.at, "transform")
-            return self._reading.not_imported("transform", at, _NO_CODE, _WRITE_IT)
+            return self._reading.not_imported("transform", at, NO_CODE, WRITE_IT)
         is_known = plain in KNOWN_ASSERTIONS or plain.partition(":")[0] == PROMPTFOO_SIMILAR
         if is_known or not is_foreign_name(plain):
             return None

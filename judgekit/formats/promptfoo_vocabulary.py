@@ -118,6 +118,35 @@ PROMPTFOO_ELSEWHERE: Mapping[str, str] = MappingProxyType(
 # Plugins of the red team generate attacks with promptfoo's own service.
 _REDTEAM = ("promptfoo:redteam:", "redteam:")
 
+READ_FIELDS = frozenset({
+    "$schema", "description", "tests", "scenarios", "defaultTest", "assertionTemplates",
+})  # fmt: skip
+"""Fields of a configuration that are read, or that say nothing about its tests."""
+
+_ITS_OUTPUTS = "a dataset has cases, and its outputs come from variants"
+_A_VARIANT = (
+    "name them in the suite: `variants: [{id: a, prompt: a.j2, model: openai/gpt-4.1-mini}]`"
+)
+UNREAD_FIELDS = {
+    "prompts": (_ITS_OUTPUTS, _A_VARIANT),
+    "providers": (_ITS_OUTPUTS, _A_VARIANT),
+    "targets": (_ITS_OUTPUTS, _A_VARIANT),
+    "extensions": ("code is never run from a file of data", None),
+    "nunjucksFilters": ("code is never run from a file of data", None),
+    "evaluateOptions": (
+        "how a run goes is decided by the suite",
+        "see `repeats` and `max_concurrency`",
+    ),
+}
+"""Fields of a configuration that are not read: the reason, and what to do instead."""
+
+READ_TEST_FIELDS = frozenset({"vars", "assert", "description", "threshold", "metadata", "options"})
+READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts"})
+CODE_SETTINGS = frozenset({
+    "transform", "postprocess", "transformVars", "assertScoringFunction",
+})  # fmt: skip
+"""Settings of a test that run code on its outputs, its variables or its scores."""
+
 
 def replacement_hint(name: str) -> str | None:
     """The hint for an assertion that is not read."""

@@ -16,6 +16,9 @@ from tests.contract.terminal import judgekit, repeatable
 if TYPE_CHECKING:
     from tests.contract.pinning import Pins
 
+# The configuration of promptfoo names prompts and providers, which no dataset holds.
+pytestmark = pytest.mark.filterwarnings("ignore::judgekit.errors.NotImportedWarning")
+
 FILES = Path(__file__).parent / "files"
 DATASETS = (
     "cases.csv",

@@ -27,7 +27,7 @@ def cases() -> dict[str, Case]:
 
 
 def config(*tests: object, **fields: Any) -> dict[str, Any]:
-    return {"prompts": ["{{q}}"], "providers": ["openai:m"], "tests": [*tests]} | fields
+    return {"prompts": [], "tests": [*tests]} | fields
 
 
 def asserting(*assertions: object, **fields: Any) -> dict[str, Any]:
@@ -277,12 +277,6 @@ def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("fields", "what"),
     [
-        ({"tests": "file://tests.py:make"}, "is code, which is never run"),
-        ({"tests": "https://x/y.csv"}, "is not a file here"),
-        ({"tests": ["tests/*.yaml"]}, "is not a file here"),
-        ({"tests": ["../tests.yaml"]}, "leads out of"),
-        ({"tests": ["link.yaml"]}, "leads out of"),
-        ({"tests": ["no.yaml"]}, "the tests cannot be read: "),
         ({"tests": [7]}, "a test is a mapping or a file, not a number"),
         ({"tests": 7}, "`tests` is a list or a file, not a number"),
         ({"tests": [{"vars": "file://v.yaml"}]}, "`vars` must be a mapping here"),
@@ -293,7 +287,8 @@ def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> 
         ({"tests": [{"threshold": -1}]}, "must be a number from 0 to 1"),
         ({"tests": [{"threshold": 80}]}, "`threshold` is 80, but thresholds are on [0, 1]"),
         ({"tests": [{"assert": 7}]}, "`assert` must be a list, not a number"),
-        ({"defaultTest": "file://d.yaml"}, "`defaultTest` in a file of its own is not read"),
+        ({"defaultTest": "file://d.yaml"}, "the tests cannot be read: "),
+        ({"defaultTest": "file://d.js"}, "is code, which is never run"),
         ({"scenarios": 7}, "`scenarios` must be a list"),
     ],
 )
@@ -306,11 +301,82 @@ def test_a_configuration_that_cannot_be_read_is_an_error(
     assert any(what in problem.message for problem in found), found
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("file://tests.py:make", "is code, which is never run"),
+        ("https://x/y.csv", "is not a file here"),
+        ("tests/*.yaml", "no file matches 'tests/*.yaml'"),
+        ("../*.yaml", "'../*.yaml' is outside the configuration's folder"),
+        ("../tests.yaml", "leads out of"),
+        ("link.yaml", "leads out of"),
+        ("no.yaml", "the tests cannot be read: "),
+    ],
+)
+def test_a_file_of_tests_that_cannot_be_read_leaves_the_others(
+    tmp_path: Path, name: str, what: str
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "link.yaml").symlink_to(tmp_path / "out.yaml")
+    path = write(folder, config(name, asserting({"type": "is-json"})))
+    [problem] = validate_path(path)
+    assert problem.severity == "left_out"
+    assert what in problem.message
+    with pytest.warns(NotImportedWarning, match="1 part of the file is not imported"):
+        assert [case.id for case in load_dataset(path).cases] == ["test-1"]
+
+
+def test_a_pattern_names_files_of_tests_and_the_default_may_be_a_file(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    for number in (2, 1):
+        write(tmp_path / "tests", [{"vars": {"q": number}}], f"{number}.json")
+    write(tmp_path, {"assert": [{"type": "is-json"}]}, "default.json")
+    path = write(tmp_path, config("file://tests/*.json", defaultTest="file://default.json"))
+    first, second = load_dataset(path).cases
+    assert (first.input, second.input) == ({"q": 1}, {"q": 2})
+    assert first.assertions == second.assertions == ({"type": "is-json"},)
+
+
+def test_what_makes_the_outputs_and_unread_settings_are_listed(tmp_path: Path) -> None:
+    test = asserting({"type": "is-json"}, provider="openai:m", options={"storeOutputAs": "x"})
+    fields = {"prompts": ["{{q}}"], "providers": ["openai:m"], "nunjucksFilters": {"f": "f.js"}}
+    found = validate_path(write(tmp_path, config(test, **fields, sharing=False)))
+    assert {problem.severity for problem in found} == {"left_out"}
+    listed = [problem.message.split("`")[1] for problem in found]
+    assert sorted(listed) == [
+        "nunjucksFilters", "prompts", "provider", "providers", "storeOutputAs",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["transform", "postprocess", "transformVars"])
+def test_a_lost_transform_marks_its_cases_and_is_listed_once(tmp_path: Path, name: str) -> None:
+    tests = [asserting({"type": "is-json"}), asserting({"type": "is-html"})]
+    path = write(tmp_path, config(*tests, defaultTest={"options": {name: "output.trim()"}}))
+    [problem] = validate_path(path)
+    assert (problem.severity, problem.line) == ("left_out", line_with(path, f'"{name}"'))
+    with pytest.warns(NotImportedWarning, match="1 part of the file"):
+        cases = load_dataset(path).cases
+    for case in cases:
+        assert [spec["type"] for spec in case.assertions][1:] == ["not_imported"]
+        assert case.assertions[1]["what"] == name
+
+
+def test_a_lost_assertion_of_the_default_is_listed_once(tmp_path: Path) -> None:
+    default = {"assert": [{"type": "javascript", "value": "true"}]}
+    path = write(tmp_path, config(asserting(), asserting(), defaultTest=default))
+    assert [problem.severity for problem in validate_path(path)] == ["left_out"]
+    with pytest.warns(NotImportedWarning):
+        assert {case.assertions[0]["what"] for case in load_dataset(path).cases} == {"javascript"}
+
+
 def test_defaults_may_be_left_out_and_variables_kept_as_lists(tmp_path: Path) -> None:
     options = {"disableDefaultAsserts": True, "disableVarExpansion": True}
     test = asserting({"type": "is-json"}, vars={"q": [1, 2]}, options=options)
     default = {"assert": [{"type": "is-html"}], "options": {"x": 1}}
-    [case] = load_dataset(write(tmp_path, config(test, defaultTest=default))).cases
+    path = write(tmp_path, config(test, defaultTest=default))
+    with pytest.warns(NotImportedWarning):
+        [case] = load_dataset(path).cases
     assert (case.assertions, case.input) == (({"type": "is-json"},), {"q": [1, 2]})
     assert case.metadata["options"] == {"x": 1, **options}
 

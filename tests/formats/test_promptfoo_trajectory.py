@@ -93,7 +93,7 @@ def test_a_configuration_keeps_weight_and_metric_and_tells_faults_with_their_lin
         {"type": "trajectory:goal-success", "value": "the cat is found"},
     ]
     test = {"vars": {"tool": "search"}, "assert": asserted}
-    [case] = load_dataset(write(tmp_path, {"prompts": ["p"], "tests": [test]})).cases
+    [case] = load_dataset(write(tmp_path, {"prompts": [], "tests": [test]})).cases
     assert case.assertions == (
         {"type": "trajectory.tool_used", "tool": "search", "weight": 2, "description": "found"},
     )
@@ -102,7 +102,7 @@ def test_a_configuration_keeps_weight_and_metric_and_tells_faults_with_their_lin
     assert case.rubric.criteria[0].question == "Was this goal reached: the cat is found"
 
     asserted[0]["value"] = {"pattern": "s*"}
-    path = write(tmp_path, {"prompts": ["p"], "tests": [test]})
+    path = write(tmp_path, {"prompts": [], "tests": [test]})
     [problem] = errors_of(path)
     assert problem.message == "this `trajectory:tool-used` has no counterpart here"
     assert problem.line == line_with(path, '"value": {')

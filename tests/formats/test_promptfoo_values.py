@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def config(*assertions: dict[str, Any]) -> dict[str, Any]:
     tests = [{"vars": {"q": "Q"}, "assert": [*assertions]}]
-    return {"prompts": ["{{q}}"], "providers": ["openai:m"], "tests": tests}
+    return {"prompts": [], "tests": tests}
 
 
 @pytest.mark.parametrize(
