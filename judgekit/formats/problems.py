@@ -91,6 +91,8 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 )
 
 # What a field must be, by the first word of pydantic's name of the error: `int_parsing`.
+# A field whose purpose others have in formats that users know.
+_MISSING = {"question": "write what the judge is to decide; it does not see `description`"}
 _WANTED = {
     "string": "a text", "float": "a number", "finite": "a finite number", "int": "a whole number",
     "bool": "true or false", "tuple": "a list", "list": "a list", "dict": "a mapping of fields",
@@ -243,7 +245,7 @@ def _fault(
     value, kind = detail["input"], detail["type"]
     remedy: str | None = None
     if kind == "missing":
-        return FieldFault(where, f"the field {field} is missing")
+        return FieldFault(where, f"the field {field} is missing", _MISSING.get(str(where[-1])))
     if kind == "extra_forbidden":
         others = [name for name in known if name != where[-1]]
         remedy = suggest_name(str(where[-1]), others, synonyms)

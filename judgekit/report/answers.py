@@ -315,10 +315,11 @@ class RunAnswers:
     def blocks(self) -> tuple[Block, ...]:
         """The worst answers, and all of them where they were listed."""
         n = len(self._worst)
-        note = f"{n} of {self._n_not_passed:,}; all with -v" if self._n_not_passed > n else ""
+        note = f"{n} of {self._n_not_passed:,}" if self._n_not_passed > n else ""
+        hint = "all with -v" if note else ""
         worst = [one for *_, one in sorted(self._worst, key=lambda row: (-row[0], -row[1]))]
         return not_empty((
-            Entries(tuple(map(answer_entry, worst)), "Not passed", note),
+            Entries(tuple(map(answer_entry, worst)), "Not passed", note, hint),
             Details("All answers", not_empty([Entries(tuple(self._all or ()))])),
         ))  # fmt: skip
 

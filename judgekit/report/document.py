@@ -175,6 +175,9 @@ class Entries:
     note: str = ""
     """Which part of all items is shown."""
 
+    hint: str = ""
+    """How to see the others, which a terminal adds without -v."""
+
     # A rationale can be pages long: without a limit one answer would fill the terminal.
     line_length: int = 220
 

@@ -66,9 +66,10 @@ def rejudgment_document(found: Rejudged, answers: KnownAnswers | None = None) ->
         ("passed", f"{old} before, {new} now"),
         ("value", f"{_shift(found.value).text} compared with before"),
     )
-    part = f"{_MOST_FLIPS} of {n}; all with -v" if n > _MOST_FLIPS else ""
+    part = f"{_MOST_FLIPS} of {n}" if n > _MOST_FLIPS else ""
+    hint = "all with -v" if part else ""
     listed: tuple[Block, ...] = (
-        Entries(flips[:_MOST_FLIPS], "Changed decisions", part),
+        Entries(flips[:_MOST_FLIPS], "Changed decisions", part, hint),
         Details("Further changed decisions", not_empty([Entries(flips[_MOST_FLIPS:])])),
     )
     if answers is not None and found.flips:

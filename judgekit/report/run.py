@@ -390,7 +390,8 @@ def _variant_lines(
     variant: VariantFigures, messages: dict[str, str], *, is_retried: bool
 ) -> list[LabelledText]:
     name = variant.variant or "all"
-    lines = [("cost", f"{name}: {_cost(variant)}")]
+    # What was free has its line in the calls already.
+    lines = [("cost", f"{name}: {paid}")] if (paid := _cost(variant)) != "$0" else []
     # Undecided answers are left out of the rate: the bounds show how far they could move it.
     if n_open := variant.n_undecided + variant.n_errors:
         rate = variant.pass_rate

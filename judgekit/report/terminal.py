@@ -172,7 +172,8 @@ def _print_passage(block: Passage, console: Console, *, verbose: bool) -> None:
 def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
     from rich.text import Text  # noqa: PLC0415
 
-    _print_title(console, block.title, block.note)
+    hint = f"; {block.hint}" if block.hint and not verbose else ""
+    _print_title(console, block.title, f"{block.note}{hint}")
     longest = None if verbose else block.line_length
     for entry in block.entries:
         text = Text()
