@@ -6,6 +6,8 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -16,7 +18,6 @@ from judgekit.testing import ScriptedModel
 from tests.factories import make_case, make_rubric, reply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from judgekit.models.request import ModelRequest
@@ -35,38 +36,10 @@ def graded(outputs: Any, **settings: Any) -> jk.GradingResults:
     return jk.grade_sync(outputs, rubric=RUBRIC, judge=model, cache=None, **settings)
 
 
-class PolarsLike:
-    """A frame as polars has it."""
-
-    __module__ = "polars.dataframe"
-
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
-        self._rows = rows
-
-    def iter_rows(self, *, named: bool) -> Iterator[dict[str, Any]]:
-        assert named
-        return iter(self._rows)
-
-
-class Columns(list[str]):
-    is_unique = True
-
-
-class PandasLike:
-    """A frame as pandas has it, with a number of numpy and a missing time in each row."""
-
-    columns = Columns(["case_id"])
-
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
-        self._rows = rows
-
-    def itertuples(self) -> None: ...
-
-    def to_dict(self, orient: str) -> list[dict[str, Any]]:
-        assert orient == "records"
-        missing = type("NaTType", (), {})()
-        number = type("int64", (), {"dtype": "int64", "tolist": lambda _: 7})()
-        return [{**row, "day": missing, "n": number, "gap": float("nan")} for row in self._rows]
+def pandas_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """A frame of pandas with whole numbers, a missing time and missing numbers."""
+    more = {"day": pd.NaT, "n": 7, "gap": float("nan")}
+    return pd.DataFrame([{**row, **more} for row in rows])
 
 
 class HuggingFaceLike(list[dict[str, Any]]):
@@ -90,7 +63,7 @@ class ArrowCapsule:
 
 @pytest.mark.parametrize(
     "form",
-    [list, iter, PolarsLike, PandasLike, HuggingFaceLike, pa.Table.from_pylist, ArrowCapsule],
+    [list, iter, pl.DataFrame, pandas_frame, HuggingFaceLike, pa.Table.from_pylist, ArrowCapsule],
 )
 def test_every_form_of_rows_is_graded_in_its_order(form: Any) -> None:
     results = graded(form(ROWS[::-1]))
@@ -100,7 +73,7 @@ def test_every_form_of_rows_is_graded_in_its_order(form: Any) -> None:
     assert results.pass_rate.value == 0.5
     assert repr(results) == "<GradingResults: 4 outputs, pass rate 50 % [15, 85]>"
     assert len(repr(results.summary)) < 200
-    if form is PandasLike:
+    if form is pandas_frame:
         assert results.outcomes[0].result.output.metadata == {"n": 7}
 
 
@@ -223,6 +196,15 @@ def test_results_show_themselves_and_write_their_report(tmp_path: Path) -> None:
     assert "passed" in rate
     with pytest.raises(jk.InputError, match="a int is no result"):
         jk.present(7)
+
+
+@pytest.mark.parametrize(("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_results_become_a_frame_with_a_row_for_each_output(library: str, kind: Any) -> None:
+    frame: Any = graded(ROWS).to_frame(library)
+    assert isinstance(frame, kind)
+    assert list(frame["case_id"]) == ["c0", "c1", "c2", "c3"]
+    assert list(frame["passed"]) == [True, False, True, False]
+    assert list(frame["accuracy.raw"]) == [5, 1, 5, 1]
 
 
 def test_a_frame_is_of_a_library_that_is_there() -> None:
