@@ -12,13 +12,13 @@ import threading
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import Select, create_engine, event, inspect, select, text
+from sqlalchemy import Select, create_engine, create_mock_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, StatementError
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from sqlalchemy.pool import ConnectionPoolEntry
+    from sqlalchemy.schema import ExecutableDDLElement
 
 _RecordT = TypeVar("_RecordT", bound=Record)
 WRITES_OPTION = "judgekit_writes"
@@ -468,7 +469,9 @@ def _migrate_database(connection: Connection, location: DatabaseLocation) -> Non
     if found is None:
         if location.file is None:
             declare_postgresql_indexes()
-        metadata.create_all(connection, checkfirst=False)
+            metadata.create_all(connection, checkfirst=False)
+        for statement in () if location.file is None else _sqlite_schema():
+            connection.exec_driver_sql(statement)
         _record_version(connection, SCHEMA_VERSION)
         return
     if found < SCHEMA_VERSION and location.file is not None:
@@ -482,6 +485,19 @@ def _migrate_database(connection: Connection, location: DatabaseLocation) -> Non
                 hint="nothing was changed; the judgekit that wrote it can still read it",
             ) from error
         _record_version(connection, step + 1)
+
+
+@cache
+def _sqlite_schema() -> tuple[str, ...]:
+    """The statements that make the tables, composed once: that takes longer than running them."""
+    statements: list[str] = []
+
+    def take(statement: ExecutableDDLElement, *_: object, **__: object) -> None:
+        statements.append(str(statement.compile(dialect=engine.dialect)))
+
+    engine = create_mock_engine("sqlite://", take)
+    metadata.create_all(engine, checkfirst=False)
+    return tuple(statements)
 
 
 def _copy_database(file: Path, found: int) -> Path:
