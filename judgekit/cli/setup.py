@@ -393,7 +393,7 @@ def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:
         "no rubric is named",
         hint=f"give --rubric FILE, or the name of a shipped rubric ({shipped}), for example "
         "--rubric helpfulness; to use the rubrics of the cases: `judgekit run CASES --outputs "
-        "OUTPUTS`",
+        "OUTPUTS`, or `judgekit compare A B --cases CASES` where each case has one",
     )
 
 
