@@ -446,6 +446,12 @@ class SuiteOptions(SelectionOptions):
     rubric: str | None = rubric_option(
         "Rubric of cases that have none: a file, or the name of a shipped rubric."
     )
+    extra_rubric: tuple[str, ...] = option(
+        "Judge every judged case by this rubric too, without a say in its verdict; may be repeated "
+        "(skill_conventions, skill_review).",
+        (),
+        metavar="FILE|NAME",
+    )
 
 
 class _Model(click.types.StringParamType):

@@ -65,13 +65,7 @@ from judgekit.evaluation import (
     variant_version_in,
     with_answer_calls,
 )
-from judgekit.judge import (
-    HEURISTIC,
-    Panel,
-    is_of_cases,
-    rubric_of_cases,
-    suite_template_folders,
-)
+from judgekit.judge import HEURISTIC, Panel, is_of_cases, rubric_of_cases, suite_template_folders
 from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
 from judgekit.records import Case, ComparedSide, Dataset, Output, Rubric, RunInfo
@@ -391,6 +385,7 @@ class SideArguments:
             "judge": (),
             "panel": None,
             "rubric": None,
+            "extra_rubrics": (),
             "profile": None,
             "assertions": (),
             "scorers": (),

@@ -80,7 +80,7 @@ from judgekit.resources import shipped_file
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from judgekit.records import Verdict
     from judgekit.report import Block
@@ -256,7 +256,7 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         )
     suite = suite_from_path(named, benchmark=options.benchmark)
     refuse_retired(suite, allowed=options.retired)
-    suite = with_command_line_rubric(suite, options.rubric)
+    suite = with_command_line_rubric(suite, options.rubric, options.extra_rubric)
     suite = with_command_line_variant(_judged(suite, options), options)
     suite = _with_command_line_gate(suite, options)
     store = RunStore(options.store)
@@ -490,14 +490,17 @@ def _judged(suite: Suite, options: JudgeOptions) -> Suite:
     return suite
 
 
-def with_command_line_rubric(suite: Suite, name: str | None) -> Suite:
-    """The suite with the rubric that the command line names; cases keep their own."""
-    if name is None:
-        return suite
+def with_command_line_rubric(suite: Suite, name: str | None, extra: Sequence[str] = ()) -> Suite:
+    """The suite with the rubrics that the command line names; cases keep their own."""
+    more = dict.fromkeys((*suite.extra_rubrics, *map(_rubric_from_here, extra)))
+    own = suite.rubric if name is None else _rubric_from_here(name)
+    return suite.model_copy(update={"rubric": own, "extra_rubrics": tuple(more)})
+
+
+def _rubric_from_here(name: str) -> str:
     # A shipped one stays its name; a file is relative to the working folder, not to the suite.
     path = rubric_path(name)
-    is_shipped = path.parent == shipped_file("prompts", "rubrics")
-    return suite.model_copy(update={"rubric": path.stem if is_shipped else str(path.resolve())})
+    return path.stem if path.parent == shipped_file("prompts", "rubrics") else str(path.resolve())
 
 
 def _from_here(path: str, suite: Suite) -> str:

@@ -405,6 +405,10 @@ class Suite(Record):
     """A rubric file, the name of a shipped rubric, or a rubric of a quality memory by its id
     (`memory.json#ID`)."""
 
+    extra_rubrics: tuple[Name, ...] = ()
+    """Rubrics, named as `rubric`, whose criteria are judged beside those of every judged case. They
+    have no weight and decide nothing; each is called `RUBRIC.CRITERION` in the results."""
+
     judge: Annotated[
         tuple[SuiteJudge, ...], BeforeValidator(_short_items("model", may_be_one=True))
     ] = ()
@@ -469,7 +473,7 @@ class Suite(Record):
     status: Literal["active", "retired"] = "active"
     """Whether it is in use; a retired suite is run only with `--retired`."""
 
-    _without_defaults = omit_at_default("status", "human")
+    _without_defaults = omit_at_default("status", "human", "extra_rubrics")
     _folder: Path = PrivateAttr(default=Path())
 
     @property

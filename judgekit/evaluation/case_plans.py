@@ -32,6 +32,7 @@ from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from pathlib import Path
 
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
     from judgekit.datasets import Suite
@@ -73,8 +74,11 @@ class CasePlans:
         open_embeddings: Callable[[str, str | None], Embeddings],
     ) -> None:
         self.suite = suite
-        self.rubric = rubric
-        self.defaults = DefaultRubrics(suite, rubric=rubric, is_judged=is_judged)
+        self._extra = _extra_criteria(suite) if is_judged else ()
+        self.rubric = None if rubric is None else self._extended(rubric)
+        self.defaults = DefaultRubrics(
+            suite, rubric=rubric, is_judged=is_judged, extended=self._extended
+        )
         self.scripts = ScriptSettings(
             folder=suite.folder, is_allowed=allow_scripts, environment=suite.settings.environment
         )
@@ -153,12 +157,20 @@ class CasePlans:
             found = self.defaults.of(case)
             return case if found is None else case.model_copy(update={"rubric": found})
         if not isinstance(named, str):
-            return case
+            full = self._extended(named)
+            return case if full is named else case.model_copy(update={"rubric": full})
         if named not in self._rubrics:
-            # A path is relative to the suite, a bare name is that of a shipped rubric.
-            source = self.suite.resolve(named) if names_a_file(named) else named
-            self._rubrics[named] = load_rubric(source)
+            self._rubrics[named] = self._extended(load_rubric(_rubric_source(named, self.suite)))
         return case.model_copy(update={"rubric": self._rubrics[named]})
+
+    def _extended(self, rubric: Rubric) -> Rubric:
+        """A rubric with the criteria of the suite's extra rubrics, which decide nothing."""
+        own = {criterion.name for criterion in rubric.criteria}
+        # A stored case that is run again has them already.
+        more = tuple(criterion for criterion in self._extra if criterion.name not in own)
+        if not more:
+            return rubric
+        return rubric.model_copy(update={"criteria": (*rubric.criteria, *more)})
 
     def measures(self, case: Case) -> bool:
         """Whether a case is decided by how alike two texts are."""
@@ -218,6 +230,30 @@ class CasePlans:
         return SimilaritySettings()
 
 
+def _rubric_source(name: str, suite: Suite) -> Path | str:
+    """What `load_rubric` takes: a path is relative to the suite, a bare name is shipped."""
+    return suite.resolve(name) if names_a_file(name) else name
+
+
+def _extra_criteria(suite: Suite) -> tuple[Criterion, ...]:
+    rubrics = [load_rubric(_rubric_source(name, suite)) for name in suite.extra_rubrics]
+    return tuple(
+        criterion.model_copy(
+            update={
+                "name": f"{rubric.name}.{criterion.name}",
+                "weight": 0.0,
+                "required": False,
+                # Where it has no mark of its own, its rubric's counts, not that of the case.
+                "pass_value": rubric.pass_threshold
+                if criterion.pass_value is None
+                else criterion.pass_value,
+            }
+        )
+        for rubric in rubrics
+        for criterion in rubric.criteria
+    )
+
+
 # Why a rubric was taken that nobody named.
 RubricReason = Literal["profile", "reference"]
 # The key of a run's `config` under which the rubrics are that nobody named.
@@ -231,8 +267,15 @@ REFERENCE_RUBRIC = "reference_match"
 class DefaultRubrics:
     """The shipped rubrics that stand in where a suite and its case name none."""
 
-    def __init__(self, suite: Suite, *, rubric: Rubric | None, is_judged: bool) -> None:
-        self._suite = suite
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        rubric: Rubric | None,
+        is_judged: bool,
+        extended: Callable[[Rubric], Rubric],
+    ) -> None:
+        self._suite, self._extended = suite, extended
         self._is_open = rubric is None
         self._is_judged = is_judged
         self._profile = None if suite.profile is None else PROFILES[suite.profile]
@@ -266,7 +309,7 @@ class DefaultRubrics:
     def _load(self, reason: RubricReason, name: str) -> Rubric:
         key = (reason, name)
         if key not in self._loaded:
-            self._loaded[key] = load_rubric(name)
+            self._loaded[key] = self._extended(load_rubric(name))
         return self._loaded[key]
 
 

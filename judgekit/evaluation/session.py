@@ -258,7 +258,7 @@ def open_suite(
             variants=variants,
             targets={variant.id: means.target(variant, recorded) for variant in variants},
             judges=judges,
-            rubric=whole,
+            rubric=plans.rubric,
             plans=plans,
             budget=budget,
             cache=cache,
@@ -438,6 +438,11 @@ def _check_settings(suite: Suite, execution: ExecutionOptions) -> None:
         raise SettingsError(
             "the suite has a human judge already; a review is of automated verdicts",
             hint="omit the review, or the human judge",
+        )
+    if suite.extra_rubrics and not any(judge.kind != "heuristic" for judge in suite.judge):
+        raise SettingsError(
+            "`extra_rubrics` need a judge, and the suite has none",
+            hint="name one with --judge MODEL or `judge:`, or leave them out",
         )
     if suite.settings.repeats > 1 and suite.settings.retry_failed:
         raise SettingsError(

@@ -104,7 +104,6 @@ def expecting(name: str, description: str) -> dict[str, object]:
     return {"id": f"case-{name}", "prompt": "Write it", "expectations": [expectation]}
 
 
-
 def tie(case: str, order: str) -> dict[str, object]:
     choice = {
         "evidence_first": [], "evidence_second": [], "rationale": "It is.", "score_first": 5,
