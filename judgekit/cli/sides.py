@@ -322,8 +322,8 @@ class SideArguments:
         for name, variant in zip(self.names, ids, strict=True):
             side = _run_side(name, run, variant, self.store)
             # The name of its file would reveal a side too.
-            own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
-            produced.append(replace(side, names=(*side.names, *own)))
+            files = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
+            produced.append(replace(side, names=(*side.names, *files)))
         return OpenSides(panel, rubric, tuple(produced), run.id)
 
     def _assumed_sides(

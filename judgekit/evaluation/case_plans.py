@@ -273,7 +273,7 @@ class DefaultRubrics:
         *,
         rubric: Rubric | None,
         is_judged: bool,
-        extended: Callable[[Rubric], Rubric],
+        extended: Callable[[Rubric], Rubric] = lambda rubric: rubric,
     ) -> None:
         self._suite, self._extended = suite, extended
         self._is_open = rubric is None

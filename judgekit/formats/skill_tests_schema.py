@@ -64,7 +64,7 @@ class SkillExpected(CamelRecord):
 
 
 class _SkillEvaluation(CamelRecord):
-    strategy: EvaluationStrategy
+    strategy: EvaluationStrategy | None = None  # None leaves it to the profile
     timeout: Milliseconds | None = None
     retry_count: Count | None = None
     weights: dict[str, Weight] | None = None  # the weight of each strategy of `hybrid`
@@ -89,7 +89,7 @@ class SkillCase(CamelRecord):
     tags: tuple[str, ...] | None = None
     input: _SkillInput
     expected: SkillExpected = Field(default_factory=SkillExpected)
-    evaluation: _SkillEvaluation
+    evaluation: _SkillEvaluation = Field(default_factory=_SkillEvaluation)
     metadata: _SkillMetadata | None = None
 
 
@@ -241,6 +241,9 @@ def _part(test: JsonObject, name: str) -> JsonObject:
 OTHER_FIELDS = "other_fields"
 """The entry of a metadata with the fields that have no place elsewhere."""
 
+OVERALL_FEEDBACK = "overall_feedback"
+"""The criterion, without a weight, whose rationale is the feedback a rubric asks for."""
+
 # How far weights may be from adding up to 1.
 _SHARES = 1e-6
 
@@ -276,6 +279,17 @@ def rubric_from_skill_test(case: SkillCase, at: KeyPath, reading: ForeignFile) -
         metadata[OTHER_FIELDS] = unread
     if rubric.overall_feedback is not None:
         metadata["overallFeedback"] = rubric.overall_feedback
+    if rubric.overall_feedback and all(c.name != OVERALL_FEEDBACK for c in rubric.criteria):
+        criteria.append(
+            {
+                "name": OVERALL_FEEDBACK,
+                "question": "How good is the output as a whole, and what would improve it most?",
+                "scale": "one_to_five",
+                "weight": 0.0,
+                "pass_value": 0.0,
+                "template": "pointwise/feedback",
+            }
+        )
     return {
         "name": case.id,
         "criteria": criteria,
