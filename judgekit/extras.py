@@ -1,8 +1,13 @@
-"""Names the optional packages, and the extra of judgekit that installs each."""
+"""Names the optional packages with the extra that installs each; looks for what a skill needs."""
 
 from __future__ import annotations
 
+import re
+import shutil
+from collections.abc import Sequence
+from importlib import metadata
 from importlib.util import find_spec
+from pathlib import Path
 
 from judgekit.errors import SettingsError
 
@@ -31,3 +36,25 @@ def require_package(package: str, what: str) -> None:
         raise SettingsError(
             f"{what} needs {package}, which is not installed", hint=install_hint(package)
         )
+
+
+# The name before a version, an extra or a condition: `pandas>=2`, `left-pad@1.3`, `@scope/name`.
+_NAME = re.compile(r"@?[\w./-]+")
+
+
+def missing_dependencies(names: Sequence[str], folder: Path) -> list[str]:
+    """Which programs, Python packages and node modules of a folder are not there."""
+    return [name for name in names if not _is_there(name.strip(), folder)]
+
+
+def _is_there(dependency: str, folder: Path) -> bool:
+    # Versions are not compared: programs have no common way to ask for theirs.
+    found = _NAME.match(dependency)
+    if found is None:
+        return False
+    name = found[0]
+    try:
+        metadata.distribution(name)
+    except (metadata.PackageNotFoundError, ValueError):
+        return shutil.which(name) is not None or (folder / "node_modules" / name).is_dir()
+    return True

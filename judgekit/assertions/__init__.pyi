@@ -40,3 +40,4 @@ from .strategies import (
     combine_outcomes as combine_outcomes,
     plan_evaluation as plan_evaluation,
 )
+from .validation import every_assertion as every_assertion, validate_dataset as validate_dataset

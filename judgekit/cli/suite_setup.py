@@ -271,6 +271,7 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         variants=options.variant,
         case_ids=options.filter_case,
         name_pattern=options.filter_name,
+        where=options.where,
     )
     # Without a choice of its own, a resumed run completes what it began.
     if resumed is not None and chosen == Choice():
@@ -324,9 +325,8 @@ def _grade_run_setup(
     # Recorded outputs have the context that they were made with.
     changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
     suite = suite.model_copy(update=changes)
-    opened = open_suite(
-        suite, selected_cases(options), execution_options(options), recorded=recorded
-    )
+    chosen, how = selected_cases(options), execution_options(options)
+    opened = open_suite(suite, chosen, how, recorded=recorded)
     store, folder = _grading_store(options)
     check_baseline(suite.gate, store)
     return RunSetup(
@@ -549,9 +549,7 @@ def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
         return suite
     if len(targets) > 1:
         both = " and ".join(TARGET_OPTIONS[name] for name in targets)
-        raise SettingsError(
-            f"{both} exclude each other: they set one variant", hint="give one of them"
-        )
+        raise SettingsError(f"{both} exclude each other", hint="give one of them")
     ((name, value),) = targets.items()
     # Replacing them would store another suite's results under this suite's name.
     if suite.variants:
@@ -582,8 +580,7 @@ def _variants(
         # which is named after the file.
         named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
         ids = () if None in named else tuple(str(one) for one in named if one not in {None, ""})
-    outputs = str(path.resolve())
-    return tuple(VariantSettings(id=one, outputs=outputs) for one in ids or [path.stem])
+    return tuple(VariantSettings(id=one, outputs=str(path.resolve())) for one in ids or [path.stem])
 
 
 def _command(value: str, suite: Suite) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ from judgekit.targets import (
     ContextFiller,
     GivenTarget,
     LongerContextTarget,
+    RecordedTarget,
     TargetPrompt,
     open_target,
 )
@@ -66,6 +67,7 @@ class Choice:
         sample: So many cases, drawn at random.
         seed: Seed of the drawing.
         limit: Only the first so many cases.
+        where: Only cases whose fields have these values, each as `field=value`.
     """
 
     variants: tuple[str, ...] = ()
@@ -75,6 +77,7 @@ class Choice:
     sample: int | None = None
     seed: int = 0
     limit: int | None = None
+    where: tuple[str, ...] = ()
 
     def as_json(self) -> JsonObject:
         """What is chosen, without what is left at its default.
@@ -174,6 +177,8 @@ class OpenSuite:
         for target in self.targets.values():
             if isinstance(target, LongerContextTarget):
                 target.check(case)
+            elif isinstance(target, RecordedTarget):
+                target.check(case, max(self.suite.settings.repeats, 1 + self.retries_of(case)))
         if self.suite.settings.repeats > 1 and self.retries_of(case):
             raise SettingsError(
                 f"the case {case.id!r} is to be retried if it fails, and every case is to be "
@@ -324,6 +329,7 @@ def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
         sample=choice.sample,
         seed=choice.seed,
         limit=choice.limit,
+        where=choice.where,
     )
 
 

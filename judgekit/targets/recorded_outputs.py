@@ -59,6 +59,18 @@ class RecordedTarget:
         """The cases it has outputs for, in the order of the file."""
         return list(self._rows)
 
+    def check(self, case: Case, n_wanted: int) -> None:
+        """Refuse a case with more outputs than a run takes, which would drop the others."""
+        n = len(self._rows.get(case.id, ()))
+        if n > n_wanted:
+            raise DatasetError(
+                f"holds {n} outputs of {self.id!r} for this case, and the run takes {n_wanted}",
+                path=self._path,
+                case_id=case.id,
+                hint=f"to grade all of them, set `settings: {{repeats: {n}}}` in a suite; else "
+                "give each its own `variant`, or keep one",
+            )
+
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id)
         rows = self._rows.get(case.id, ())
