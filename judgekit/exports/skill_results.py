@@ -28,8 +28,10 @@ from judgekit.exports.tabular import (
     write_object,
 )
 from judgekit.formats import (
+    CONVENTIONS,
     HIGHEST_SCORE,
     LOWEST_SCORE,
+    PASS_SCORE,
     read_document,
     read_skill_history,
     vague_word,
@@ -49,12 +51,6 @@ from judgekit.records import (
     time_text,
 )
 
-CONVENTIONS = (
-    "frontmatter", "description_field", "token_efficiency", "progressive_disclosure",
-    "type_alignment",
-)  # fmt: skip
-"""The conventions in a grading; its keys are fixed."""
-
 # The shipped rubrics that are judged beside the expectations, and have places of their own.
 _CONVENTIONS_RUBRIC, _REVIEW_RUBRIC = "skill_conventions.", "skill_review."
 _CLAIMS, _FEEDBACK = f"{_REVIEW_RUBRIC}executor_claims", f"{_REVIEW_RUBRIC}eval_feedback"
@@ -63,8 +59,6 @@ _BESIDE = (_CONVENTIONS_RUBRIC, _REVIEW_RUBRIC)
 _NO_CLAIMS = "No claims."
 _CLAIM = re.compile(r"(true|false)\s*\|\s*([^|]+?)\s*\|\s*(.+)", re.IGNORECASE)
 
-# S3 counts an expectation as met from 3 of 5.
-_PASS = 3
 _NOT_CHECKED = "not checked: the run has no criterion or assertion of this name"
 
 
@@ -82,14 +76,14 @@ class _Line:
         """The whole score; rounding never lifts a score to the pass mark."""
         if self.exact is None:
             return None
-        if self.exact < _PASS - VALUE_TOLERANCE:
-            return min(_PASS - 1, _rounded(self.exact))
+        if self.exact < PASS_SCORE - VALUE_TOLERANCE:
+            return min(PASS_SCORE - 1, _rounded(self.exact))
         return _rounded(self.exact)
 
     @property
     def passed(self) -> bool | None:
         score = self.score
-        return None if score is None else score >= _PASS
+        return None if score is None else score >= PASS_SCORE
 
 
 def grading(answer: Outcome, run: RunInfo) -> JsonObject:
