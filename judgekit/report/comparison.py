@@ -202,7 +202,13 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
         p = format_p_value(one.p, one.p_adjusted)
         cells.append((name, *counts, replace(rate_cell(one.rate), reference=_HALF), p))
     heads = ("", "A wins", "ties", "flips", "B wins", "A's share, 95 %", "p")
-    return Table(text_columns(*heads), tuple(cells), title)
+    return Table(text_columns(*heads), tuple(cells), title, _p_notes(rows.values()))
+
+
+def _p_notes(rows: Iterable[WinFigures | ScoreDifference | None]) -> tuple[str, ...]:
+    """That some p-values of a table are adjusted; the others of it are not."""
+    adjusted = any(one is not None and one.p_adjusted not in {None, one.p} for one in rows)
+    return ("p of criteria: adjusted by Holm for their number",) if adjusted else ()
 
 
 def _first_slot_bar(summary: ComparisonSummary) -> Table:
@@ -318,7 +324,7 @@ def _second_opinions(found: ScoreDifference, first_p: float, alpha: float) -> li
 
 
 def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -> Table:
-    return table_of(
+    table = table_of(
         [(name, found) for name, found in rows.items() if found is not None],
         {
             "": lambda row: row[0],
@@ -332,6 +338,7 @@ def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -
         },
         title,
     )
+    return replace(table, notes=_p_notes(rows.values()))
 
 
 def _judge_flag_words(flag: str, position: PositionBias | None) -> str:
