@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 import click
+from pydantic import JsonValue
 
 from judgekit import evaluation, report  # loaded when used: a listing needs little of them
 from judgekit.cli import console
@@ -37,6 +40,7 @@ from judgekit.store import CaseFilter, RunStore
 
 # About a screen.
 _MOST_SHOWN = 20
+_CHANGE_LENGTH = 120
 
 
 class _ShowOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions):
@@ -66,6 +70,10 @@ class _ShowOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions
     rubric: str | None = option("Without RUN: runs judged by this rubric.", metavar="NAME")
     agent_run: str | None = option("Without RUN: outputs of this agent run.", metavar="ID")
     comparisons: bool = flag("Without RUN: list the comparisons.")
+    configs: bool = flag(
+        "Without RUN: list the configurations of each suite and what changed; with RUN and OTHER "
+        "(a second run): how theirs differ."
+    )
     rule: ReconciliationRule | None = option(
         "For a comparison: apply this rule instead of its own; makes no call."
     )
@@ -142,18 +150,19 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         if options.comparisons or (run and run.startswith(evaluation.COMPARISON_ID_PREFIX)):
             _show_comparisons(store, run, case, options)
             return
+        if options.configs:
+            hint = "omit it, or omit --configs"
+            _refuse_others(options, ("suite",), "does not apply to --configs", hint)
+            _show_configs(store, run, case, options)
+            return
         # Runs have no pairs to reconcile; ignoring the option would look as if it had no effect.
         check_no_rule(options.rule)
         if run is None:
             _show_listing(store, options)
             return
         # With a run they would have to be filters, which --variant and --filter-tag are.
-        for name in _LISTED_BY:
-            if name not in _WITH_RUN and getattr(options, name):
-                raise SettingsError(
-                    f"{_SPELLINGS[name]} is for the listing without RUN",
-                    hint="omit RUN; a case of RUN is the second argument: judgekit show RUN CASE",
-                )
+        hint = "omit RUN; a case of RUN is the second argument: judgekit show RUN CASE"
+        _refuse_others(options, _WITH_RUN, "is for the listing without RUN", hint)
         wanted = evaluation.OutcomeFilter(
             variants=() if options.variant is None else (options.variant,),
             case_id=case,
@@ -174,6 +183,12 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
                     store, evaluation.Run(info, store), replies, has_page=has_page
                 )
             show_document(document, options, options.files)
+
+
+def _refuse_others(options: _ShowOptions, allowed: Sequence[str], what: str, hint: str) -> None:
+    for name in _LISTED_BY:
+        if name not in allowed and getattr(options, name):
+            raise SettingsError(f"{_SPELLINGS[name]} {what}", hint=hint)
 
 
 def _show_answers(
@@ -233,6 +248,41 @@ def _show_case(
     earlier = [of or () for of in histories]
     document = report.case_document(case, answers, earlier=earlier, notes=notes, data=data)
     show_document(document, options, options.files)
+
+
+def _show_configs(
+    store: RunStore, run: str | None, other: str | None, options: _ShowOptions
+) -> None:
+    if run is None:
+        versions = evaluation.config_versions(store.runs(suite=options.suite))
+        title, count = "Stored configurations", numbers.format_count(len(versions), "configuration")
+        rows = [
+            {
+                "config": one.fingerprint[:12],
+                "suite": one.suite,
+                "runs": f"{len(one.runs):,}",
+                "last run": one.runs[-1],
+                "changed": _cut(", ".join(one.changed) or numbers.DASH),
+            }
+            for one in versions
+        ]
+        data: list[object] = [asdict(one) for one in versions]
+    elif other is None:
+        hint = f"judgekit show {run} OTHER --configs; omit RUN to list configurations"
+        raise SettingsError("--configs compares RUN with a second run", hint=hint)
+    else:
+        found = evaluation.config_changes(store.run(run), store.run(other))
+        title, count = f"{run} and {other}", numbers.format_count(len(found), "difference")
+        data = [dict(zip(("setting", "then", "now"), one, strict=True)) for one in found]
+        rows = [{"setting": a, "then": _cut(b), "now": _cut(c)} for a, b, c in found]
+    table = report.listing_table(rows)
+    document = report.listing_document(title, count, table, data=lambda: data)
+    show_document(document, options, options.files)
+
+
+def _cut(value: JsonValue) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return message.printable(text, _CHANGE_LENGTH)
 
 
 def _show_comparisons(
