@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,22 +39,17 @@ def require_package(package: str, what: str) -> None:
 
 
 # The name before a version, an extra or a condition: `pandas>=2`, `left-pad@1.3`, `@scope/name`.
-_NAME = re.compile(r"@?[\w./-]+")
+_NAME = re.compile(r"@?[\w./-]*")
 
 
-def missing_dependencies(names: Sequence[str], folder: Path) -> list[str]:
+def missing_dependencies(names: Iterable[str], folder: Path) -> list[str]:
     """Which programs, Python packages and node modules of a folder are not there."""
-    return [name for name in names if not _is_there(name.strip(), folder)]
 
+    def is_there(name: str) -> bool:
+        # Versions are not compared: programs have no common way to ask for theirs.
+        if shutil.which(name) is not None or (folder / "node_modules" / name).is_dir():
+            return True
+        return any(metadata.distributions(name=name))
 
-def _is_there(dependency: str, folder: Path) -> bool:
-    # Versions are not compared: programs have no common way to ask for theirs.
-    found = _NAME.match(dependency)
-    if found is None:
-        return False
-    name = found[0]
-    try:
-        metadata.distribution(name)
-    except (metadata.PackageNotFoundError, ValueError):
-        return shutil.which(name) is not None or (folder / "node_modules" / name).is_dir()
-    return True
+    found = {name: _NAME.match(name.strip()) for name in names}
+    return [name for name, bare in found.items() if not (bare and bare[0] and is_there(bare[0]))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,21 +37,18 @@ def validate_dataset(dataset: Dataset | Path | str) -> list[Problem]:
     """
     if isinstance(dataset, Dataset):
         return [*dataset_problems(dataset), *_assertion_problems(dataset)]
-    problems, path = validate_path(dataset), str(dataset)
-    try:
-        cases = load_dataset(dataset, allow_empty=True)
-    except JudgekitError:  # among the problems, or no file of cases
-        return problems
-    found = (one.model_copy(update={"path": path}) for one in _assertion_problems(cases))
-    return [*problems, *found]
+    problems = validate_path(dataset)
+    with suppress(JudgekitError):  # among the problems, or no file of cases
+        found = _assertion_problems(load_dataset(dataset, allow_empty=True))
+        problems += [one.model_copy(update={"path": str(dataset)}) for one in found]
+    return problems
 
 
 def _assertion_problems(dataset: Dataset) -> Iterator[Problem]:
     for case in dataset.cases:
         for fault in read_specs(case.assertions, registry=every_assertion())[1]:
-            yield Problem(
-                severity="error", message=fault.message, case_id=case.id, remedy=fault.hint
-            )
+            told = {"message": fault.message, "case_id": case.id, "remedy": fault.hint}
+            yield Problem(severity="error", **told)
 
 
 @cache

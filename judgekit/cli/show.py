@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 import click
-from pydantic import JsonValue
 
 from judgekit import evaluation, report  # loaded when used: a listing needs little of them
 from judgekit.cli import console
@@ -253,36 +251,29 @@ def _show_case(
 def _show_configs(
     store: RunStore, run: str | None, other: str | None, options: _ShowOptions
 ) -> None:
+    rows: list[dict[str, str]] = []
     if run is None:
-        versions = evaluation.config_versions(store.runs(suite=options.suite))
-        title, count = "Stored configurations", numbers.format_count(len(versions), "configuration")
-        rows = [
-            {
-                "config": one.fingerprint[:12],
-                "suite": one.suite,
-                "runs": f"{len(one.runs):,}",
-                "last run": one.runs[-1],
-                "changed": _cut(", ".join(one.changed) or numbers.DASH),
-            }
-            for one in versions
-        ]
-        data: list[object] = [asdict(one) for one in versions]
+        latest: dict[str, RunInfo] = {}
+        runs = reversed(store.runs(suite=options.suite))
+        for key, same in evaluation.config_versions(runs):
+            suite, last = same[0].suite, same[-1]
+            changes = evaluation.config_changes(latest.get(suite, last), last)
+            latest[suite] = last
+            changed = ", ".join(at for at, _, _ in changes) or numbers.DASH
+            row = {"config": key[:12], "suite": suite, "runs": f"{len(same):,}"}
+            rows.append({**row, "last run": last.id, "changed": changed})
+        title, words = "Stored configurations", "configuration"
     elif other is None:
         hint = f"judgekit show {run} OTHER --configs; omit RUN to list configurations"
         raise SettingsError("--configs compares RUN with a second run", hint=hint)
     else:
-        found = evaluation.config_changes(store.run(run), store.run(other))
-        title, count = f"{run} and {other}", numbers.format_count(len(found), "difference")
-        data = [dict(zip(("setting", "then", "now"), one, strict=True)) for one in found]
-        rows = [{"setting": a, "then": _cut(b), "now": _cut(c)} for a, b, c in found]
-    table = report.listing_table(rows)
-    document = report.listing_document(title, count, table, data=lambda: data)
+        for at, then, now in evaluation.config_changes(store.run(run), store.run(other)):
+            rows.append({"setting": at, "then": json.dumps(then), "now": json.dumps(now)})
+        title, words = f"Configurations of {run} and {other}", "difference"
+    short = [{k: message.printable(v, _CHANGE_LENGTH) for k, v in row.items()} for row in rows]
+    count, table = numbers.format_count(len(rows), words), report.listing_table(short)
+    document = report.listing_document(title, count, table, data=lambda: rows)
     show_document(document, options, options.files)
-
-
-def _cut(value: JsonValue) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return message.printable(text, _CHANGE_LENGTH)
 
 
 def _show_comparisons(

@@ -40,7 +40,6 @@ from judgekit.datasets import (
     expand_variants,
     iter_case_outputs,
     load_rubric,
-    names_a_file,
     open_cases,
 )
 from judgekit.errors import SettingsError, UnknownNameError
@@ -275,10 +274,10 @@ class SideArguments:
 
     def _with_rubric(self, case: Case) -> Case:
         """A case with the rubric it names in full."""
-        named, suite = case.rubric, self.suite
+        named = case.rubric
         if not isinstance(named, str):
             return case
-        rubric = load_rubric(suite.resolve(named) if suite and names_a_file(named) else named)
+        rubric = load_rubric(named if self.suite is None else self.suite.rubric_named(named))
         return case.model_copy(update={"rubric": rubric})
 
     def check_one_rubric(self, cases: Iterable[Case], rubric: Rubric) -> None:

@@ -7,6 +7,7 @@ import os
 import random
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -81,11 +82,8 @@ class CaseSelection:
         for what, number in (("sample", self.sample), ("limit", self.limit)):
             if number is not None and number < 1:
                 raise SettingsError(f"the {what} must be 1 or more, not {number}")
-        for one in self.where:
-            name, equals, _ = one.partition("=")
-            if not (name and equals):
-                hint = "for example `priority=high`"
-                raise SettingsError(f"{one!r} is not of the form FIELD=VALUE", hint=hint)
+        if bad := next((one for one in self.where if not one.partition("=")[1]), None):
+            raise SettingsError(f"{bad!r} is not FIELD=VALUE", hint="for example priority=high")
         try:
             re.compile(self.name_pattern or "")
         except re.error as error:
@@ -136,16 +134,15 @@ class CaseSelection:
     def _passing(self, cases: Iterable[Case]) -> Iterator[Case]:
         ids, tags, unseen = frozenset(self.ids), frozenset(self.tags), set(self.ids)
         pattern = re.compile(self.name_pattern or "")
-        wanted: dict[str, set[str]] = {}
-        for one in self.where:
-            name, _, value = one.partition("=")
-            wanted.setdefault(name, set()).add(value)
+        wanted: dict[str, list[str]] = {}
+        for name, _, value in (one.partition("=") for one in self.where):
+            wanted.setdefault(name, []).append(value)
         for case in cases:
             unseen.discard(case.id)
             is_named = pattern.search(case.name or case.id) is not None
             has_tag = not tags or not tags.isdisjoint(case.tags)
-            is_wanted = is_named and has_tag and (not ids or case.id in ids)
-            is_wanted = is_wanted and all(_field(case, name) in of for name, of in wanted.items())
+            fits = all(_field(case, name) in values for name, values in wanted.items())
+            is_wanted = is_named and has_tag and fits and (not ids or case.id in ids)
             if case.status == "active" and is_wanted:
                 yield case
         if unseen:
@@ -409,11 +406,10 @@ def unreadable_files(folder: Path | str) -> list[Path]:
     """The files in a folder that may hold cases and cannot be read."""
 
     def is_unreadable(path: Path) -> bool:
-        try:
+        with suppress(DatasetError, OSError):
             _recognise(path)
-        except (DatasetError, OSError):
-            return not is_archive(path)  # most archives are not of a skill
-        return False
+            return False
+        return not is_archive(path)  # most archives are not of a skill
 
     return _found(as_path(folder), is_unreadable)
 
@@ -438,10 +434,9 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
 
 def _recognised(path: Path) -> tuple[Format | None, FileKind | None]:
     """What a file is by its shape or its first row; nothing where it cannot be read."""
-    try:
+    with suppress(DatasetError, OSError):
         return _recognise(path)
-    except (DatasetError, OSError):
-        return None, None
+    return None, None
 
 
 def _recognise(path: Path) -> tuple[Format | None, FileKind | None]:

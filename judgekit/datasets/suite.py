@@ -403,12 +403,10 @@ class Suite(Record):
     """The kind of skill: how a case without an evaluation of its own is evaluated."""
 
     rubric: Name | None = None
-    """A rubric file, the name of a shipped rubric, or a rubric of a quality memory by its id
-    (`memory.json#ID`)."""
+    """A rubric file, a shipped rubric's name, or one of a quality memory (`memory.json#ID`)."""
 
     extra_rubrics: tuple[Name, ...] = ()
-    """Rubrics whose criteria are judged beside those of every judged case: called
-    `RUBRIC.CRITERION` in the results, without weight, deciding nothing."""
+    """Rubrics whose criteria, called `RUBRIC.CRITERION`, are judged as well and decide nothing."""
 
     judge: Annotated[
         tuple[SuiteJudge, ...], BeforeValidator(_short_items("model", may_be_one=True))
@@ -505,10 +503,12 @@ class Suite(Record):
 
     @property
     def rubric_source(self) -> Path | str | None:
-        """What `load_rubric` takes: the rubric's file, or a shipped rubric's name."""
-        if self.rubric is None or not names_a_file(self.rubric):
-            return self.rubric
-        return self.resolve(self.rubric)
+        """What `load_rubric` takes for the suite's rubric."""
+        return None if self.rubric is None else self.rubric_named(self.rubric)
+
+    def rubric_named(self, name: str) -> Path | str:
+        """What `load_rubric` takes: a path is relative to the suite, a bare name is shipped."""
+        return self.resolve(name) if names_a_file(name) else name
 
     def resolve(self, path: str) -> Path:
         """A path of the suite as one that can be opened."""

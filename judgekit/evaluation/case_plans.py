@@ -25,14 +25,13 @@ from judgekit.assertions import (
     script_entries,
     similar_entry,
 )
-from judgekit.datasets import load_rubric, names_a_file, scorer_name, shipped_rubrics
+from judgekit.datasets import load_rubric, scorer_name, shipped_rubrics
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
     from judgekit.datasets import Suite
@@ -74,7 +73,7 @@ class CasePlans:
         open_embeddings: Callable[[str, str | None], Embeddings],
     ) -> None:
         self.suite = suite
-        self._extra = _extra_criteria(suite) if is_judged else ()
+        self._extra = tuple(_extra_criteria(suite)) if is_judged else ()
         self.rubric = None if rubric is None else self._extended(rubric)
         self.defaults = DefaultRubrics(
             suite, rubric=rubric, is_judged=is_judged, extended=self._extended
@@ -160,7 +159,7 @@ class CasePlans:
             full = self._extended(named)
             return case if full is named else case.model_copy(update={"rubric": full})
         if named not in self._rubrics:
-            self._rubrics[named] = self._extended(load_rubric(_rubric_source(named, self.suite)))
+            self._rubrics[named] = self._extended(load_rubric(self.suite.rubric_named(named)))
         return case.model_copy(update={"rubric": self._rubrics[named]})
 
     def _extended(self, rubric: Rubric) -> Rubric:
@@ -168,9 +167,8 @@ class CasePlans:
         own = {criterion.name for criterion in rubric.criteria}
         # A stored case that is run again has them already.
         more = tuple(criterion for criterion in self._extra if criterion.name not in own)
-        if not more:
-            return rubric
-        return rubric.model_copy(update={"criteria": (*rubric.criteria, *more)})
+        whole = (*rubric.criteria, *more)
+        return rubric.model_copy(update={"criteria": whole}) if more else rubric
 
     def measures(self, case: Case) -> bool:
         """Whether a case is decided by how alike two texts are."""
@@ -230,28 +228,13 @@ class CasePlans:
         return SimilaritySettings()
 
 
-def _rubric_source(name: str, suite: Suite) -> Path | str:
-    """What `load_rubric` takes: a path is relative to the suite, a bare name is shipped."""
-    return suite.resolve(name) if names_a_file(name) else name
-
-
-def _extra_criteria(suite: Suite) -> tuple[Criterion, ...]:
-    rubrics = [load_rubric(_rubric_source(name, suite)) for name in suite.extra_rubrics]
-    return tuple(
-        criterion.model_copy(
-            update={
-                "name": f"{rubric.name}.{criterion.name}",
-                "weight": 0.0,
-                "required": False,
-                # Where it has no mark of its own, its rubric's counts, not that of the case.
-                "pass_value": rubric.pass_threshold
-                if criterion.pass_value is None
-                else criterion.pass_value,
-            }
-        )
-        for rubric in rubrics
-        for criterion in rubric.criteria
-    )
+def _extra_criteria(suite: Suite) -> Iterator[Criterion]:
+    for rubric in map(load_rubric, map(suite.rubric_named, suite.extra_rubrics)):
+        for one in rubric.criteria:
+            # Without a mark of its own its rubric's counts, not that of the case.
+            mark = rubric.pass_threshold if one.pass_value is None else one.pass_value
+            silent = {"weight": 0.0, "required": False, "pass_value": mark}
+            yield one.model_copy(update={"name": f"{rubric.name}.{one.name}", **silent})
 
 
 # Why a rubric was taken that nobody named.

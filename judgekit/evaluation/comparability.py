@@ -397,29 +397,12 @@ def suite_config(run: RunInfo) -> JsonObject:
     return config if run.rubric is None else {**config, "rubric": run.rubric.to_json()}
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigVersion:
-    """A configuration that a suite was run with, and what changed from the one before it."""
-
-    suite: str
-    fingerprint: str
-    runs: tuple[str, ...]
-    changed: tuple[str, ...] = ()
-
-
-def config_versions(runs: Sequence[RunInfo]) -> list[ConfigVersion]:
-    """The configurations of runs that are given newest first, each suite's in their order."""
-    by_config: dict[tuple[str, str], list[RunInfo]] = {}
-    for run in reversed(runs):
-        by_config.setdefault((run.suite, fingerprint(suite_config(run))), []).append(run)
-    before: dict[str, RunInfo] = {}
-    found = []
-    for (suite, key), same in sorted(by_config.items(), key=lambda item: item[0][0]):
-        changes = config_changes(before.get(suite, same[0]), same[0])
-        ids = tuple(run.id for run in same)
-        found.append(ConfigVersion(suite, key, ids, tuple(at for at, _, _ in changes)))
-        before[suite] = same[-1]
-    return found
+def config_versions(runs: Iterable[RunInfo]) -> Iterator[tuple[str, list[RunInfo]]]:
+    """The configurations of runs, oldest first as the runs are: fingerprint and runs of each."""
+    found: dict[str, list[RunInfo]] = {}
+    for run in runs:
+        found.setdefault(fingerprint([run.suite, suite_config(run)]), []).append(run)
+    yield from found.items()
 
 
 def config_changes(then: RunInfo, now: RunInfo) -> list[tuple[str, JsonValue, JsonValue]]:

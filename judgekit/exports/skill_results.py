@@ -371,9 +371,8 @@ def _version_path(run: RunInfo, variant: str) -> str | None:
     """The file of a variant's prompt or outputs, relative to the suite where it is below it."""
     mark = variant_version_in(run, variant)
     named = None if mark is None else mark.prompt or mark.outputs
-    if named is None or run.folder is None or not Path(named).is_relative_to(run.folder):
-        return named
-    return Path(named).relative_to(run.folder).as_posix()
+    is_below = named is not None and run.folder and Path(named).is_relative_to(run.folder)
+    return Path(str(named)).relative_to(str(run.folder)).as_posix() if is_below else named
 
 
 COMPARISON_NAME = "comparison.json"

@@ -1,9 +1,8 @@
-"""Reads and writes `evals.json` (S3.1), workflow datasets (S1.1); reads results (S3.2 to S3.5)."""
+"""Reads and writes `evals.json` (S3.1), workflow datasets (S1.1); reads results (S3.2, S3.3)."""
 
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import AwareDatetime, Field, JsonValue
@@ -223,36 +222,29 @@ Convention = Literal[
 ]  # fmt: skip
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 """The conventions in a grading; its keys are fixed."""
-_Score = Annotated[int, Field(ge=LOWEST_SCORE, le=HIGHEST_SCORE)]
 # S3 counts an expectation as met from 3 of 5.
 PASS_SCORE = 3
 
 
-class _Result(SnakeRecord):
-    """Of records of results: whatever could not be judged is null."""
-
-    additions = frozenset({"judgekit"})
-
-
-class _GradedExpectation(_Result):
+class _GradedExpectation(SnakeRecord):
     criterion: Name
-    score: _Score | None
+    score: Annotated[int, Field(ge=LOWEST_SCORE, le=HIGHEST_SCORE)] | None  # null: not judged
     passed: bool | None
     reasoning: str
 
 
-class _ConventionCheck(_Result):
+class _ConventionCheck(SnakeRecord):
     passed: bool | None
     details: str
 
 
-class _CheckedClaim(_Result):
+class _CheckedClaim(SnakeRecord):
     claim: str
     verified: bool | None
     evidence: str
 
 
-class _Grading(_Result):
+class _Grading(SnakeRecord):
     case_id: Name
     version: Count
     run: Annotated[int, Field(ge=1)]
@@ -267,45 +259,19 @@ class _Grading(_Result):
     execution_metrics: JsonObject
 
 
-class _BlindComparison(_Result):
-    eval_prompt: str
-    winner: Literal["A", "B", "tie"] | None
-    reasoning: str
-    scores: dict[str, dict[Literal["A", "B"], Annotated[int, Field(ge=1, le=10)] | None]]
-
-
-class _Suggestion(_Result):
-    area: str
-    before: str
-    after: str
-    reasoning: str
-
-
-class _Analysis(_Result):
-    winner_version: Name
-    loser_version: Name
-    strengths: tuple[str, ...]
-    weaknesses: tuple[str, ...]
-    suggestions: tuple[_Suggestion, ...]
-
-
-def _check_results(model: type[_Result], document: ParsedDocument) -> ForeignFile:
-    reading = ForeignFile(document)
-    items = document.value if isinstance(document.value, list) else [document.value]
+def check_grading(document: ParsedDocument) -> ForeignFile:
+    """A `grading.json`, or a list of gradings, with its faults."""
+    reading, value = ForeignFile(document), document.value
+    items = value if isinstance(value, list) else [value]
     for place, item in enumerate(items):
-        at = (place,) if isinstance(document.value, list) else ()
-        result = reading.record(model, item, at)
-        for index, one in enumerate(result.results if isinstance(result, _Grading) else ()):
+        at = (place,) if isinstance(value, list) else ()
+        grading = reading.record(_Grading, item, at)
+        for index, one in enumerate(() if grading is None else grading.results):
             # `passed` is derived: a reader that trusts it must not see another result.
             if one.score is not None and one.passed is not (one.score >= PASS_SCORE):
-                message = f"the score {one.score} {'passes' if one.passed is False else 'fails'}"
-                reading.add((*at, "results", index, "passed"), f"{message}, from {PASS_SCORE} on")
+                message = f"`passed` contradicts the score {one.score}: {PASS_SCORE} and more pass"
+                reading.add((*at, "results", index, "passed"), message)
     return reading
-
-
-check_grading = partial(_check_results, _Grading)
-check_comparison = partial(_check_results, _BlindComparison)
-check_analysis = partial(_check_results, _Analysis)
 
 
 def write_skill_evals(source: ConversionSource) -> WrittenCases:
