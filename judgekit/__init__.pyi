@@ -11,8 +11,8 @@ from .api.results import ComparisonResults as ComparisonResults, GradingResults 
 from .assertions.runner import (
     evaluate_assertions as evaluate_assertions,
     score_output as score_output,
+    validate_dataset as validate_dataset,
 )
-from .assertions.validation import validate_dataset as validate_dataset
 from .bias_audit.api import audit as audit, audit_sync as audit_sync
 from .bias_audit.inputs import AuditOptions as AuditOptions
 from .bias_audit.results import Audit as Audit

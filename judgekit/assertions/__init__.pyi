@@ -19,8 +19,10 @@ from .registry import (
 )
 from .runner import (
     evaluate_assertions as evaluate_assertions,
+    every_assertion as every_assertion,
     read_scorers as read_scorers,
     score_output as score_output,
+    validate_dataset as validate_dataset,
 )
 from .scripts import (
     ScriptFailedError as ScriptFailedError,
@@ -40,4 +42,3 @@ from .strategies import (
     combine_outcomes as combine_outcomes,
     plan_evaluation as plan_evaluation,
 )
-from .validation import every_assertion as every_assertion, validate_dataset as validate_dataset

@@ -549,7 +549,7 @@ def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
         return suite
     if len(targets) > 1:
         both = " and ".join(TARGET_OPTIONS[name] for name in targets)
-        raise SettingsError(f"{both} exclude each other", hint="give one of them")
+        raise SettingsError(f"{both} exclude each other: they set one variant", hint="give one")
     ((name, value),) = targets.items()
     # Replacing them would store another suite's results under this suite's name.
     if suite.variants:

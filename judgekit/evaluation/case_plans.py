@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import (
@@ -73,7 +74,8 @@ class CasePlans:
         open_embeddings: Callable[[str, str | None], Embeddings],
     ) -> None:
         self.suite = suite
-        self._extra = tuple(_extra_criteria(suite)) if is_judged else ()
+        self._is_judged = is_judged
+        self._extra = tuple(_extra_criteria(suite, *suite.extra_rubrics))
         self.rubric = None if rubric is None else self._extended(rubric)
         self.defaults = DefaultRubrics(
             suite, rubric=rubric, is_judged=is_judged, extended=self._extended
@@ -162,11 +164,18 @@ class CasePlans:
             self._rubrics[named] = self._extended(load_rubric(self.suite.rubric_named(named)))
         return case.model_copy(update={"rubric": self._rubrics[named]})
 
+    @cached_property
+    def _feedback(self) -> tuple[Criterion, ...]:
+        return tuple(_extra_criteria(self.suite, FEEDBACK_RUBRIC))
+
     def _extended(self, rubric: Rubric) -> Rubric:
         """A rubric with the criteria of the suite's extra rubrics, which decide nothing."""
+        if not self._is_judged:
+            return rubric
         own = {criterion.name for criterion in rubric.criteria}
+        asked = (*self._extra, *(self._feedback if rubric.metadata.get("overallFeedback") else ()))
         # A stored case that is run again has them already.
-        more = tuple(criterion for criterion in self._extra if criterion.name not in own)
+        more = {one.name: one for one in asked if one.name not in own}.values()
         whole = (*rubric.criteria, *more)
         return rubric.model_copy(update={"criteria": whole}) if more else rubric
 
@@ -228,8 +237,8 @@ class CasePlans:
         return SimilaritySettings()
 
 
-def _extra_criteria(suite: Suite) -> Iterator[Criterion]:
-    for rubric in map(load_rubric, map(suite.rubric_named, suite.extra_rubrics)):
+def _extra_criteria(suite: Suite, *names: str) -> Iterator[Criterion]:
+    for rubric in map(load_rubric, map(suite.rubric_named, names)):
         for one in rubric.criteria:
             # Without a mark of its own its rubric's counts, not that of the case.
             mark = rubric.pass_threshold if one.pass_value is None else one.pass_value
@@ -245,6 +254,8 @@ DEFAULT_RUBRICS_KEY = "rubrics_by_default"
 UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
 # The shipped rubric that holds an output against its case's reference.
 REFERENCE_RUBRIC = "reference_match"
+# The shipped rubric of what the rubric of a skill's test asks for by `overallFeedback`.
+FEEDBACK_RUBRIC = "feedback"
 
 
 class DefaultRubrics:

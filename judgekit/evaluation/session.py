@@ -177,14 +177,18 @@ class OpenSuite:
         for target in self.targets.values():
             if isinstance(target, LongerContextTarget):
                 target.check(case)
-            elif isinstance(target, RecordedTarget):
-                target.check(case, max(self.suite.settings.repeats, 1 + self.retries_of(case)))
         if self.suite.settings.repeats > 1 and self.retries_of(case):
             raise SettingsError(
                 f"the case {case.id!r} is to be retried if it fails, and every case is to be "
                 "repeated: retries would hide how repeats vary",
                 hint="leave out `repeats`, or the case's `retries`",
             )
+
+    def check_recorded(self, n_wanted: int) -> None:
+        """Refuse recorded outputs of which the run would take only some."""
+        for target in self.targets.values():
+            if isinstance(target, RecordedTarget):
+                target.check(n_wanted)
 
     def case_checks(self) -> CaseChecks:
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"

@@ -24,7 +24,6 @@ from judgekit.formats.foreign_file import ForeignFile, map_texts
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.skill_tests_schema import (
     OTHER_FIELDS,
-    OVERALL_FEEDBACK,
     SkillCase,
     SkillExpected,
     SkillTests,
@@ -429,9 +428,6 @@ def _rubric(rubric: Rubric) -> JsonObject:
     other = _mapping(metadata.pop(OTHER_FIELDS, None))
     criteria: list[JsonValue] = []
     for criterion in rubric.criteria:
-        # Asked for by `overallFeedback`, which is in the metadata.
-        if criterion.name == OVERALL_FEEDBACK and not criterion.weight:
-            continue
         scale: JsonObject = {"min": _whole(criterion.scale.min), "max": _whole(criterion.scale.max)}
         texts: JsonObject = {
             f"{level.value:g}": level.description or level.name or ""

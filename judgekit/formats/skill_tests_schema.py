@@ -241,9 +241,6 @@ def _part(test: JsonObject, name: str) -> JsonObject:
 OTHER_FIELDS = "other_fields"
 """The entry of a metadata with the fields that have no place elsewhere."""
 
-OVERALL_FEEDBACK = "overall_feedback"
-"""The criterion, without a weight, whose rationale is the feedback a rubric asks for."""
-
 # How far weights may be from adding up to 1.
 _SHARES = 1e-6
 
@@ -279,17 +276,6 @@ def rubric_from_skill_test(case: SkillCase, at: KeyPath, reading: ForeignFile) -
         metadata[OTHER_FIELDS] = unread
     if rubric.overall_feedback is not None:
         metadata["overallFeedback"] = rubric.overall_feedback
-    if rubric.overall_feedback and all(c.name != OVERALL_FEEDBACK for c in rubric.criteria):
-        criteria.append(
-            {
-                "name": OVERALL_FEEDBACK,
-                "question": "How good is the output as a whole, and what would improve it most?",
-                "scale": "one_to_five",
-                "weight": 0.0,
-                "pass_value": 0.0,
-                "template": "pointwise/feedback",
-            }
-        )
     return {
         "name": case.id,
         "criteria": criteria,

@@ -206,9 +206,8 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
 
 
 def _p_notes(rows: Iterable[WinFigures | ScoreDifference | None]) -> tuple[str, ...]:
-    """That some p-values of a table are adjusted; the others of it are not."""
-    adjusted = any(one is not None and one.p_adjusted not in {None, one.p} for one in rows)
-    return ("p of criteria: adjusted by Holm for their number",) if adjusted else ()
+    is_adjusted = any(one is not None and one.p_adjusted not in {None, one.p} for one in rows)
+    return ("p of criteria: adjusted by Holm for their number",) if is_adjusted else ()
 
 
 def _first_slot_bar(summary: ComparisonSummary) -> Table:
@@ -216,7 +215,6 @@ def _first_slot_bar(summary: ComparisonSummary) -> Table:
     found = summary.position
     rows = []
     if found is not None and not isnan(found.value):
-        # The bias is counted from one half already.
         text = "{} % [{}, {}]".format(*_percents(found, 0.5, ".0f"))
         bar = Cell(text, bar=IntervalBar(found, (-0.5, 0.5), 0))
         rows.append(("the output shown first", text, bar))
@@ -324,7 +322,7 @@ def _second_opinions(found: ScoreDifference, first_p: float, alpha: float) -> li
 
 
 def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -> Table:
-    table = table_of(
+    return table_of(
         [(name, found) for name, found in rows.items() if found is not None],
         {
             "": lambda row: row[0],
@@ -337,8 +335,8 @@ def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -
             "detectable": lambda row: numbers.format_decimal(row[1].detectable, ".3f"),
         },
         title,
+        _p_notes(rows.values()),
     )
-    return replace(table, notes=_p_notes(rows.values()))
 
 
 def _judge_flag_words(flag: str, position: PositionBias | None) -> str:
