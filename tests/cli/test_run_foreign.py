@@ -172,7 +172,7 @@ def test_a_creative_skill_is_judged_by_the_rubric_of_its_cases(run: Run, tmp_pat
         assert server.n_requests == 3  # two criteria, and the overall feedback
     found = judged(ran)
     assert (ran.code, found["n_passed"], found["value"]["value"]) == (0, 1, 1.0)
-    assert set(found["criteria"]) == {"structure", "figures"}
+    assert set(found["criteria"]) == {"structure", "figures", "feedback.overall"}
     (row,) = as_file(tmp_path, "rows.jsonl", run, format="strategies")
     assert (row["strategy"], row["status"], row["score"]) == ("llm_judge", "passed", 1.0)
     assert row["rubricScores"]["structure"]["score"] == 5
