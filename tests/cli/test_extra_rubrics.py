@@ -114,4 +114,6 @@ def test_a_suite_names_them_and_plans_them(run: Run, tmp_path: Path) -> None:
     path = write(tmp_path / "judgekit.json", suite)
     assert seen(run("plan", path, "--json"))["models"][0]["n_questions"] == 7
     found = seen(run("run", path, "--json"))["variants"][0]["criteria"]
-    assert [name for name in found if "." in name] == [f"skill_conventions.{n}" for n in CONVENTIONS]
+    assert [name for name in found if "." in name] == [
+        f"skill_conventions.{n}" for n in CONVENTIONS
+    ]

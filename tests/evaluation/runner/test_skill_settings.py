@@ -67,7 +67,8 @@ async def test_so_many_tests_are_in_work_at_once(
 
 @pytest.mark.parametrize("in_sequence", [True, False])
 async def test_tests_of_a_suite_in_sequence_wait_for_one_another(
-    lay_skill: LaySkill, in_sequence: bool
+    lay_skill: LaySkill,
+    in_sequence: bool,  # noqa: FBT001 - a parameter of the format
 ) -> None:
     order = ["t9", "t2", "t5"]
     group = {"name": "login", "testIds": order, "runInSequence": in_sequence}
