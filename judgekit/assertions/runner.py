@@ -12,9 +12,8 @@ from copy import deepcopy
 from functools import cache
 from math import fsum, isfinite
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from judgekit.assertions.builtin.text_similarity import SimilaritySettings, similar_entry
 from judgekit.assertions.registry import (
     Declaration,
     NotApplicableError,
@@ -23,7 +22,6 @@ from judgekit.assertions.registry import (
     replace_fields,
     scorer_registry,
 )
-from judgekit.assertions.scripts import ScriptSettings, script_entries
 from judgekit.assertions.selection import unpack_artifact
 from judgekit.assertions.spec import (
     ParsedAssertion,
@@ -33,9 +31,7 @@ from judgekit.assertions.spec import (
     refuse_faults,
     spec_fault,
 )
-from judgekit.datasets import dataset_problems, load_dataset, validate_path
 from judgekit.errors import InputError, JudgekitError
-from judgekit.formats import Problem
 from judgekit.records import (
     AssertionResult,
     Case,
@@ -46,6 +42,9 @@ from judgekit.records import (
     meets_threshold,
 )
 from judgekit.registry import Registry
+
+if TYPE_CHECKING:
+    from judgekit.formats import Problem
 
 # How many parsed specs are cached.
 _CACHED_SPECS = 4096
@@ -359,6 +358,9 @@ def validate_dataset(dataset: Dataset | Path | str) -> list[Problem]:
         references of cases that do not say how they are evaluated, and vague descriptions.
         Empty when all is well.
     """
+    # Carrying out assertions needs no reader of files.
+    from judgekit.datasets import dataset_problems, load_dataset, validate_path  # noqa: PLC0415
+
     if isinstance(dataset, Dataset):
         return [*dataset_problems(dataset), *_assertion_problems(dataset)]
     problems = validate_path(dataset)
@@ -369,6 +371,8 @@ def validate_dataset(dataset: Dataset | Path | str) -> list[Problem]:
 
 
 def _assertion_problems(dataset: Dataset) -> Iterator[Problem]:
+    from judgekit.formats import Problem  # noqa: PLC0415 - as above
+
     for case in dataset.cases:
         for fault in read_specs(case.assertions, registry=every_assertion())[1]:
             parts = {"message": fault.message, "case_id": case.id, "remedy": fault.hint}
@@ -378,6 +382,10 @@ def _assertion_problems(dataset: Dataset) -> Iterator[Problem]:
 @cache
 def every_assertion() -> Registry:
     """The assertions of a run, including those that a suite configures and its scripts."""
+    from judgekit.assertions.builtin import text_similarity  # noqa: PLC0415 - as above
+    from judgekit.assertions.scripts import ScriptSettings, script_entries  # noqa: PLC0415
+
     # Allowed, because nothing is run here: their names must only be known.
     scripts = script_entries(ScriptSettings(Path(), is_allowed=True))[0]
-    return assertion_registry().plus(similar_entry(SimilaritySettings()), scripts)
+    similar = text_similarity.similar_entry(text_similarity.SimilaritySettings())
+    return assertion_registry().plus(similar, scripts)
