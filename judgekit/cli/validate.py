@@ -494,8 +494,9 @@ def _script_faults(suite: Suite, specs: Sequence[object]) -> Iterator[str]:
 
 
 def _plans(suite: Suite, rubric: Rubric | None) -> CasePlans:
+    # Extra rubrics are checked as files, and change nothing in how a case is evaluated.
     return CasePlans(
-        suite,
+        suite.model_copy(update={"extra_rubrics": ()}),
         rubric=rubric,
         is_judged=any(judge.kind != "heuristic" for judge in suite.judge),
         allow_scripts=True,

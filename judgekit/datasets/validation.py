@@ -257,7 +257,9 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
         mapped = _row_problems(check, _mapped_rows(path, suite)) if suite.columns else None
         yield from _file_problems(check) if mapped is None else mapped
         case_ids = {case.id for case in check.cases} or None
-    yield from _suite_rubric_problems(suite.rubric_source, document)
+    yield from _suite_rubric_problems(suite.rubric_source, document, "rubric")
+    for name in suite.extra_rubrics:
+        yield from _suite_rubric_problems(suite.rubric_named(name), document, "extra_rubrics")
     yield from _variant_problems(suite, document, case_ids)
 
 
@@ -298,7 +300,9 @@ def _mapped_rows(path: Path, suite: Suite) -> Iterator[FileRow | DatasetError]:
     yield from map_columns(rows, suite.columns, path)
 
 
-def _suite_rubric_problems(source: Path | str | None, document: ParsedDocument) -> list[Problem]:
+def _suite_rubric_problems(
+    source: Path | str | None, document: ParsedDocument, field: str
+) -> list[Problem]:
     if source is None:
         return []
     try:
@@ -309,7 +313,7 @@ def _suite_rubric_problems(source: Path | str | None, document: ParsedDocument) 
         return [problem_from_error(error)]
     except UnknownNameError as error:
         # The name stands in the suite, so the problem does too.
-        place = {"path": str(document.path), "line": document.line_of("rubric")}
+        place = {"path": str(document.path), "line": document.line_of(field)}
         return [problem_from_error(error).model_copy(update=place)]
 
 

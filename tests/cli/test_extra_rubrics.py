@@ -117,3 +117,16 @@ def test_a_suite_names_them_and_plans_them(run: Run, tmp_path: Path) -> None:
     assert [name for name in found if "." in name] == [
         f"skill_conventions.{n}" for n in CONVENTIONS
     ]
+
+
+def test_an_unknown_extra_rubric_is_found_by_validate(run: Run, tmp_path: Path) -> None:
+    suite = {
+        "name": "s", "cases": [{"id": "a", "input": "Q", "reference": "A"}],
+        "extra_rubrics": ["skill_convention"], "judge": "openai/m",
+        "assertions": [{"type": "custom.script", "script": "a.py"}],
+        "variants": [{"id": "v1", "command": ["agent"]}],
+    }  # fmt: skip
+    ran = run("validate", write(tmp_path / "judgekit.json", suite), "--json")
+    assert ran.code == 2
+    (first, *_) = (one for one in ran.json["findings"] if "skill_convention" in one["message"])
+    assert (first["line"], "skill_conventions" in first["remedy"]) == (10, True)
