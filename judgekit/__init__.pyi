@@ -11,6 +11,7 @@ from .api.results import ComparisonResults as ComparisonResults, GradingResults 
 from .assertions.runner import (
     evaluate_assertions as evaluate_assertions,
     score_output as score_output,
+    validate_dataset as validate_dataset,
 )
 from .bias_audit.api import audit as audit, audit_sync as audit_sync
 from .bias_audit.inputs import AuditOptions as AuditOptions
@@ -26,7 +27,6 @@ from .datasets.loading import (
 )
 from .datasets.sources import discover_datasets as discover_datasets
 from .datasets.suite import Gate as Gate, Suite as Suite, VariantSettings as VariantSettings
-from .datasets.validation import validate_dataset as validate_dataset
 from .errors import (
     ApprovalRefusedError as ApprovalRefusedError,
     BudgetExceededError as BudgetExceededError,

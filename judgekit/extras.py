@@ -1,8 +1,13 @@
-"""Names the optional packages, and the extra of judgekit that installs each."""
+"""Names the optional packages with the extra that installs each; looks for what a skill needs."""
 
 from __future__ import annotations
 
+import re
+import shutil
+from collections.abc import Iterable
+from importlib import metadata
 from importlib.util import find_spec
+from pathlib import Path
 
 from judgekit.errors import SettingsError
 
@@ -31,3 +36,20 @@ def require_package(package: str, what: str) -> None:
         raise SettingsError(
             f"{what} needs {package}, which is not installed", hint=install_hint(package)
         )
+
+
+# The name before a version, an extra or a condition: `pandas>=2`, `left-pad@1.3`, `@scope/name`.
+_NAME = re.compile(r"@?[\w./-]*")
+
+
+def missing_dependencies(names: Iterable[str], folder: Path) -> list[str]:
+    """Which programs, Python packages and node modules of a folder are not there."""
+
+    def is_there(name: str) -> bool:
+        # Versions are not compared: programs have no common way to ask for theirs.
+        if shutil.which(name) is not None or (folder / "node_modules" / name).is_dir():
+            return True
+        return any(metadata.distributions(name=name))
+
+    found = {name: _NAME.match(name.strip()) for name in names}
+    return [name for name, bare in found.items() if not (bare and bare[0] and is_there(bare[0]))]

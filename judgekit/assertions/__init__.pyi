@@ -19,8 +19,10 @@ from .registry import (
 )
 from .runner import (
     evaluate_assertions as evaluate_assertions,
+    every_assertion as every_assertion,
     read_scorers as read_scorers,
     score_output as score_output,
+    validate_dataset as validate_dataset,
 )
 from .scripts import (
     ScriptFailedError as ScriptFailedError,

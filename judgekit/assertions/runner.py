@@ -1,18 +1,23 @@
 """Carries out assertions and scorers on an output, with one result for each.
 
-Exceptions become error results here. Groups and weighted scores are combined here too.
+Exceptions become error results here. Groups and weighted scores are combined, and the assertions
+of datasets validated, here too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
+from functools import cache
 from math import fsum, isfinite
-from typing import cast
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from judgekit.assertions.registry import (
     Declaration,
     NotApplicableError,
+    assertion_registry,
     declaration_of,
     replace_fields,
     scorer_registry,
@@ -27,8 +32,19 @@ from judgekit.assertions.spec import (
     spec_fault,
 )
 from judgekit.errors import InputError, JudgekitError
-from judgekit.records import AssertionResult, Case, Output, Score, ScoreBreakdown, meets_threshold
+from judgekit.records import (
+    AssertionResult,
+    Case,
+    Dataset,
+    Output,
+    Score,
+    ScoreBreakdown,
+    meets_threshold,
+)
 from judgekit.registry import Registry
+
+if TYPE_CHECKING:
+    from judgekit.formats import Problem
 
 # How many parsed specs are cached.
 _CACHED_SPECS = 4096
@@ -327,3 +343,49 @@ def weight_shares(weights: Sequence[float]) -> list[float]:
     scaled = [weight / most for weight in weights]
     total = fsum(scaled)
     return [weight / total for weight in scaled]
+
+
+def validate_dataset(dataset: Dataset | Path | str) -> list[Problem]:
+    """What is wrong with a file, or should be improved in a dataset that is valid.
+
+    Args:
+        dataset: A file, which is checked row by row as by `judgekit validate`; or the cases.
+
+    Returns:
+        An error for a dataset without cases, and for each assertion that cannot be checked
+        (an unknown type, a missing or unusable value); warnings for ids given twice (a run
+        refuses them), ids that differ only in case or punctuation, blank inputs, missing
+        references of cases that do not say how they are evaluated, and vague descriptions.
+        Empty when all is well.
+    """
+    # Carrying out assertions needs no reader of files.
+    from judgekit.datasets import dataset_problems, load_dataset, validate_path  # noqa: PLC0415
+
+    if isinstance(dataset, Dataset):
+        return [*dataset_problems(dataset), *_assertion_problems(dataset)]
+    problems = validate_path(dataset)
+    with suppress(JudgekitError):  # among the problems, or no file of cases
+        found = _assertion_problems(load_dataset(dataset, allow_empty=True))
+        problems += [one.model_copy(update={"path": str(dataset)}) for one in found]
+    return problems
+
+
+def _assertion_problems(dataset: Dataset) -> Iterator[Problem]:
+    from judgekit.formats import Problem  # noqa: PLC0415 - as above
+
+    for case in dataset.cases:
+        for fault in read_specs(case.assertions, registry=every_assertion())[1]:
+            parts = {"message": fault.message, "case_id": case.id, "remedy": fault.hint}
+            yield Problem(severity="error", **parts)
+
+
+@cache
+def every_assertion() -> Registry:
+    """The assertions of a run, including those that a suite configures and its scripts."""
+    from judgekit.assertions.builtin import text_similarity  # noqa: PLC0415 - as above
+    from judgekit.assertions.scripts import ScriptSettings, script_entries  # noqa: PLC0415
+
+    # Allowed, because nothing is run here: their names must only be known.
+    scripts = script_entries(ScriptSettings(Path(), is_allowed=True))[0]
+    similar = text_similarity.similar_entry(text_similarity.SimilaritySettings())
+    return assertion_registry().plus(similar, scripts)

@@ -131,8 +131,9 @@ class _Planner:
         self.rubric = own if own is not None or profile is None else profile.rubric
 
     def strategy(self) -> EvaluationStrategy | None:
-        if self._case.evaluation is not None:
-            return self._case.evaluation.strategy
+        own = self._case.evaluation
+        if own is not None and own.strategy is not None:
+            return own.strategy
         if self._profile is None:
             return "llm_judge" if self.rubric is not None else None
         # Without a fitting one the first is planned, so that the error names what is missing.

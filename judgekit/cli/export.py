@@ -70,6 +70,7 @@ class _ExportOptions(StoreOptions, OutputOptions):
         spelling="--format",
         kind=click.Choice([*_SUMMARIES, *COMPARISON_FORMATS]),
     )
+    quiet: bool = flag("Do not report what was written.", spelling="-q/--quiet")
     variant: tuple[str, ...] = option("Only this variant; may be repeated.", ())
     filter_tag: str | None = option("Only cases with this tag.", metavar="TAG")
     failed: bool = flag("Only answers that failed or have no verdict.")

@@ -429,6 +429,13 @@ class SuiteOptions(SelectionOptions):
     variant: tuple[str, ...] = option("Only this variant; may be repeated.", ())
     filter_case: tuple[str, ...] = option("Only this case; may be repeated.", (), metavar="ID")
     filter_name: str | None = option("Only cases whose name matches REGEX.", metavar="REGEX")
+    where: tuple[str, ...] = option(
+        "Only cases whose FIELD is VALUE: difficulty, priority, author, any other field of the "
+        "metadata, stratum, agent or skill. Several fields must all match, of several values of a "
+        "field one.",
+        (),
+        metavar="FIELD=VALUE",
+    )
     target_outputs: Path | None = option(
         "Recorded outputs (rows with case_id and text) for a suite without variants.",
         spelling="--outputs",
@@ -445,6 +452,12 @@ class SuiteOptions(SelectionOptions):
     )
     rubric: str | None = rubric_option(
         "Rubric of cases that have none: a file, or the name of a shipped rubric."
+    )
+    extra_rubric: tuple[str, ...] = option(
+        "Judge every judged case by this rubric too, without a say in its verdict; may be repeated "
+        "(skill_conventions, skill_review).",
+        (),
+        metavar="FILE|NAME",
     )
 
 

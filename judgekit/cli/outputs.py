@@ -146,5 +146,5 @@ def show_line(line: str, data: object, options: OutputOptions, *, is_note: bool 
     """Print a result of one line, or its data as JSON; a note goes to stderr."""
     if options.as_json:
         console.print_json(data)
-    else:
+    elif not (is_note and options.quiet):
         click.echo(line, err=is_note)

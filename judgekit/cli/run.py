@@ -370,8 +370,8 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
 
 
 _NOT_GATED = (
-    "nothing was gated; to fail on low quality: --fail-under RATE, --max-drop POINTS, or `gate:` "
-    "in the suite"
+    "nothing was gated, so the exit code is 0 whatever passed; to fail on low quality: "
+    "--fail-under RATE, --max-drop POINTS, or `gate:` in the suite"
 )
 
 

@@ -26,6 +26,7 @@ from judgekit.datasets import (
     load_rubric,
     load_suite,
     shipped_rubrics,
+    unreadable_files,
 )
 from judgekit.errors import DatasetError, InputError, SettingsError, StoreError, UnknownNameError
 from judgekit.evaluation import Session, refresh_mode
@@ -368,7 +369,8 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
             f"{named} holds neither a suite nor a dataset",
             hint="name a suite, a file of cases, or a skill with eval/tests.json",
         )
-    return (*suites, *datasets)
+    # A broken file may be a dataset, which nobody would miss in the results: it is an error.
+    return (*suites, *datasets, *unreadable_files(named))
 
 
 def configured_suite(config: Path | None) -> Suite | None:
@@ -393,7 +395,7 @@ def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:
         "no rubric is named",
         hint=f"give --rubric FILE, or the name of a shipped rubric ({shipped}), for example "
         "--rubric helpfulness; to use the rubrics of the cases: `judgekit run CASES --outputs "
-        "OUTPUTS`",
+        "OUTPUTS`, or `judgekit compare A B --cases CASES` where each case has one",
     )
 
 

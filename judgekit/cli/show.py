@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -37,6 +38,7 @@ from judgekit.store import CaseFilter, RunStore
 
 # About a screen.
 _MOST_SHOWN = 20
+_CHANGE_LENGTH = 120
 
 
 class _ShowOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions):
@@ -66,6 +68,10 @@ class _ShowOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions
     rubric: str | None = option("Without RUN: runs judged by this rubric.", metavar="NAME")
     agent_run: str | None = option("Without RUN: outputs of this agent run.", metavar="ID")
     comparisons: bool = flag("Without RUN: list the comparisons.")
+    configs: bool = flag(
+        "Without RUN: list the configurations of each suite and what changed; with RUN and OTHER "
+        "(a second run): how theirs differ."
+    )
     rule: ReconciliationRule | None = option(
         "For a comparison: apply this rule instead of its own; makes no call."
     )
@@ -142,18 +148,19 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         if options.comparisons or (run and run.startswith(evaluation.COMPARISON_ID_PREFIX)):
             _show_comparisons(store, run, case, options)
             return
+        if options.configs:
+            hint = "omit it, or omit --configs"
+            _refuse_others(options, ("suite",), "does not apply to --configs", hint)
+            _show_configs(store, run, case, options)
+            return
         # Runs have no pairs to reconcile; ignoring the option would look as if it had no effect.
         check_no_rule(options.rule)
         if run is None:
             _show_listing(store, options)
             return
         # With a run they would have to be filters, which --variant and --filter-tag are.
-        for name in _LISTED_BY:
-            if name not in _WITH_RUN and getattr(options, name):
-                raise SettingsError(
-                    f"{_SPELLINGS[name]} is for the listing without RUN",
-                    hint="omit RUN; a case of RUN is the second argument: judgekit show RUN CASE",
-                )
+        hint = "omit RUN; a case of RUN is the second argument: judgekit show RUN CASE"
+        _refuse_others(options, _WITH_RUN, "is for the listing without RUN", hint)
         wanted = evaluation.OutcomeFilter(
             variants=() if options.variant is None else (options.variant,),
             case_id=case,
@@ -174,6 +181,12 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
                     store, evaluation.Run(info, store), replies, has_page=has_page
                 )
             show_document(document, options, options.files)
+
+
+def _refuse_others(options: _ShowOptions, allowed: Sequence[str], what: str, hint: str) -> None:
+    for name in _LISTED_BY:
+        if name not in allowed and getattr(options, name):
+            raise SettingsError(f"{_SPELLINGS[name]} {what}", hint=hint)
 
 
 def _show_answers(
@@ -232,6 +245,34 @@ def _show_case(
     case = answers[0].result.case
     earlier = [of or () for of in histories]
     document = report.case_document(case, answers, earlier=earlier, notes=notes, data=data)
+    show_document(document, options, options.files)
+
+
+def _show_configs(
+    store: RunStore, run: str | None, other: str | None, options: _ShowOptions
+) -> None:
+    rows: list[dict[str, str]] = []
+    if run is None:
+        latest: dict[str, RunInfo] = {}
+        runs = reversed(store.runs(suite=options.suite))
+        for key, same in evaluation.config_versions(runs):
+            suite, last = same[0].suite, same[-1]
+            changes = evaluation.config_changes(latest.get(suite, last), last)
+            latest[suite] = last
+            changed = ", ".join(at for at, _, _ in changes) or numbers.DASH
+            row = {"config": key[:12], "suite": suite, "runs": f"{len(same):,}"}
+            rows.append({**row, "last run": last.id, "changed": changed})
+        title, words = "Stored configurations", "configuration"
+    elif other is None:
+        hint = f"judgekit show {run} OTHER --configs; omit RUN to list configurations"
+        raise SettingsError("--configs compares RUN with a second run", hint=hint)
+    else:
+        for at, then, now in evaluation.config_changes(store.run(run), store.run(other)):
+            rows.append({"setting": at, "then": json.dumps(then), "now": json.dumps(now)})
+        title, words = f"Configurations of {run} and {other}", "difference"
+    short = [{k: message.printable(v, _CHANGE_LENGTH) for k, v in row.items()} for row in rows]
+    count, table = numbers.format_count(len(rows), words), report.listing_table(short)
+    document = report.listing_document(title, count, table, data=lambda: rows)
     show_document(document, options, options.files)
 
 

@@ -40,7 +40,6 @@ from judgekit.datasets import (
     expand_variants,
     iter_case_outputs,
     load_rubric,
-    names_a_file,
     open_cases,
 )
 from judgekit.errors import SettingsError, UnknownNameError
@@ -65,7 +64,7 @@ from judgekit.evaluation import (
     variant_version_in,
     with_answer_calls,
 )
-from judgekit.judge import HEURISTIC, Panel, suite_template_folders
+from judgekit.judge import HEURISTIC, Panel, is_of_cases, rubric_of_cases, suite_template_folders
 from judgekit.models import Budget
 from judgekit.prompts import is_pair_template
 from judgekit.records import Case, ComparedSide, Dataset, Output, Rubric, RunInfo
@@ -165,7 +164,7 @@ class SideArguments:
             )
         store = self.found_store
         chosen = [run_and_variant(name, store) for name in self.names]
-        rubric = _rubric_of_runs([run for run, _ in chosen], self.options.rubric)
+        rubric = _rubric_of_runs(chosen, store, self.options.rubric)
         panel = self._open_judges()
         sides = [
             _run_side(name, run, variant, store)
@@ -182,12 +181,17 @@ class SideArguments:
             else:
                 path, variant = split_name(name)
                 sources.append(OutputSource(Path(path), variant))
-        panel, rubric = self._open_judges(), grade_rubric(options.rubric, suite)
+        panel, named_rubric = self._open_judges(), self._named_rubric()
         paths = tuple(source.path for source in sources)
         inputs = grade_inputs(options.model_copy(update={"outputs": paths}), suite)
+        cases = inputs.cases
+        if cases is not None and named_rubric is None:
+            cases = cases.model_copy(update={"cases": tuple(map(self._with_rubric, cases.cases))})
+            named_rubric = rubric_of_cases(cases.cases)
+        rubric = named_rubric or grade_rubric(options.rubric, suite)
         sides = []
         for name, source, named in zip(self.names, sources, inputs.sources, strict=True):
-            file, cases = source.path, inputs.cases
+            file = source.path
             # The first row only: reading all of a large file just for a warning is not worth it.
             answers = iter_case_outputs(file, cases, variant=source.variant, needs_input=False)
             if cases is None and next(iter(answers))[0].input is None:
@@ -263,20 +267,32 @@ class SideArguments:
             ]
         )
 
+    def _named_rubric(self) -> Rubric | None:
+        """The rubric of the command line or of the suite; without one, cases go by their own."""
+        has_one = self.options.rubric or (self.suite is not None and self.suite.rubric_source)
+        return grade_rubric(self.options.rubric, self.suite) if has_one else None
+
+    def _with_rubric(self, case: Case) -> Case:
+        """A case with the rubric it names in full."""
+        named = case.rubric
+        if not isinstance(named, str):
+            return case
+        rubric = load_rubric(named if self.suite is None else self.suite.rubric_named(named))
+        return case.model_copy(update={"rubric": rubric})
+
     def check_one_rubric(self, cases: Iterable[Case], rubric: Rubric) -> None:
-        """Refuse cases that have rubrics of their own: a comparison has one rubric."""
+        """Refuse cases that have rubrics of their own beside one that is named for all."""
         # With `--rubric` all of them are compared by that one, even those that have their own.
-        if self.options.rubric is not None:
+        if self.options.rubric is not None or is_of_cases(rubric):
             return
-        same, suite = {None, rubric.name, rubric.fingerprint}, self.suite
+        same = {None, rubric.name, rubric.fingerprint}
         for case in cases:
             own = case.rubric
             key = own.fingerprint if isinstance(own, Rubric) else own
             if key in same or own is None:
                 continue
-            if not isinstance(own, Rubric):
-                own = load_rubric(suite.resolve(own) if suite and names_a_file(own) else own)
-            if own.fingerprint != rubric.fingerprint:
+            own = self._with_rubric(case).rubric
+            if isinstance(own, Rubric) and own.fingerprint != rubric.fingerprint:
                 raise SettingsError(
                     f"case {case.id} has its own rubric, {own.name}, but a comparison has one for "
                     f"all cases: {rubric.name}",
@@ -290,15 +306,9 @@ class SideArguments:
         self._check_judges()
         suite, ids = self._answering_suite(options)
         # The judges are checked before an output is paid for.
-        source = options.rubric or (None if self.suite is None else self.suite.rubric_source)
-        if source is None:
-            raise SettingsError(
-                "no rubric is named",
-                hint="give --rubric FILE, or the name of a shipped rubric, for example --rubric "
-                "helpfulness",
-            )
-        rubric, panel = load_rubric(source), self._open_judges()
-        tags, every = frozenset(options.filter_tag), open_cases(suite)
+        named, tags, every = self._named_rubric(), frozenset(options.filter_tag), open_cases(suite)
+        own = rubric_of_cases(map(self._with_rubric, every)) if named is None else None
+        rubric, panel = named or own or grade_rubric(None, self.suite), self._open_judges()
         self.check_one_rubric((one for one in every if not tags or tags & set(one.tags)), rubric)
         if options.dry_run:
             answers, assumed = self._assumed_sides(suite, ids, options)
@@ -311,8 +321,8 @@ class SideArguments:
         for name, variant in zip(self.names, ids, strict=True):
             side = _run_side(name, run, variant, self.store)
             # The name of its file would reveal a side too.
-            own = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
-            produced.append(replace(side, names=(*side.names, *own)))
+            files = (Path(name).name, Path(name).stem) if Path(name).is_file() else ()
+            produced.append(replace(side, names=(*side.names, *files)))
         return OpenSides(panel, rubric, tuple(produced), run.id)
 
     def _assumed_sides(
@@ -374,6 +384,7 @@ class SideArguments:
             "judge": (),
             "panel": None,
             "rubric": None,
+            "extra_rubrics": (),
             "profile": None,
             "assertions": (),
             "scorers": (),
@@ -503,14 +514,21 @@ def _run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
     return Side(name, read, (variant, *models), about)
 
 
-def _rubric_of_runs(runs: Sequence[RunInfo], name: str | None) -> Rubric:
-    """The rubric that is named, else the one all runs share."""
+def _rubric_of_runs(
+    chosen: Sequence[tuple[RunInfo, str]], store: RunStore, name: str | None
+) -> Rubric:
+    """The rubric that is named, else the one all runs share, else those of their cases."""
     if name is not None:
         return load_rubric(name)
     # A run without a rubric has one made of its assertions in that place: nothing to compare by.
-    own = [run.rubric for run in runs if run.config.get("rubric") is not None]
+    own = [run.rubric for run, _ in chosen if run.config.get("rubric") is not None]
     distinct = {rubric.fingerprint: rubric for rubric in own if rubric is not None}
-    if len(own) < len(runs) or not distinct:
+    if not own:
+        results = (store.results(run.id, variant=variant) for run, variant in chosen)
+        of_cases = rubric_of_cases(result.case for each in results for result in each)
+        if of_cases is not None:
+            return of_cases
+    if len(own) < len(chosen) or not distinct:
         raise SettingsError("no rubric is named, and a run has none", hint="give --rubric FILE")
     if len(distinct) > 1:
         raise SettingsError(

@@ -80,7 +80,7 @@ from judgekit.resources import shipped_file
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from judgekit.records import Verdict
     from judgekit.report import Block
@@ -256,7 +256,7 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         )
     suite = suite_from_path(named, benchmark=options.benchmark)
     refuse_retired(suite, allowed=options.retired)
-    suite = with_command_line_rubric(suite, options.rubric)
+    suite = with_command_line_rubric(suite, options.rubric, options.extra_rubric)
     suite = with_command_line_variant(_judged(suite, options), options)
     suite = _with_command_line_gate(suite, options)
     store = RunStore(options.store)
@@ -271,6 +271,7 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         variants=options.variant,
         case_ids=options.filter_case,
         name_pattern=options.filter_name,
+        where=options.where,
     )
     # Without a choice of its own, a resumed run completes what it began.
     if resumed is not None and chosen == Choice():
@@ -324,9 +325,8 @@ def _grade_run_setup(
     # Recorded outputs have the context that they were made with.
     changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
     suite = suite.model_copy(update=changes)
-    opened = open_suite(
-        suite, selected_cases(options), execution_options(options), recorded=recorded
-    )
+    chosen, how = selected_cases(options), execution_options(options)
+    opened = open_suite(suite, chosen, how, recorded=recorded)
     store, folder = _grading_store(options)
     check_baseline(suite.gate, store)
     return RunSetup(
@@ -490,14 +490,17 @@ def _judged(suite: Suite, options: JudgeOptions) -> Suite:
     return suite
 
 
-def with_command_line_rubric(suite: Suite, name: str | None) -> Suite:
-    """The suite with the rubric that the command line names; cases keep their own."""
-    if name is None:
-        return suite
+def with_command_line_rubric(suite: Suite, name: str | None, extra: Sequence[str] = ()) -> Suite:
+    """The suite with the rubrics that the command line names; cases keep their own."""
+    more = dict.fromkeys((*suite.extra_rubrics, *map(_rubric_from_here, extra)))
+    own = suite.rubric if name is None else _rubric_from_here(name)
+    return suite.model_copy(update={"rubric": own, "extra_rubrics": tuple(more)})
+
+
+def _rubric_from_here(name: str) -> str:
     # A shipped one stays its name; a file is relative to the working folder, not to the suite.
     path = rubric_path(name)
-    is_shipped = path.parent == shipped_file("prompts", "rubrics")
-    return suite.model_copy(update={"rubric": path.stem if is_shipped else str(path.resolve())})
+    return path.stem if path.parent == shipped_file("prompts", "rubrics") else str(path.resolve())
 
 
 def _from_here(path: str, suite: Suite) -> str:
@@ -546,9 +549,7 @@ def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
         return suite
     if len(targets) > 1:
         both = " and ".join(TARGET_OPTIONS[name] for name in targets)
-        raise SettingsError(
-            f"{both} exclude each other: they set one variant", hint="give one of them"
-        )
+        raise SettingsError(f"{both} exclude each other: they set one variant", hint="give one")
     ((name, value),) = targets.items()
     # Replacing them would store another suite's results under this suite's name.
     if suite.variants:
@@ -579,8 +580,7 @@ def _variants(
         # which is named after the file.
         named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
         ids = () if None in named else tuple(str(one) for one in named if one not in {None, ""})
-    outputs = str(path.resolve())
-    return tuple(VariantSettings(id=one, outputs=outputs) for one in ids or [path.stem])
+    return tuple(VariantSettings(id=one, outputs=str(path.resolve())) for one in ids or [path.stem])
 
 
 def _command(value: str, suite: Suite) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -15,15 +14,11 @@ import click
 
 from judgekit.assertions import (
     ScriptFailedError,
-    ScriptSettings,
-    SimilaritySettings,
-    assertion_registry,
+    every_assertion,
     find_script,
     named_scripts,
     read_scorers,
     read_specs,
-    script_entries,
-    similar_entry,
 )
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -83,7 +78,6 @@ if TYPE_CHECKING:
     from judgekit.formats import ForeignFile, KeyPath, ParsedDocument
     from judgekit.models import Embeddings
     from judgekit.records import Case, Rubric
-    from judgekit.registry import Registry
     from judgekit.web import CheckedFile
 
 _KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX})
@@ -277,7 +271,7 @@ def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagn
                 _error(path, row.line, fault.message, fault.hint, row.fields.get("id"))
                 for row in scan_rows(path)
                 if isinstance(row, FileRow) and isinstance(row.fields.get(_ASSERTIONS), list)
-                for fault in read_specs(row.fields[_ASSERTIONS], registry=_registry())[1]
+                for fault in read_specs(row.fields[_ASSERTIONS], registry=every_assertion())[1]
             ]
     except DatasetError:
         return []  # already in `known`
@@ -308,7 +302,7 @@ def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
     reported: set[tuple[int, str]] = set()
     for case in reading.cases:
         places = reading.spec_places.get(case.id)
-        for fault in read_specs(case.assertions, registry=_registry())[1]:
+        for fault in read_specs(case.assertions, registry=every_assertion())[1]:
             at = reading.places[case.id] if places is None else places[int(fault.where[1])]
             line, message = reading.document.line_of(*at), fault.message
             if places is not None:  # its number in the case is not its number in the file
@@ -332,17 +326,9 @@ def _as_written(document: ParsedDocument) -> Iterator[Diagnostic]:
         if isinstance(holder, dict) and holder.get(_ASSERTIONS):
             name = holder.get("id") if place else None
             specs, where = holder[_ASSERTIONS], (*place, _ASSERTIONS)
-            for fault in read_specs(specs, registry=_registry())[1]:
+            for fault in read_specs(specs, registry=every_assertion())[1]:
                 line = document.line_of(*where, *fault.where[1:])
                 yield _error(document.path, line, fault.message, fault.hint, name)
-
-
-@cache
-def _registry() -> Registry:
-    """The assertions of a run, including those that a suite configures and its scripts."""
-    # Allowed, because nothing is run here: their names must only be known.
-    scripts = script_entries(ScriptSettings(Path(), is_allowed=True))[0]
-    return assertion_registry().plus(similar_entry(SimilaritySettings()), scripts)
 
 
 def _is_same(remark: Diagnostic, known: Diagnostic) -> bool:
@@ -508,8 +494,9 @@ def _script_faults(suite: Suite, specs: Sequence[object]) -> Iterator[str]:
 
 
 def _plans(suite: Suite, rubric: Rubric | None) -> CasePlans:
+    # Extra rubrics are checked as files, and change nothing in how a case is evaluated.
     return CasePlans(
-        suite,
+        suite.model_copy(update={"extra_rubrics": ()}),
         rubric=rubric,
         is_judged=any(judge.kind != "heuristic" for judge in suite.judge),
         allow_scripts=True,

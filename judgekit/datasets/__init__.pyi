@@ -56,6 +56,7 @@ from .sources import (
     open_cases as open_cases,
     refuse_retired as refuse_retired,
     suite_from_path as suite_from_path,
+    unreadable_files as unreadable_files,
     whole_memory_note as whole_memory_note,
     with_benchmark as with_benchmark,
 )
@@ -76,7 +77,7 @@ from .suite import (
 )
 from .validation import (
     RowCheck as RowCheck,
-    validate_dataset as validate_dataset,
+    dataset_problems as dataset_problems,
     validate_path as validate_path,
 )
 from .variants import expand_variants as expand_variants

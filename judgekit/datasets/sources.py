@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -22,7 +24,6 @@ from judgekit.formats import (
     DOCUMENT_SUFFIXES,
     LINE_SUFFIXES,
     TABLE_SUFFIXES,
-    FileRow,
     FolderAttachments,
     as_path,
     attachments_of,
@@ -74,12 +75,15 @@ class CaseSelection:
     sample: int | None = None  # the size of a random sample; None for all
     seed: int = 0
     limit: int | None = None  # only the first cases, after sampling
+    where: Sequence[str] = ()  # `field=value`; of several values of a field any will do
     _sampled: frozenset[int] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for what, number in (("sample", self.sample), ("limit", self.limit)):
             if number is not None and number < 1:
                 raise SettingsError(f"the {what} must be 1 or more, not {number}")
+        if bad := next((one for one in self.where if not one.partition("=")[1]), None):
+            raise SettingsError(f"{bad!r} is not FIELD=VALUE", hint="for example priority=high")
         try:
             re.compile(self.name_pattern or "")
         except re.error as error:
@@ -130,16 +134,29 @@ class CaseSelection:
     def _passing(self, cases: Iterable[Case]) -> Iterator[Case]:
         ids, tags, unseen = frozenset(self.ids), frozenset(self.tags), set(self.ids)
         pattern = re.compile(self.name_pattern or "")
+        wanted: dict[str, list[str]] = {}
+        for name, _, value in (one.partition("=") for one in self.where):
+            wanted.setdefault(name, []).append(value)
         for case in cases:
             unseen.discard(case.id)
             is_named = pattern.search(case.name or case.id) is not None
             has_tag = not tags or not tags.isdisjoint(case.tags)
-            is_wanted = is_named and has_tag and (not ids or case.id in ids)
+            fits = all(_field(case, name) in values for name, values in wanted.items())
+            is_wanted = is_named and has_tag and fits and (not ids or case.id in ids)
             if case.status == "active" and is_wanted:
                 yield case
         if unseen:
             # All ids are needed only now, for suggestions.
             raise UnknownNameError("case", min(unseen), (case.id for case in self.source))
+
+
+# The fields of a case itself by which cases are chosen; every other is one of its metadata.
+_CHOSEN_BY = frozenset({"stratum", "agent", "skill", "prompt_version", "name", "status"})
+
+
+def _field(case: Case, name: str) -> str | None:
+    value = getattr(case, name) if name in _CHOSEN_BY else case.metadata.get(name)
+    return value if isinstance(value, str | None) else json.dumps(value)
 
 
 def open_cases(
@@ -313,6 +330,8 @@ def _settings(head: SkillTests, document: ParsedDocument, *, is_folder: bool) ->
         found["max_concurrency"] = settings.max_concurrent_tests
     if setup is not None and setup.environment:
         found["environment"] = {**setup.environment}
+    if setup is not None and setup.dependencies:
+        found["dependencies"] = [*setup.dependencies]
     for name, part in (("setup", setup), ("teardown", teardown)):
         if part is not None and part.script is not None:
             found[name] = _command(name, part.script, document, is_folder=is_folder)
@@ -383,6 +402,18 @@ def discover_suites(folder: Path | str) -> list[Path]:
     return _found(as_path(folder), lambda path: _recognised(path) == (None, "suite"))
 
 
+def unreadable_files(folder: Path | str) -> list[Path]:
+    """The files in a folder that may hold cases and cannot be read."""
+
+    def is_unreadable(path: Path) -> bool:
+        with suppress(DatasetError, OSError):
+            _recognise(path)
+            return False
+        return not is_archive(path)  # most archives are not of a skill
+
+    return _found(as_path(folder), is_unreadable)
+
+
 def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
     if not folder_exists(folder):
         raise DatasetError("there is no such folder", path=folder)
@@ -403,17 +434,22 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
 
 def _recognised(path: Path) -> tuple[Format | None, FileKind | None]:
     """What a file is by its shape or its first row; nothing where it cannot be read."""
-    try:
-        if is_row_file(path):
-            row = next(scan_rows(path), None)
-            fields = row.fields if isinstance(row, FileRow) else {}
-            return foreign_row_shape(fields), row_kind(fields)
-        # Discovery looks at every file; a large document would be parsed only to see what it is.
-        if path.stat().st_size > _MAX_DOCUMENT_BYTES and not is_archive(path):
-            return None, None
-        document = read_whole_document(path)
-    except (DatasetError, OSError):
+    with suppress(DatasetError, OSError):
+        return _recognise(path)
+    return None, None
+
+
+def _recognise(path: Path) -> tuple[Format | None, FileKind | None]:
+    if is_row_file(path):
+        row = next(scan_rows(path), None)
+        if isinstance(row, DatasetError):
+            raise row
+        fields = {} if row is None else row.fields
+        return foreign_row_shape(fields), row_kind(fields)
+    # Discovery looks at every file; a large document would be parsed only to see what it is.
+    if path.stat().st_size > _MAX_DOCUMENT_BYTES and not is_archive(path):
         return None, None
+    document = read_whole_document(path)
     value = None if document is None else document.value
     return foreign_shape(value), document_kind(value)
 

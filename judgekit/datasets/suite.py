@@ -306,11 +306,16 @@ class RunSettings(Record):
     environment: dict[VariableName, str] = Field(default_factory=dict)
     """Environment variables of commands and scripts; keys and passwords do not belong here."""
 
+    dependencies: tuple[Name, ...] = ()
+    """Programs and packages the cases need: a run checks that they are there, and installs none."""
+
     setup: Names | None = None
     """A program and its arguments, run before the first case."""
 
     teardown: Names | None = None
     """A program and its arguments, run after the last case."""
+
+    _without_defaults = omit_at_default("dependencies")
 
     @model_validator(mode="after")
     def _does_not_contradict_itself(self) -> Self:
@@ -358,9 +363,6 @@ class SuiteGroup(Record):
         return self
 
 
-_SMALLEST_PANEL = 2
-
-
 def _short_items(field: str, *, may_be_one: bool = False) -> Callable[[object], object]:
     """The same for each item of a list; where there may be one alone, the list may be left out."""
     short = _short(field)
@@ -395,15 +397,16 @@ class Suite(Record):
     the suite does not set itself (owner, status, description, threshold) is the benchmark's."""
 
     columns: dict[Name, Name] = Field(default_factory=dict)
-    """The dataset's names of columns with the fields of a case they are (`question: input`); all
-    others go into the metadata."""
+    """The dataset's columns that are fields (`question: input`); others go into the metadata."""
 
     profile: EvaluationProfileName | None = None
     """The kind of skill: how a case without an evaluation of its own is evaluated."""
 
     rubric: Name | None = None
-    """A rubric file, the name of a shipped rubric, or a rubric of a quality memory by its id
-    (`memory.json#ID`)."""
+    """A rubric file, a shipped rubric's name, or one of a quality memory (`memory.json#ID`)."""
+
+    extra_rubrics: tuple[Name, ...] = ()
+    """Rubrics whose criteria, called `RUBRIC.CRITERION`, are judged as well and decide nothing."""
 
     judge: Annotated[
         tuple[SuiteJudge, ...], BeforeValidator(_short_items("model", may_be_one=True))
@@ -469,7 +472,7 @@ class Suite(Record):
     status: Literal["active", "retired"] = "active"
     """Whether it is in use; a retired suite is run only with `--retired`."""
 
-    _without_defaults = omit_at_default("status", "human")
+    _without_defaults = omit_at_default("status", "human", "extra_rubrics")
     _folder: Path = PrivateAttr(default=Path())
 
     @property
@@ -500,10 +503,12 @@ class Suite(Record):
 
     @property
     def rubric_source(self) -> Path | str | None:
-        """What `load_rubric` takes: the rubric's file, or a shipped rubric's name."""
-        if self.rubric is None or not names_a_file(self.rubric):
-            return self.rubric
-        return self.resolve(self.rubric)
+        """What `load_rubric` takes for the suite's rubric."""
+        return None if self.rubric is None else self.rubric_named(self.rubric)
+
+    def rubric_named(self, name: str) -> Path | str:
+        """What `load_rubric` takes: a path is relative to the suite, a bare name is shipped."""
+        return self.resolve(name) if names_a_file(name) else name
 
     def resolve(self, path: str) -> Path:
         """A path of the suite as one that can be opened."""
@@ -542,11 +547,8 @@ class Suite(Record):
             if not isinstance(scorer.get("type"), str):
                 raise ValueError(f"scorer {place} needs a `type`, such as `latency`")  # noqa: TRY004
             weight = scorer.get("weight", 1)
-            if (
-                isinstance(weight, bool)
-                or not isinstance(weight, int | float)
-                or not 0 <= weight < inf
-            ):
+            is_truth = isinstance(weight, bool)  # which Python counts as a number
+            if is_truth or not (isinstance(weight, int | float) and 0 <= weight < inf):
                 raise ValueError(f"the `weight` of scorer {place} must be a number, 0 or more")
         if twice := _twice(scorer_name(scorer) for scorer in self.scorers):
             raise ValueError(f"two scorers are called {twice}: give one a `name`")
@@ -554,14 +556,16 @@ class Suite(Record):
 
     @model_validator(mode="after")
     def _judges_can_judge(self) -> Self:
-        if any(judge.kind != "heuristic" for judge in self.judge) and not self._may_have_rubric():
+        kinds = {judge.kind for judge in self.judge}
+        if kinds - {"heuristic"} and not self._may_have_rubric():
             raise ValueError("a judge needs a `rubric`, or cases with a `reference`")
-        if any(judge.kind == "heuristic" for judge in self.judge) and not self.assertions:
+        # Alone, it may go by the assertions of the cases, which are known when they are read.
+        if "heuristic" in kinds and not self.assertions and len(kinds) > 1:
             raise ValueError("the judge `heuristic` needs `assertions`")
         if twice := _twice(judge.name for judge in self.judge if judge.name is not None):
             raise ValueError(f"two judges have the name {twice}")
         combine = "mean" if self.panel is None else self.panel.combine
-        if self.panel is not None and len(self.judge) < _SMALLEST_PANEL:
+        if self.panel is not None and len(self.judge) <= 1:
             raise ValueError("a `panel` needs two judges or more")
         if combine != "weighted" and any(judge.weight != 1 for judge in self.judge):
             raise ValueError("the `weight` of a judge needs `panel: {combine: weighted}`")

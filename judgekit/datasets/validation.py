@@ -62,19 +62,8 @@ if TYPE_CHECKING:
     from judgekit.formats import Severity
 
 
-def validate_dataset(dataset: Dataset | Path | str) -> list[Problem]:
-    """What is wrong with a file, or should be improved in a dataset that is valid.
-
-    Args:
-        dataset: A file, which is checked row by row as by `judgekit validate`; or the cases.
-
-    Returns:
-        An error for a dataset without cases; warnings for ids given twice (a run refuses them),
-        ids that differ only in case or punctuation, blank inputs, missing references of cases
-        that do not say how they are evaluated, and vague descriptions. Empty when all is well.
-    """
-    if not isinstance(dataset, Dataset):
-        return validate_path(dataset)
+def dataset_problems(dataset: Dataset) -> list[Problem]:
+    """What is wrong with cases that are valid one by one, or should be improved."""
     if not dataset.cases:
         remedy = "add a case; a result over no cases says nothing"
         return [Problem(severity="error", message="the dataset has no cases", remedy=remedy)]
@@ -175,7 +164,7 @@ def _weak_cases(
     cases: Sequence[Case], path: Path, line_of: Callable[[str | None], int | None]
 ) -> list[Problem]:
     """What should be improved in valid cases, each with its place."""
-    found = validate_dataset(Dataset(name="cases", cases=tuple(cases))) if cases else []
+    found = dataset_problems(Dataset(name="cases", cases=tuple(cases))) if cases else []
     return [
         one.model_copy(update={"path": str(path), "line": line_of(one.case_id)}) for one in found
     ]
@@ -268,7 +257,9 @@ def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]
         mapped = _row_problems(check, _mapped_rows(path, suite)) if suite.columns else None
         yield from _file_problems(check) if mapped is None else mapped
         case_ids = {case.id for case in check.cases} or None
-    yield from _suite_rubric_problems(suite.rubric_source, document)
+    yield from _suite_rubric_problems(suite.rubric_source, document, "rubric")
+    for name in suite.extra_rubrics:
+        yield from _suite_rubric_problems(suite.rubric_named(name), document, "extra_rubrics")
     yield from _variant_problems(suite, document, case_ids)
 
 
@@ -309,7 +300,9 @@ def _mapped_rows(path: Path, suite: Suite) -> Iterator[FileRow | DatasetError]:
     yield from map_columns(rows, suite.columns, path)
 
 
-def _suite_rubric_problems(source: Path | str | None, document: ParsedDocument) -> list[Problem]:
+def _suite_rubric_problems(
+    source: Path | str | None, document: ParsedDocument, field: str
+) -> list[Problem]:
     if source is None:
         return []
     try:
@@ -320,7 +313,7 @@ def _suite_rubric_problems(source: Path | str | None, document: ParsedDocument) 
         return [problem_from_error(error)]
     except UnknownNameError as error:
         # The name stands in the suite, so the problem does too.
-        place = {"path": str(document.path), "line": document.line_of("rubric")}
+        place = {"path": str(document.path), "line": document.line_of(field)}
         return [problem_from_error(error).model_copy(update=place)]
 
 

@@ -20,6 +20,8 @@ from .comparability import (
     PassRateTrend as PassRateTrend,
     SideScores as SideScores,
     compare_measures as compare_measures,
+    config_changes as config_changes,
+    config_versions as config_versions,
     paired_sides as paired_sides,
 )
 from .comparison_result import (

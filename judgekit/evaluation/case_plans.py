@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import (
@@ -25,13 +26,13 @@ from judgekit.assertions import (
     script_entries,
     similar_entry,
 )
-from judgekit.datasets import load_rubric, names_a_file, scorer_name, shipped_rubrics
+from judgekit.datasets import load_rubric, scorer_name, shipped_rubrics
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
     from judgekit.datasets import Suite
@@ -73,8 +74,12 @@ class CasePlans:
         open_embeddings: Callable[[str, str | None], Embeddings],
     ) -> None:
         self.suite = suite
-        self.rubric = rubric
-        self.defaults = DefaultRubrics(suite, rubric=rubric, is_judged=is_judged)
+        self._is_judged = is_judged
+        self._extra = tuple(_extra_criteria(suite, *suite.extra_rubrics))
+        self.rubric = None if rubric is None else self._extended(rubric)
+        self.defaults = DefaultRubrics(
+            suite, rubric=rubric, is_judged=is_judged, extended=self._extended
+        )
         self.scripts = ScriptSettings(
             folder=suite.folder, is_allowed=allow_scripts, environment=suite.settings.environment
         )
@@ -153,12 +158,26 @@ class CasePlans:
             found = self.defaults.of(case)
             return case if found is None else case.model_copy(update={"rubric": found})
         if not isinstance(named, str):
-            return case
+            full = self._extended(named)
+            return case if full is named else case.model_copy(update={"rubric": full})
         if named not in self._rubrics:
-            # A path is relative to the suite, a bare name is that of a shipped rubric.
-            source = self.suite.resolve(named) if names_a_file(named) else named
-            self._rubrics[named] = load_rubric(source)
+            self._rubrics[named] = self._extended(load_rubric(self.suite.rubric_named(named)))
         return case.model_copy(update={"rubric": self._rubrics[named]})
+
+    @cached_property
+    def _feedback(self) -> tuple[Criterion, ...]:
+        return tuple(_extra_criteria(self.suite, FEEDBACK_RUBRIC))
+
+    def _extended(self, rubric: Rubric) -> Rubric:
+        """A rubric with the criteria of the suite's extra rubrics, which decide nothing."""
+        if not self._is_judged:
+            return rubric
+        own = {criterion.name for criterion in rubric.criteria}
+        asked = (*self._extra, *(self._feedback if rubric.metadata.get("overallFeedback") else ()))
+        # A stored case that is run again has them already.
+        more = {one.name: one for one in asked if one.name not in own}.values()
+        whole = (*rubric.criteria, *more)
+        return rubric.model_copy(update={"criteria": whole}) if more else rubric
 
     def measures(self, case: Case) -> bool:
         """Whether a case is decided by how alike two texts are."""
@@ -218,6 +237,15 @@ class CasePlans:
         return SimilaritySettings()
 
 
+def _extra_criteria(suite: Suite, *names: str) -> Iterator[Criterion]:
+    for rubric in map(load_rubric, map(suite.rubric_named, names)):
+        for one in rubric.criteria:
+            # Without a mark of its own its rubric's counts, not that of the case.
+            mark = rubric.pass_threshold if one.pass_value is None else one.pass_value
+            silent = {"weight": 0.0, "required": False, "pass_value": mark}
+            yield one.model_copy(update={"name": f"{rubric.name}.{one.name}", **silent})
+
+
 # Why a rubric was taken that nobody named.
 RubricReason = Literal["profile", "reference"]
 # The key of a run's `config` under which the rubrics are that nobody named.
@@ -226,13 +254,22 @@ DEFAULT_RUBRICS_KEY = "rubrics_by_default"
 UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
 # The shipped rubric that holds an output against its case's reference.
 REFERENCE_RUBRIC = "reference_match"
+# The shipped rubric of what the rubric of a skill's test asks for by `overallFeedback`.
+FEEDBACK_RUBRIC = "feedback"
 
 
 class DefaultRubrics:
     """The shipped rubrics that stand in where a suite and its case name none."""
 
-    def __init__(self, suite: Suite, *, rubric: Rubric | None, is_judged: bool) -> None:
-        self._suite = suite
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        rubric: Rubric | None,
+        is_judged: bool,
+        extended: Callable[[Rubric], Rubric] = lambda rubric: rubric,
+    ) -> None:
+        self._suite, self._extended = suite, extended
         self._is_open = rubric is None
         self._is_judged = is_judged
         self._profile = None if suite.profile is None else PROFILES[suite.profile]
@@ -266,7 +303,7 @@ class DefaultRubrics:
     def _load(self, reason: RubricReason, name: str) -> Rubric:
         key = (reason, name)
         if key not in self._loaded:
-            self._loaded[key] = load_rubric(name)
+            self._loaded[key] = self._extended(load_rubric(name))
         return self._loaded[key]
 
 

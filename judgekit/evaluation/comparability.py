@@ -8,19 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.datasets import BaselineName
+from judgekit.datasets import BaselineName, Suite
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.judges import judging_of_run, on_common_scale, recorded_judges
 from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.run_figures import FigureReader, case_content
-from judgekit.fingerprint import canonical_json
+from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.records import FINISHED_STATUSES, config_part, has_own_cases
 from judgekit.scoring import criterion_edits, judge_changes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from judgekit.records import CaseResult, Rubric, RunInfo
+    from pydantic import JsonValue
+
+    from judgekit.records import CaseResult, JsonObject, Rubric, RunInfo
     from judgekit.stats.trend import Direction
     from judgekit.store import RunStore, StoredRuns
 
@@ -386,3 +388,43 @@ def _is_whole(one: RunInfo, run: RunInfo) -> bool:
         for each in (one, run)
     )
     return not own or own == other
+
+
+def suite_config(run: RunInfo) -> JsonObject:
+    """The suite as it was run, with its rubric in full."""
+    # What a run notes beside it (versions of outputs, fingerprints) is no configuration.
+    config = {name: part for name, part in run.config.items() if name in Suite.model_fields}
+    return config if run.rubric is None else {**config, "rubric": run.rubric.to_json()}
+
+
+def config_versions(runs: Iterable[RunInfo]) -> Iterator[tuple[str, list[RunInfo]]]:
+    """The configurations of runs, oldest first as the runs are: fingerprint and runs of each."""
+    found: dict[str, list[RunInfo]] = {}
+    for run in runs:
+        found.setdefault(fingerprint([run.suite, suite_config(run)]), []).append(run)
+    yield from found.items()
+
+
+def config_changes(then: RunInfo, now: RunInfo) -> list[tuple[str, JsonValue, JsonValue]]:
+    """Where the configurations of two runs differ: the setting, its value then and now."""
+    return list(_differences(suite_config(then), suite_config(now), ""))
+
+
+def _differences(
+    then: JsonValue, now: JsonValue, at: str
+) -> Iterator[tuple[str, JsonValue, JsonValue]]:
+    before, after = _by_name(then), _by_name(now)
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in dict.fromkeys((*before, *after)):
+            where = f"{at}.{name}" if at else name
+            yield from _differences(before.get(name), after.get(name), where)
+    elif then != now:
+        yield at, then, now
+
+
+def _by_name(value: JsonValue) -> JsonValue:
+    """A list of cases, variants or criteria by their names: one more changes no other."""
+    items = value if isinstance(value, list) else []
+    names = [i.get("id", i.get("name")) for i in items if isinstance(i, dict)]
+    is_named = bool(items) and None not in names and len(set(map(str, names))) == len(items)
+    return dict(zip(map(str, names), items, strict=True)) if is_named else value

@@ -172,7 +172,9 @@ class SuiteJudges(JudgePanel):
     @property
     def implied_rubric(self) -> Rubric | None:
         """The rubric that assertions make up, where they are the judge."""
-        return implied_rubric(self.assertions) if HEURISTIC in self.panel.judges else None
+        # Without assertions of the suite, those of each case decide it, as without a judge.
+        is_judge = HEURISTIC in self.panel.judges and self.assertions
+        return implied_rubric(self.assertions) if is_judge else None
 
     @property
     def asks_nobody(self) -> bool:

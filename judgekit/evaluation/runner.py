@@ -43,6 +43,7 @@ from judgekit.evaluation.schedule import (
 )
 from judgekit.evaluation.session import Choice, Session, calibration_of_suite, variant_versions
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
+from judgekit.extras import missing_dependencies
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
 from judgekit.records import FATAL_FAILURE_KINDS, OUTPUTS_TAG, RunInfo, Variant, config_part
@@ -513,6 +514,14 @@ async def suite_hooks(
                     f"the setup of suite {suite.name!r} failed, so no call was made: "
                     f"{_failure_message(error)}"
                 ) from error
+        # After the setup, which may install them.
+        missing = missing_dependencies(suite.settings.dependencies, suite.folder)
+        if missing:
+            raise SettingsError(
+                f"the suite {suite.name!r} needs {', '.join(missing)}: not found among programs, "
+                "Python packages and node modules, so no call was made",
+                hint="install them, or remove them from `dependencies`; judgekit installs nothing",
+            )
         yield
     finally:
         # The run is over: a failed teardown is reported and changes no result.

@@ -184,7 +184,7 @@ def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
     order. Recorded outputs that belong to no case are put into `opened.unmatched`.
     """
     # One pass does everything that needs all cases: datasets are read from disk and may be large.
-    n_cases, digest, checks = 0, sha256(), opened.case_checks()
+    n_cases, n_most, digest, checks = 0, 1, sha256(), opened.case_checks()
     unmatched = {
         name: dict.fromkeys(target.case_ids)
         for name, target in opened.targets.items()
@@ -195,6 +195,7 @@ def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
         for ids in unmatched.values():
             ids.pop(case.id, None)
         opened.check_case(case)
+        n_most = max(n_most, opened.suite.settings.repeats, 1 + opened.retries_of(case))
         name_text("case id", case.id)
         as_run = opened.plans.as_run(case)
         checks.take(as_run)
@@ -209,6 +210,7 @@ def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
             hint="look at the filters, and at `status` and `tags` of the cases",
         )
     checks.close()
+    opened.check_recorded(n_most)
     if opened.suite.suites:
         check_case_groups(opened.suite.suites, (case.id for case in opened.cases.source))
     if any(unmatched.values()):

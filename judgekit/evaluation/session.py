@@ -39,6 +39,7 @@ from judgekit.targets import (
     ContextFiller,
     GivenTarget,
     LongerContextTarget,
+    RecordedTarget,
     TargetPrompt,
     open_target,
 )
@@ -66,6 +67,7 @@ class Choice:
         sample: So many cases, drawn at random.
         seed: Seed of the drawing.
         limit: Only the first so many cases.
+        where: Only cases whose fields have these values, each as `field=value`.
     """
 
     variants: tuple[str, ...] = ()
@@ -75,6 +77,7 @@ class Choice:
     sample: int | None = None
     seed: int = 0
     limit: int | None = None
+    where: tuple[str, ...] = ()
 
     def as_json(self) -> JsonObject:
         """What is chosen, without what is left at its default.
@@ -181,6 +184,12 @@ class OpenSuite:
                 hint="leave out `repeats`, or the case's `retries`",
             )
 
+    def check_recorded(self, n_wanted: int) -> None:
+        """Refuse recorded outputs of which the run would take only some."""
+        for target in self.targets.values():
+            if isinstance(target, RecordedTarget):
+                target.check(n_wanted)
+
     def case_checks(self) -> CaseChecks:
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
         return CaseChecks(self.plans, judges=self.judges, source=str(source))
@@ -258,7 +267,7 @@ def open_suite(
             variants=variants,
             targets={variant.id: means.target(variant, recorded) for variant in variants},
             judges=judges,
-            rubric=whole,
+            rubric=plans.rubric,
             plans=plans,
             budget=budget,
             cache=cache,
@@ -324,6 +333,7 @@ def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
         sample=choice.sample,
         seed=choice.seed,
         limit=choice.limit,
+        where=choice.where,
     )
 
 
@@ -438,6 +448,11 @@ def _check_settings(suite: Suite, execution: ExecutionOptions) -> None:
         raise SettingsError(
             "the suite has a human judge already; a review is of automated verdicts",
             hint="omit the review, or the human judge",
+        )
+    if suite.extra_rubrics and not any(judge.kind != "heuristic" for judge in suite.judge):
+        raise SettingsError(
+            "`extra_rubrics` need a judge, and the suite has none",
+            hint="name one with --judge MODEL or `judge:`, or leave them out",
         )
     if suite.settings.repeats > 1 and suite.settings.retry_failed:
         raise SettingsError(

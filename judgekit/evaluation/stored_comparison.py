@@ -24,7 +24,15 @@ from judgekit.evaluation.pairing import (
 from judgekit.evaluation.schedule import variant_version_in
 from judgekit.evaluation.score_comparison import ScoreComparison, compare_side_scores
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import Analyst, Judge, Panel, check_pair_rule, gather_in_order, prepare_pair
+from judgekit.judge import (
+    Analyst,
+    Judge,
+    Panel,
+    check_pair_rule,
+    gather_in_order,
+    prepare_pair,
+    rubric_of_case,
+)
 from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
 from judgekit.records import (
     AnalysisFailure,
@@ -496,7 +504,8 @@ async def analyse_pairs(
 
     async def one(pair: ComparedPair, found: Comparison) -> None:
         async with slots:
-            choices = await analyst.analyse(pair.case, (pair.a, pair.b), info.rubric, found)
+            rubric = rubric_of_case(pair.case, info.rubric)
+            choices = await analyst.analyse(pair.case, (pair.a, pair.b), rubric, found)
         if isinstance(choices, ComparisonAnalysis):
             store.add_analysis(info.id, pair.place, choices)
         elif choices is not None:

@@ -273,9 +273,6 @@ def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:
     if source.skill_tests is None:
         return ()
     lost = []
-    setup = SkillTests.model_validate(source.skill_tests).setup
-    if setup is not None and setup.dependencies:
-        lost.append(f"setup.dependencies ({', '.join(setup.dependencies)})")
     suite = suite_from_path(source.path)
     named = [case.evaluation.script for case in source.cases if case.evaluation is not None]
     scripts = sorted({script for script in named if script is not None})

@@ -14,7 +14,13 @@ from pydantic import JsonValue
 
 from judgekit.atomic_write import check_output_path
 from judgekit.errors import StoreError
-from judgekit.evaluation import Outcome, RunSummary, rubric_of_result, summarize_run
+from judgekit.evaluation import (
+    Outcome,
+    RunSummary,
+    rubric_of_result,
+    summarize_run,
+    variant_version_in,
+)
 from judgekit.exports.tabular import (
     RunFormat,
     checks_without_judgment,
@@ -22,8 +28,10 @@ from judgekit.exports.tabular import (
     write_object,
 )
 from judgekit.formats import (
+    CONVENTIONS,
     HIGHEST_SCORE,
     LOWEST_SCORE,
+    PASS_SCORE,
     read_document,
     read_skill_history,
     vague_word,
@@ -43,14 +51,14 @@ from judgekit.records import (
     time_text,
 )
 
-CONVENTIONS = (
-    "frontmatter", "description_field", "token_efficiency", "progressive_disclosure",
-    "type_alignment",
-)  # fmt: skip
-"""The conventions in a grading; its keys are fixed."""
+# The shipped rubrics that are judged beside the expectations, and have places of their own.
+_CONVENTIONS_RUBRIC, _REVIEW_RUBRIC = "skill_conventions.", "skill_review."
+_CLAIMS, _FEEDBACK = f"{_REVIEW_RUBRIC}executor_claims", f"{_REVIEW_RUBRIC}eval_feedback"
+_BESIDE = (_CONVENTIONS_RUBRIC, _REVIEW_RUBRIC)
+# The lines of the template `pointwise/claims`.
+_NO_CLAIMS = "No claims."
+_CLAIM = re.compile(r"(true|false)\s*\|\s*([^|]+?)\s*\|\s*(.+)", re.IGNORECASE)
 
-# S3 counts an expectation as met from 3 of 5.
-_PASS = 3
 _NOT_CHECKED = "not checked: the run has no criterion or assertion of this name"
 
 
@@ -68,14 +76,14 @@ class _Line:
         """The whole score; rounding never lifts a score to the pass mark."""
         if self.exact is None:
             return None
-        if self.exact < _PASS - VALUE_TOLERANCE:
-            return min(_PASS - 1, _rounded(self.exact))
+        if self.exact < PASS_SCORE - VALUE_TOLERANCE:
+            return min(PASS_SCORE - 1, _rounded(self.exact))
         return _rounded(self.exact)
 
     @property
     def passed(self) -> bool | None:
         score = self.score
-        return None if score is None else score >= _PASS
+        return None if score is None else score >= PASS_SCORE
 
 
 def grading(answer: Outcome, run: RunInfo) -> JsonObject:
@@ -84,7 +92,8 @@ def grading(answer: Outcome, run: RunInfo) -> JsonObject:
     # has the score null, not 1, and `overall_score` and `overall` are null where it could change
     # them.
     result = answer.result
-    lines = [*_criteria(answer, run), *_assertions(answer)]
+    every = [*_criteria(answer, run), *_assertions(answer)]
+    lines = [line for line in every if not line.criterion.startswith(_BESIDE)]
     required = [line for line in lines if line.required]
     metadata = result.output.metadata
     summary = metadata.get("user_notes_summary")
@@ -107,7 +116,7 @@ def grading(answer: Outcome, run: RunInfo) -> JsonObject:
             for line in lines
         ],
         "overall": "fail" if False in decisive else overall,
-        "convention_compliance": {name: _convention(name, lines) for name in CONVENTIONS},
+        "convention_compliance": {name: _convention(name, every) for name in CONVENTIONS},
         "claims": claims(answer),
         "user_notes_summary": summary if isinstance(summary, str) else "",
         "eval_feedback": eval_feedback(answer, rubric_of_result(answer.result, run)),
@@ -214,7 +223,8 @@ def _rounded(score: float) -> int:
 
 
 def _convention(name: str, lines: Sequence[_Line]) -> JsonObject:
-    for line in lines:
+    own = [line for line in lines if line.criterion == f"{_CONVENTIONS_RUBRIC}{name}"]
+    for line in own or lines:
         last = line.criterion.replace("-", "_").replace(" ", "_").lower().split(".")[-1]
         if last == name:
             return {"passed": line.passed, "details": line.reasoning}
@@ -222,7 +232,11 @@ def _convention(name: str, lines: Sequence[_Line]) -> JsonObject:
 
 
 def claims(answer: Outcome) -> list[JsonValue]:
-    """The quotes of the judges, each with whether the output contains it."""
+    """The executor's claims as a judge checked them; else the judges' quotes, each looked up."""
+    checked = [one for one in answer.result.judgments if one.criterion == _CLAIMS]
+    if checked:
+        lines = [line.strip() for one in checked for line in one.rationale.splitlines()]
+        return [_checked_claim(line) for line in lines if line not in {"", _NO_CLAIMS}]
     found: dict[str, JsonValue] = {}
     for judgment in answer.result.judgments:
         for piece in judgment.evidence:
@@ -234,6 +248,14 @@ def claims(answer: Outcome) -> list[JsonValue]:
             claim: JsonObject = {"claim": piece.quote, "verified": piece.found, "evidence": about}
             found.setdefault(piece.quote, claim)
     return list(found.values())
+
+
+def _checked_claim(line: str) -> JsonValue:
+    # A line of another form is kept as it is: a claim that nobody can read was not verified.
+    parts = _CLAIM.fullmatch(line)
+    if parts is None:
+        return {"claim": line, "verified": None, "evidence": ""}
+    return {"claim": parts[2], "verified": parts[1].lower() == "true", "evidence": parts[3]}
 
 
 def eval_feedback(answer: Outcome, rubric: Rubric | None) -> str:
@@ -254,6 +276,12 @@ def eval_feedback(answer: Outcome, rubric: Rubric | None) -> str:
         f"The assertion {check.type} could not be checked: {check.error}"
         for check in answer.result.checks
         if check.error is not None
+    ]
+    # A test that needs no change gets no feedback.
+    remarks += [
+        one.rationale
+        for one in answer.result.judgments
+        if one.criterion == _FEEDBACK and one.value < 1
     ]
     return "\n".join(dict.fromkeys(remarks))
 
@@ -331,12 +359,20 @@ def _version(run: RunInfo, variant: str, value: float) -> JsonObject:
     return {
         "timestamp": time_text(run.started_at).replace("+00:00", "Z"),
         "description": described + (f" - {run.notes}" if run.notes else ""),
-        "git_hash": None,
-        "path": None,
+        "git_hash": run.revision,
+        "path": _version_path(run, variant),
         "average_score": None if isnan(value) else round(_exact_score(value), 4),
         "run_id": run.id,
         "variant": variant,
     }
+
+
+def _version_path(run: RunInfo, variant: str) -> str | None:
+    """The file of a variant's prompt or outputs, relative to the suite where it is below it."""
+    mark = variant_version_in(run, variant)
+    named = None if mark is None else mark.prompt or mark.outputs
+    is_below = named is not None and run.folder and Path(named).is_relative_to(run.folder)
+    return Path(str(named)).relative_to(str(run.folder)).as_posix() if is_below else named
 
 
 COMPARISON_NAME = "comparison.json"

@@ -238,7 +238,7 @@ STRATEGIES = RunFormat(
 def _strategy(answer: Outcome, run: RunInfo) -> str:
     """The strategy of an answer whose case names none, or whose strategy could not run."""
     case = answer.result.case
-    if case.evaluation is not None:
+    if case.evaluation is not None and case.evaluation.strategy is not None:
         return case.evaluation.strategy
     # Without a judge that asks a model, the rubric is not what decided.
     asks = any(judge != "heuristic" for judge in run.panel.judges)

@@ -102,8 +102,10 @@ from .rows import (
     write_parquet as write_parquet,
 )
 from .skill_evals import (
+    CONVENTIONS as CONVENTIONS,
     HIGHEST_SCORE as HIGHEST_SCORE,
     LOWEST_SCORE as LOWEST_SCORE,
+    PASS_SCORE as PASS_SCORE,
     read_skill_history as read_skill_history,
 )
 from .skill_tests import read_skill_tests as read_skill_tests, skill_tests_of as skill_tests_of

@@ -250,7 +250,12 @@ FORMATS: tuple[Format, ...] = (
         has_cases=False,
         reader="skill_evals:check_history",
     ),
-    Format("a grading.json", _has("case_id", "results", "overall_score"), has_cases=False),
+    Format(
+        "a grading.json",
+        _has("case_id", "results", "overall_score"),
+        has_cases=False,
+        reader="skill_evals:check_grading",
+    ),
     Format("a comparison.json", _has("winner", "reasoning", "scores"), has_cases=False),
     Format("an analysis.json", _has("winner_version", "loser_version"), has_cases=False),
 )

@@ -1,9 +1,9 @@
-"""Reads and writes `evals.json` (S3.1), workflow datasets (S1.1); reads `history.json` (S3.2)."""
+"""Reads and writes `evals.json` (S3.1), workflow datasets (S1.1); reads results (S3.2, S3.3)."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import AwareDatetime, Field, JsonValue
 
@@ -213,6 +213,64 @@ def check_history(document: ParsedDocument) -> ForeignFile:
         known = ", ".join(str(number) for number in numbers[:20])
         message = f"no version has the number {current}"
         reading.add(("current_version",), message, f"known: {known}")
+    return reading
+
+
+Convention = Literal[
+    "frontmatter", "description_field", "token_efficiency", "progressive_disclosure",
+    "type_alignment",
+]  # fmt: skip
+CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
+"""The conventions in a grading; its keys are fixed."""
+# S3 counts an expectation as met from 3 of 5.
+PASS_SCORE = 3
+
+
+class _GradedExpectation(SnakeRecord):
+    criterion: Name
+    score: Annotated[int, Field(ge=LOWEST_SCORE, le=HIGHEST_SCORE)] | None  # null: not judged
+    passed: bool | None
+    reasoning: str
+
+
+class _ConventionCheck(SnakeRecord):
+    passed: bool | None
+    details: str
+
+
+class _CheckedClaim(SnakeRecord):
+    claim: str
+    verified: bool | None
+    evidence: str
+
+
+class _Grading(SnakeRecord):
+    case_id: Name
+    version: Count
+    run: Annotated[int, Field(ge=1)]
+    overall_score: Finite | None
+    required_score: Finite | None
+    results: tuple[_GradedExpectation, ...]
+    overall: Literal["pass", "fail"] | None
+    convention_compliance: dict[Convention, _ConventionCheck]
+    claims: tuple[_CheckedClaim, ...]
+    user_notes_summary: str
+    eval_feedback: str
+    execution_metrics: JsonObject
+
+
+def check_grading(document: ParsedDocument) -> ForeignFile:
+    """A `grading.json`, or a list of gradings, with its faults."""
+    reading, value = ForeignFile(document), document.value
+    items = value if isinstance(value, list) else [value]
+    for place, item in enumerate(items):
+        at = (place,) if isinstance(value, list) else ()
+        grading = reading.record(_Grading, item, at)
+        for index, one in enumerate(() if grading is None else grading.results):
+            # `passed` is derived: a reader that trusts it must not see another result.
+            if one.score is not None and one.passed is not (one.score >= PASS_SCORE):
+                message = f"`passed` contradicts the score {one.score}: {PASS_SCORE} and more pass"
+                reading.add((*at, "results", index, "passed"), message)
     return reading
 
 

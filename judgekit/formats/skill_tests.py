@@ -112,8 +112,9 @@ def _evaluation(case: SkillCase) -> JsonObject:
     # The pass mark of a rubric and the threshold of similarity share one field here.
     if strategy == "llm_judge" and expected.rubric is not None:
         threshold = expected.rubric.passing_threshold
-    fields: JsonObject = {"strategy": strategy, "weights": {**(evaluation.weights or {})}}
+    fields: JsonObject = {"weights": {**(evaluation.weights or {})}}
     optional: JsonObject = {
+        "strategy": strategy,
         "threshold": threshold if strategy in {"semantic_sim", "llm_judge"} else None,
         "timeout_s": None if evaluation.timeout is None else evaluation.timeout / 1000,
         "retries": evaluation.retry_count,
@@ -174,7 +175,8 @@ _SCRIPT = re.compile(r"[\w./ -]+\.(?:py|js|mjs|cjs)")
 def expected_assertions(case: SkillCase) -> Iterator[JsonObject]:
     """The checks of a test that need no judge, by its strategy."""
     expected, used = case.expected, expected_strategies(case)
-    if "exact_match" in used and expected.output is not None:
+    # Without a strategy the profile decides whether the output is to be equal or alike.
+    if "exact_match" in used and expected.output is not None and case.evaluation.strategy:
         yield {"type": "equals", "value": expected.output}
     for pattern in (expected.patterns or ()) if "regex_match" in used else ():
         yield {"type": "regex", "value": pattern}
@@ -188,11 +190,11 @@ def expected_assertions(case: SkillCase) -> Iterator[JsonObject]:
 
 
 def expected_strategies(case: SkillCase) -> frozenset[str]:
-    """The strategies of a test: its own, or those that a hybrid one combines."""
+    """The strategies of a test: its own, or all that a hybrid one or a profile may combine."""
     evaluation = case.evaluation
-    if evaluation.strategy != "hybrid":
+    if evaluation.strategy is not None and evaluation.strategy != "hybrid":
         return frozenset({evaluation.strategy})
-    if evaluation.weights:
+    if evaluation.weights and evaluation.strategy:
         return frozenset(name for name, weight in evaluation.weights.items() if weight > 0)
     found = {name for name in _USES if _has(case.expected, name)}
     # An expected output alone is compared exactly; similarity has to be asked for.
@@ -204,7 +206,7 @@ def expected_strategies(case: SkillCase) -> frozenset[str]:
 def check_expected(case: SkillCase, at: KeyPath, reading: ForeignFile) -> None:
     """Report what keeps a test from failing, fields without effect, and invalid patterns."""
     used = expected_strategies(case)
-    if not used:
+    if not used and case.evaluation.strategy:
         message = "the strategy hybrid has nothing to combine, so the case cannot fail"
         remedy = "add `weights`, or what is expected"
         reading.add((*at, "evaluation"), message, remedy, case_id=case.id)
@@ -411,7 +413,7 @@ def _evaluation_json(case: Case) -> JsonObject:
     if evaluation is None:
         is_exact = any(item.get("type") == "equals" for item in case.assertions)
         return {"strategy": "exact_match" if is_exact else "llm_judge"}
-    fields: JsonObject = {"strategy": evaluation.strategy}
+    fields: JsonObject = {} if evaluation.strategy is None else {"strategy": evaluation.strategy}
     if evaluation.timeout_s is not None:
         fields["timeout"] = _whole(evaluation.timeout_s * 1000)
     if "retries" in evaluation.model_fields_set:

@@ -64,7 +64,7 @@ class SkillExpected(CamelRecord):
 
 
 class _SkillEvaluation(CamelRecord):
-    strategy: EvaluationStrategy
+    strategy: EvaluationStrategy | None = None  # None leaves it to the profile
     timeout: Milliseconds | None = None
     retry_count: Count | None = None
     weights: dict[str, Weight] | None = None  # the weight of each strategy of `hybrid`
@@ -89,7 +89,7 @@ class SkillCase(CamelRecord):
     tags: tuple[str, ...] | None = None
     input: _SkillInput
     expected: SkillExpected = Field(default_factory=SkillExpected)
-    evaluation: _SkillEvaluation
+    evaluation: _SkillEvaluation = Field(default_factory=_SkillEvaluation)
     metadata: _SkillMetadata | None = None
 
 

@@ -10,7 +10,13 @@ from .judge import (
     resolve_suite_template as resolve_suite_template,
     suite_template_folders as suite_template_folders,
 )
-from .pairwise import BlindPair as BlindPair, prepare_pair as prepare_pair
+from .pairwise import (
+    BlindPair as BlindPair,
+    is_of_cases as is_of_cases,
+    prepare_pair as prepare_pair,
+    rubric_of_case as rubric_of_case,
+    rubric_of_cases as rubric_of_cases,
+)
 from .panel import (
     JudgePanel as JudgePanel,
     Panel as Panel,

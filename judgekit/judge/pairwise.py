@@ -32,6 +32,7 @@ from judgekit.prompts.parsing import PreferenceReply, parse_preferences
 from judgekit.records import (
     Case,
     Comparison,
+    Criterion,
     Output,
     Preference,
     PreferenceFailure,
@@ -290,8 +291,39 @@ class PairJudge:
         return self._sync_runner.run(self.compare(case, output_a, output_b, rubric, names=names))
 
 
+# Marks a rubric that stands for the cases' own ones, also where it is stored.
+_OF_CASES = "of_cases"
+
+
+def rubric_of_cases(cases: Iterable[Case]) -> Rubric | None:
+    """One rubric that stands for those of the cases; None where a case has none."""
+    # Results are counted by the name of a criterion, in the order of first appearance.
+    criteria: dict[str, Criterion] = {}
+    for case in cases:
+        if not isinstance(case.rubric, Rubric):
+            return None
+        for criterion in case.rubric.criteria:
+            criteria.setdefault(criterion.name, criterion)
+    if not criteria:
+        return None
+    own = "the cases' own rubrics"
+    return Rubric(name=own, criteria=tuple(criteria.values()), metadata={_OF_CASES: True})
+
+
+def is_of_cases(rubric: Rubric) -> bool:
+    """Whether a rubric stands for the cases' own ones."""
+    return rubric.metadata.get(_OF_CASES) is True
+
+
+def rubric_of_case(case: Case, rubric: Rubric) -> Rubric:
+    """The rubric a case is compared by: its own, where the comparison goes by those."""
+    own = case.rubric
+    return own if is_of_cases(rubric) and isinstance(own, Rubric) else rubric
+
+
 def comparable_part(case: Case, rubric: Rubric) -> Rubric:
     """The rubric with the criteria by which two outputs to a case can be compared."""
+    rubric = rubric_of_case(case, rubric)
     # No template that compares shows a trace. A criterion that is not asked has no vote. Templates
     # and judges of single criteria are for grading: here each judge compares by all of them.
     lacking = {need for need in ("reference", "context") if getattr(case, need) is None} | {"trace"}
@@ -337,8 +369,8 @@ class BlindPair:
     ) -> Comparison:
         """The comparison that follows from answers, whenever they were given."""
         answers = list(outcomes)
-        return conclude_comparison(
-            rubric,
+        found = conclude_comparison(
+            rubric_of_case(case, rubric),
             [each for each in answers if isinstance(each, Preference)],
             [each for each in answers if isinstance(each, PreferenceFailure)],
             rule=rule,
@@ -349,6 +381,11 @@ class BlindPair:
             is_identical=self.is_identical and self.error is None,
             error=self.error,
         )
+        if not is_of_cases(rubric):
+            return found
+        # All of them were asked for together, so that they can be ranked together too.
+        about = {"rubric": rubric.name, "rubric_fingerprint": rubric.fingerprint}
+        return found.model_copy(update=about)
 
 
 def prepare_pair(

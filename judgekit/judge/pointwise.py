@@ -130,6 +130,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     def _prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
         """The prompts of the criteria that can be judged, in the rubric's order."""
         prompts: list[JudgePrompt] = []
+        # For templates that review the test; criteria without a weight decide nothing.
+        expected = "\n".join(f"- {c.name}: {c.question}" for c in rubric.criteria if c.weight)
         for template, part in self._parts(rubric):
             # Also where nothing of this output is asked: a rubric that does not fit is an error
             # from the first output on.
@@ -137,7 +139,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             criteria = tuple(c for c in part.criteria if not _lacks(c, template, case, output))
             if criteria:
                 asked = part.model_copy(update={"criteria": criteria})
-                prompts += template.prompts(case, output, asked)
+                prompts += template.prompts(case, output, asked, expectations=expected)
         place = {criterion.name: number for number, criterion in enumerate(rubric.criteria)}
         return sorted(prompts, key=lambda prompt: place[prompt.criteria[0].name])
 

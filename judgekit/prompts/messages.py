@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 # The variables of a template that change with the case, whose text nobody has checked, and those
 # that change with the criterion.
-ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
+ITEM_NAMES = frozenset(
+    {"input", "reference", "context", "output", "trace", "steps", "expectations"}
+)
 CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 
 # A text that no template has of itself, in the places where each need would be shown.
@@ -128,7 +130,9 @@ class PromptTemplate(JudgeTemplate):
         self._shows_item = {block for block in uses if uses[block] & ITEM_NAMES}
         self._shows_criteria = {block for block in uses if uses[block] & CRITERIA_NAMES}
 
-    def prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
+    def prompts(
+        self, case: Case, output: Output, rubric: Rubric, *, expectations: str = ""
+    ) -> list[JudgePrompt]:
         """The prompts that grade one output: one a criterion, or one for all of them."""
         self.check_fits(rubric)
         if self.header.needs_trace and not output.trace:
@@ -136,7 +140,7 @@ class PromptTemplate(JudgeTemplate):
                 f"template {self.name} renders a trace, and the output has none",
                 hint="use pointwise/criterion for outputs without a trace",
             )
-        item = item_data(case, output)
+        item = {**item_data(case, output), "expectations": expectations}
         rendered: dict[str, str] = {}
         prompts: list[JudgePrompt] = []
         groups = (rubric.criteria,) if self.header.asks == "all" else zip(rubric.criteria)
@@ -178,7 +182,7 @@ class PromptTemplate(JudgeTemplate):
         # Rendered and not only parsed: a template may include a part that it switches off.
         if need not in self._shown:
             item: dict[str, JsonValue] = {"input": "", "output": "", "steps": "", "trace": []}
-            item |= {"reference": None, "context": None, **_MARKED[need]}
+            item |= {"reference": None, "context": None, "expectations": "", **_MARKED[need]}
             data = {**criteria_data((criterion,)), **item}
             texts = [self._compiled.render(block, data) for block in self._compiled.blocks]
             self._shown[need] = any(_MARK in text for text in texts)

@@ -28,8 +28,8 @@ EvaluationProfileName = Literal["deterministic", "structured", "flexible", "crea
 class CaseEvaluation(Record):
     """How one case is evaluated, where the case sets it (S4.2)."""
 
-    strategy: EvaluationStrategy
-    """How the answer is compared with the reference or judged."""
+    strategy: EvaluationStrategy | None = None
+    """How the answer is compared with the reference or judged; None leaves it to the profile."""
 
     weights: dict[str, Weight] = Field(default_factory=dict)
     """For `hybrid`: the weight of each strategy, by its name."""

@@ -202,7 +202,12 @@ def _wins_table(rows: Mapping[str, WinFigures], title: str = "") -> Table:
         p = format_p_value(one.p, one.p_adjusted)
         cells.append((name, *counts, replace(rate_cell(one.rate), reference=_HALF), p))
     heads = ("", "A wins", "ties", "flips", "B wins", "A's share, 95 %", "p")
-    return Table(text_columns(*heads), tuple(cells), title)
+    return Table(text_columns(*heads), tuple(cells), title, _p_notes(rows.values()))
+
+
+def _p_notes(rows: Iterable[WinFigures | ScoreDifference | None]) -> tuple[str, ...]:
+    is_adjusted = any(one is not None and one.p_adjusted not in {None, one.p} for one in rows)
+    return ("p of criteria: adjusted by Holm for their number",) if is_adjusted else ()
 
 
 def _first_slot_bar(summary: ComparisonSummary) -> Table:
@@ -210,7 +215,6 @@ def _first_slot_bar(summary: ComparisonSummary) -> Table:
     found = summary.position
     rows = []
     if found is not None and not isnan(found.value):
-        # The bias is counted from one half already.
         text = "{} % [{}, {}]".format(*_percents(found, 0.5, ".0f"))
         bar = Cell(text, bar=IntervalBar(found, (-0.5, 0.5), 0))
         rows.append(("the output shown first", text, bar))
@@ -331,6 +335,7 @@ def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -
             "detectable": lambda row: numbers.format_decimal(row[1].detectable, ".3f"),
         },
         title,
+        _p_notes(rows.values()),
     )
 
 

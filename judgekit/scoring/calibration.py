@@ -37,7 +37,8 @@ def calibration_in_use(
     changed = list(judge_changes(calibration.asked, panel))
     edited = list(_criterion_edits(calibration, rubric))
     known = {m.criterion.name for m in calibration.maps}
-    missing = [c for c in rubric.criteria if c.name not in known]
+    # Neither do criteria that have no say in a verdict need a map.
+    missing = [c for c in rubric.criteria if c.name not in known and (c.weight or c.required)]
     applied = [c.name for c in rubric.criteria if calibration.map_of(c) is not None]
     if changed or (edited and calibration.asked.asks_all):
         applied = []

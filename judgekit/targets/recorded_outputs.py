@@ -59,6 +59,18 @@ class RecordedTarget:
         """The cases it has outputs for, in the order of the file."""
         return list(self._rows)
 
+    def check(self, n_wanted: int) -> None:
+        """Refuse more outputs of a case than a run takes, which would drop the others."""
+        for name, rows in self._rows.items():
+            if (n := len(rows)) > n_wanted:
+                raise DatasetError(
+                    f"holds {n} outputs of {self.id!r} for this case, and the run takes {n_wanted}",
+                    path=self._path,
+                    case_id=name,
+                    hint=f"to grade all of them, set `settings: {{repeats: {n}}}` in a suite; else "
+                    "give each its own `variant`, or keep one",
+                )
+
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id)
         rows = self._rows.get(case.id, ())

@@ -72,3 +72,26 @@ def test_a_file_is_validated_as_by_the_command(
     assert sorted(filter(None, (one.line for one in problems))) == sorted(
         one["line"] for one in found if one["line"]
     )
+
+
+@pytest.mark.parametrize(
+    ("assertion", "what"),
+    [
+        ({"type": "bogus"}, "(bogus): no assertion is called so"),
+        ({"type": "metric.latency_ms.max", "value": "fast"}, "`value` must be a valid number"),
+    ],
+)
+@pytest.mark.parametrize("form", ["dataset", "file"])
+def test_an_assertion_that_cannot_be_checked_is_an_error_of_its_case(
+    tmp_path: Path, assertion: dict[str, object], what: str, form: str
+) -> None:
+    good = {"type": "behavior.no_errors"}
+    whole = {"id": "d", "workflowName": "w", "version": "1", "cases": [
+        {"id": "c", "input": "Q", "assertions": [good, assertion]},
+    ]}  # fmt: skip
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps(whole), "utf-8")
+    [problem] = jk.validate_dataset(path if form == "file" else jk.load_dataset(whole))
+    assert (problem.severity, problem.case_id) == ("error", "c")
+    assert f"assertions[1] ({assertion['type']})" in problem.message
+    assert what in problem.message

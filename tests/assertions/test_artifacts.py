@@ -132,3 +132,18 @@ def test_what_is_no_output_is_refused_by_name(given: Any, message: str) -> None:
 def test_the_fields_of_an_output_are_one() -> None:
     [found] = evaluate_assertions({"text": "hello"}, [{"type": "contains", "value": "hell"}])
     assert found.passed
+
+
+@pytest.mark.parametrize("path", [None, "outputs.main.text"])
+def test_the_only_text_of_an_artifact_is_what_is_compared(path: str | None) -> None:
+    spec = {"type": "similarity", "reference": "Say hello world"}
+    found = score_output(ARTIFACT, [spec if path is None else {**spec, "path": path}])
+    assert found.overall == 1.0
+
+
+@pytest.mark.parametrize("outputs", [{"a": {"text": "x"}, "b": "y"}, {"a": {"n": 1}}, {}])
+def test_of_several_texts_the_one_to_compare_must_be_named(outputs: dict[str, Any]) -> None:
+    artifact = {**ARTIFACT, "snapshot": {**SNAPSHOT, "outputs": outputs}}
+    (score,) = score_output(artifact, [{"type": "similarity", "reference": "x"}]).scores
+    assert score.value is None
+    assert "no `path` names the one to compare" in str(score.error)

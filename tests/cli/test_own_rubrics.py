@@ -97,3 +97,42 @@ def test_stored_runs_of_different_rubrics_need_one_to_be_named(suite: Bench) -> 
         ran = suite.run("compare", *pair, "--judge", "recorded:said.jsonl")
         assert ran.code == 2
         assert "the runs were judged by different rubrics" in ran.err
+
+
+def expecting(name: str, description: str) -> dict[str, object]:
+    expectation = {"criterion": name, "description": description, "required": True}
+    return {"id": f"case-{name}", "prompt": "Write it", "expectations": [expectation]}
+
+
+def tie(case: str, order: str) -> dict[str, object]:
+    choice = {
+        "evidence_first": [], "evidence_second": [], "rationale": "It is.", "score_first": 5,
+        "score_second": 5, "preference": "tie", "confidence": 1, "assessable": True,
+    }  # fmt: skip
+    return {"case_id": case, "order": order, "text": json.dumps(choice)}
+
+
+@pytest.mark.parametrize("sides", ["files", "runs"])
+def test_without_a_named_rubric_every_case_is_compared_by_its_own(bench: Bench, sides: str) -> None:
+    cases = [expecting("dated", "Begins with a date"), expecting("short", "Has two lines")]
+    names = [str(case["id"]) for case in cases]
+    bench.write("evals.json", json.dumps({"skill": "changelog", "cases": cases}))
+    for variant in ("v0", "v1"):
+        rows = [{"case_id": name, "text": f"{variant} {name}"} for name in names]
+        bench.write(f"{variant}.jsonl", *rows)
+    bench.write("ties.jsonl", *(tie(name, order) for name in names for order in ("ab", "ba")))
+    grade = json.dumps({"evidence": [], "rationale": "Good.", "score": 4})
+    bench.write("grades.jsonl", *({"case_id": name, "text": grade} for name in names))
+    named = ["v0.jsonl", "v1.jsonl"]
+    if sides == "runs":
+        graded = ("--judge", "recorded:grades.jsonl", "--json")
+        runs = [bench.run("run", "evals.json", "--outputs", one, *graded).json for one in named]
+        named = [str(run["run"]["id"]) for run in runs]
+    judge = ("--judge", "recorded:ties.jsonl")
+    ran = bench.run("compare", *named, "--cases", "evals.json", *judge, "-o", "all.jsonl")
+    assert ran.code == 4, ran.err
+    found = [json.loads(line) for line in (bench.folder / "all.jsonl").read_text().splitlines()]
+    asked = {one["case_id"]: [criterion["name"] for criterion in one["criteria"]] for one in found}
+    assert asked == {"case-dated": ["dated"], "case-short": ["short"]}
+    assert {one["rubric"] for one in found} == {"the cases' own rubrics"}
+    assert bench.run("rank", "all.jsonl").code == 4

@@ -187,3 +187,98 @@ def test_a_suite_maps_the_columns_of_its_dataset(run: Run, tmp_path: Path) -> No
     ran = run("validate", "judgekit.yaml")
     assert ran.code == 2
     assert "there is no column 'asked'" in ran.out
+
+
+def test_a_broken_file_is_an_error_of_the_folders_run(run: Run, tmp_path: Path) -> None:
+    data = lay_datasets(tmp_path, a=REFUND)
+    (data / "broken.json").write_text('{"id": "x", "workflowName"', encoding="utf-8")
+    (data / "other.json").write_text('{"hello": 1}', encoding="utf-8")
+    (data / "other.zip").write_bytes(b"PK")
+    ran = run("run", data, "--outputs", "v1.jsonl")
+    assert ran.code == 2
+    assert "v1 passed 1/1" in ran.out
+    assert "broken.json:1: not JSON" in ran.err
+    assert "other" not in ran.err
+
+
+def test_outputs_that_a_run_would_drop_are_refused(run: Run, tmp_path: Path) -> None:
+    lay_suite(tmp_path, n=1)
+    outputs = rows(*({"case_id": "c0", "text": "right", "repeat": k} for k in range(3)))
+    (tmp_path / "v1.jsonl").write_text(outputs, encoding="utf-8")
+    ran = run("run", "--json")
+    assert ran.code == 2
+    assert "holds 3 outputs of 'v1' for this case, and the run takes 1" in ran.err
+    assert "settings: {repeats: 3}" in ran.err
+    lay_suite(tmp_path, n=1, settings={"repeats": 3})
+    (tmp_path / "v1.jsonl").write_text(outputs, encoding="utf-8")
+    assert run("run", "--json").json["variants"][0]["n_passed"] == 3
+
+
+def test_assertions_of_the_cases_are_a_heuristic_judge_too(run: Run, tmp_path: Path) -> None:
+    data = lay_datasets(tmp_path, a=REFUND)
+    suite = {"name": "s", "dataset": "data/a.jsonl", "judge": "heuristic",
+             "variants": [{"id": "v1", "outputs": "v1.jsonl"}]}  # fmt: skip
+    (data.parent / "judgekit.json").write_text(json.dumps(suite), encoding="utf-8")
+    assert run("run", "judgekit.json", "--json").json["variants"][0]["n_passed"] == 1
+
+
+WHERE: list[dict[str, Any]] = [
+    {"id": "a", "metadata": {"priority": "high", "author": "Ada"}, "stratum": "simple"},
+    {"id": "b", "metadata": {"priority": "high", "author": "Bob"}, "stratum": "complex"},
+    {"id": "c", "metadata": {"priority": "low", "author": "Ada"}},
+    {"id": "d"},
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "n"),
+    [
+        (["priority=high"], 2),
+        (["priority=high", "priority=low"], 3),
+        (["priority=high", "author=Ada"], 1),
+        (["stratum=complex"], 1),
+        (["author=Ada", "stratum=complex"], None),
+        (["priority"], None),
+    ],
+)
+def test_cases_are_chosen_by_their_fields(
+    run: Run, tmp_path: Path, wanted: list[str], n: int | None
+) -> None:
+    cases = [{**REFUND, **fields} for fields in WHERE]
+    (tmp_path / "cases.jsonl").write_text(rows(*cases), encoding="utf-8")
+    outputs = rows(*({"case_id": str(case["id"]), "text": "right"} for case in cases))
+    (tmp_path / "v1.jsonl").write_text(outputs, encoding="utf-8")
+    options = [part for one in wanted for part in ("--where", one)]
+    ran = run("run", "cases.jsonl", "--outputs", "v1.jsonl", *options, "--json")
+    assert ran.code == (2 if n is None else 0)
+    if n is None:
+        assert "(4 filtered" in ran.err or "'priority' is not FIELD=VALUE" in ran.err
+    else:
+        assert ran.json["run"]["n_cases"] == n
+        assert ran.json["run"]["config"]["chosen"] == {"where": wanted}
+
+
+def test_configurations_are_listed_and_compared(run: Run, tmp_path: Path) -> None:
+    path = lay_suite(tmp_path, n=2)
+    first = run("run", path, "--json").json["run"]["id"]
+    run("run", path, "--json")
+    suite = json.loads(path.read_text(encoding="utf-8"))
+    changed = {**suite, "settings": {"fail_fast": True}, "tags": ["nightly"]}
+    path.write_text(json.dumps(changed), encoding="utf-8")
+    last = run("run", path, "--json").json["run"]["id"]
+    listed = run("show", "--configs", "--json").json
+    assert [(one["runs"], one["changed"]) for one in listed][1:] == [
+        ("1", "settings.fail_fast, tags")
+    ]
+    assert listed[0]["runs"] == "2"
+    assert listed[1]["last run"] == last
+    assert run("show", first, last, "--configs", "--json").json == [
+        {"setting": "settings.fail_fast", "then": "false", "now": "true"},
+        {"setting": "tags", "then": "[]", "now": '["nightly"]'},
+    ]
+    for refused, what in (
+        ((first, "--configs"), "with a second run"),
+        (("--configs", "--figures"), "--figures does not apply to --configs"),
+    ):
+        ran = run("show", *refused)
+        assert (ran.code, what in ran.err) == (2, True)

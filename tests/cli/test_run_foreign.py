@@ -169,10 +169,10 @@ def test_a_creative_skill_is_judged_by_the_rubric_of_its_cases(run: Run, tmp_pat
     with OpenAILikeServer(lambda _: ok(reply(5))) as server:
         ran = run("run", skill, "--outputs", outputs, "--judge", "openai/m", "--api-base",
                   server.url, "--json")  # fmt: skip
-        assert server.n_requests == 2
+        assert server.n_requests == 3  # two criteria, and the overall feedback
     found = judged(ran)
     assert (ran.code, found["n_passed"], found["value"]["value"]) == (0, 1, 1.0)
-    assert set(found["criteria"]) == {"structure", "figures"}
+    assert set(found["criteria"]) == {"structure", "figures", "feedback.overall"}
     (row,) = as_file(tmp_path, "rows.jsonl", run, format="strategies")
     assert (row["strategy"], row["status"], row["score"]) == ("llm_judge", "passed", 1.0)
     assert row["rubricScores"]["structure"]["score"] == 5
@@ -283,7 +283,7 @@ def test_every_strategy_is_carried_out_in_one_run(
     with OpenAILikeServer(five_or_one) as server:
         ran = run("run", skill, "--outputs", outputs, "--judge", "openai/m", "--api-base",
                   server.url, "--allow-scripts", "--json")  # fmt: skip
-        assert server.n_requests == 2
+        assert server.n_requests == 3  # two criteria, and the overall feedback
     assert ran.code == 0, ran.err
     found = {row[0]: row[1:] for row in strategies(tmp_path, run)}
     assert {name: row[:2] for name, row in found.items()} == {

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.datasets import (
+    dataset_problems,
     discover_datasets,
     load_dataset,
     load_rubric,
     load_suite,
     suite_from_path,
-    validate_dataset,
     validate_path,
 )
 from judgekit.errors import DatasetError, InputError, JudgekitError, RubricError, UnknownNameError
@@ -127,7 +127,7 @@ def test_cases_with_one_id_are_all_loaded_and_told_and_not_run(
     assert [(case.id, str(case.input)) for case in dataset.cases] == [
         ("a", "1"), ("b", "2"), ("a", "3")
     ]  # fmt: skip
-    told = [p for p in validate_dataset(dataset) if p.message.startswith("a duplicate id")]
+    told = [p for p in dataset_problems(dataset) if p.message.startswith("a duplicate id")]
     assert [(p.severity, p.case_id) for p in told] == [("warning", "a")]
     for refuse in (partial(load_dataset, unique=True), suite_from_path):
         with pytest.raises(DatasetError, match="case 'a': a duplicate id"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets import validate_dataset, validate_path
+from judgekit.datasets import dataset_problems, validate_path
 from judgekit.errors import RubricError
 from judgekit.formats import Problem, problem_from_error
 from judgekit.records import Case, Dataset
@@ -35,18 +35,18 @@ def make_dataset(*cases: Case) -> Dataset:
 
 
 def test_a_sound_dataset_has_no_problems() -> None:
-    assert validate_dataset(make_dataset(Case(id="a", input="Q", reference="R"))) == []
+    assert dataset_problems(make_dataset(Case(id="a", input="Q", reference="R"))) == []
 
 
 def test_an_empty_dataset_is_an_error() -> None:
-    [problem] = validate_dataset(make_dataset())
+    [problem] = dataset_problems(make_dataset())
     assert (problem.severity, problem.message) == ("error", "the dataset has no cases")
 
 
 def test_ids_given_twice_and_near_ones_are_warnings() -> None:
     ids = ("a-1", "A_1", "b", "b", "a-1")
     cases = [Case(id=name, input="Q", reference="R") for name in ids]
-    found = validate_dataset(make_dataset(*cases))
+    found = dataset_problems(make_dataset(*cases))
     assert [(p.severity, p.case_id) for p in found] == [
         ("warning", "A_1"), ("warning", "b"), ("warning", "a-1")
     ]  # fmt: skip
@@ -54,28 +54,28 @@ def test_ids_given_twice_and_near_ones_are_warnings() -> None:
 
 @pytest.mark.parametrize("blank", ["", " \n", None])
 def test_a_blank_input_is_a_warning(blank: str | None) -> None:
-    [problem] = validate_dataset(make_dataset(Case(id="a", input=blank, reference="R")))
+    [problem] = dataset_problems(make_dataset(Case(id="a", input=blank, reference="R")))
     assert problem.message == "the input is blank"
 
 
 @pytest.mark.parametrize("word", ["appropriate", "Reasonably", "inadequate", "unsuitable"])
 def test_a_vague_description_is_a_warning(word: str) -> None:
     case = Case(id="a", input="Q", reference="R", description=f"Answers {word}.")
-    [problem] = validate_dataset(make_dataset(case))
+    [problem] = dataset_problems(make_dataset(case))
     assert word in problem.message
     exact = case.model_copy(update={"description": "Names the property and the total."})
-    assert validate_dataset(make_dataset(exact)) == []
+    assert dataset_problems(make_dataset(exact)) == []
 
 
 def test_missing_references_are_one_warning() -> None:
     cases = (Case(id="a", input="Q"), Case(id="b", input="Q", reference="R"))
-    [problem] = validate_dataset(make_dataset(*cases))
+    [problem] = dataset_problems(make_dataset(*cases))
     assert problem.message == "1 of 2 cases have no reference"
 
 
 def test_a_case_that_says_how_it_is_evaluated_needs_no_reference() -> None:
     checked = Case(id="a", input="Q", assertions=({"type": "behavior.no_errors"},))
-    assert validate_dataset(make_dataset(checked)) == []
+    assert dataset_problems(make_dataset(checked)) == []
 
 
 def test_every_problem_of_a_file_of_cases_is_found_at_once(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_the_rows_of_a_suites_dataset_are_known_to_be_cases(tmp_path: Path) -> N
     ("text", "name", "what"),
     [
         ('{"checksum": "a", "key": "b", "request": {}}\n', "x.jsonl", "export of the judge cache"),
-        ('{"case_id": "a", "results": [], "overall_score": 4}', "g.json", "a grading.json"),
+        ('{"winner": "A", "reasoning": "r", "scores": {}}', "c.json", "a comparison.json"),
     ],
 )
 def test_a_file_that_is_only_recognised_is_told_for_what_it_is(

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.exports.skill_results import CONVENTIONS, GRADING, grading, version_of
+from judgekit.exports.skill_results import GRADING, grading, version_of
+from judgekit.formats import CONVENTIONS
 from judgekit.records import Evidence, TraceEvent
 from tests.exports.making import check, make_answer, make_run, said
 from tests.factories import make_case, make_criterion, make_failure, make_output, make_rubric

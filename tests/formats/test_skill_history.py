@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.datasets import validate_path
 from judgekit.errors import DatasetError
 from judgekit.formats import read_skill_history
 from tests.formats import FOREIGN
@@ -56,3 +57,35 @@ def test_an_unsound_version_hides_no_other_fault(tmp_path: Path) -> None:
         "`average_score` is 9, but scores are from 1 to 5",
         "no version has the number 7",
     } < set(told)
+
+
+GRADING: dict[str, Any] = {
+    "case_id": "case-01", "version": 0, "run": 1, "overall_score": 4.0, "required_score": 4.0,
+    "results": [{"criterion": "dated", "score": 4, "passed": True, "reasoning": "It is."}],
+    "overall": "pass",
+    "convention_compliance": {"frontmatter": {"passed": None, "details": "not judged"}},
+    "claims": [{"claim": "Done", "verified": False, "evidence": "nothing"}],
+    "user_notes_summary": "", "eval_feedback": "", "execution_metrics": {},
+}  # fmt: skip
+
+
+def test_a_grading_and_a_list_of_them_are_sound(tmp_path: Path) -> None:
+    for value in (GRADING, [GRADING, {**GRADING, "run": 2}]):
+        assert validate_path(write(tmp_path, value, "grading.json")) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"run": 0}, "`run` must be 1 or more"),
+        ({"overall": "ok"}, "`overall` must be 'pass' or 'fail'"),
+        ({"convention_compliance": {"style": {"passed": True, "details": ""}}}, "'frontmatter'"),
+        ({"claims": [{"claim": "Done"}]}, "verified"),
+        ({"results": [{**GRADING["results"][0], "score": 6}]}, "must be 5 or less"),
+        ({"results": [{**GRADING["results"][0], "score": 2}]}, "contradicts the score 2"),
+        ({"results": [{**GRADING["results"][0], "passed": None}]}, "contradicts the score 4"),
+    ],
+)
+def test_an_unsound_grading_is_an_error(tmp_path: Path, changed: dict[str, Any], what: str) -> None:
+    found = errors_of(write(tmp_path, [GRADING, {**GRADING, **changed}], "grading.json"))
+    assert any(what in problem.message for problem in found)

@@ -37,6 +37,7 @@ def test_a_skills_settings_setup_and_groups_are_the_suites() -> None:
         fail_fast=True,
         retry_failed=1,
         environment={"POLICY_VERSION": "2026.02"},
+        dependencies=("pyyaml",),
         setup=("python", "scripts/setup.py"),
         teardown=("sh", "scripts/teardown.sh"),
     )

@@ -247,7 +247,7 @@ def similarity(
             `method` names the one that was used.
         embed: What turns texts into vectors; None takes the extra `semantic`.
     """
-    text, other = text_of(output, path), reference_text(reference, case)
+    text, other = _compared_text(output, path), reference_text(reference, case)
     # `lexical` compares words even where an embedder is available.
     chosen = None if method == "lexical" else embed
     if chosen is None and method in ("semantic", "best"):
@@ -267,6 +267,20 @@ def similarity(
         raw = cosine(*chosen([text, other]))
     value = min(max(raw, 0.0), 1.0)
     return Score(name="similarity", value=value, raw=raw, method=used, message=f"{raw:.3f}")
+
+
+def _compared_text(output: Output, path: str | None) -> str:
+    """The text of an output; of a workflow's outputs the only one they have."""
+    outputs = output.data.get("outputs") if isinstance(output.data, dict) else None
+    if path is not None or output.text is not None or not isinstance(outputs, dict):
+        return text_of(output, path)
+    fields = (each.values() if isinstance(each, dict) else [each] for each in outputs.values())
+    texts = [one for of_node in fields for one in of_node if isinstance(one, str)]
+    # Compared as JSON, names of nodes and fields would count as words.
+    if len(texts) != 1:
+        what = f"the outputs have {len(texts)} texts, and no `path` names the one to compare"
+        raise UndecidedError(what, hint="name it, for example `path: outputs.main.text`")
+    return texts[0]
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
