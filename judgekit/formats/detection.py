@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -123,6 +123,9 @@ class Format:
     matches: Callable[[dict[str, JsonValue]], bool]
     has_cases: bool = True
     reader: str | None = None  # None where the format is only recognised
+    # Whether its reader finds outputs and labels too.
+    is_log: bool = False
+    outputs: str | None = None  # the reader of its outputs, where that is another
     # Whether it also says how its cases are run, so that it can be opened as a suite.
     is_suite: bool = False
     in_rows: bool = False  # whether it also occurs with one object per line
@@ -138,6 +141,15 @@ class Format:
             raise self._refusal(document)
         read: Callable[[ParsedDocument], ForeignFile] = _load(self.reader)
         return read(document)
+
+    def output_rows(self, document: ParsedDocument) -> Iterator[FileRow] | None:
+        """The outputs of a file of this shape; None for a format without outputs."""
+        if self.is_log:
+            return self.read(document).rows("outputs")
+        if self.outputs is None:
+            return None
+        rows: Iterator[tuple[int, JsonObject]] = _load(self.outputs)(document)
+        return (FileRow(line, fields) for line, fields in rows)
 
     def write(self, source: ConversionSource) -> WrittenCases:
         if self.writer is None:
@@ -168,6 +180,12 @@ def _has(*names: str) -> Callable[[dict[str, JsonValue]], bool]:
 # The first format that matches a file reads it. A tests.json may name fields that others have too,
 # so its two versions come first.
 FORMATS: tuple[Format, ...] = (
+    Format(
+        "a log of inspect_ai (eval, samples)",
+        lambda v: {"task", "model"} <= _dict(v.get("eval")).keys(),
+        reader="inspect_logs:read_inspect_log",
+        is_log=True,
+    ),
     Format(
         "an eval/tests.json, version 2 (profile, testCases)",
         lambda v: "testCases" in v,
@@ -209,6 +227,7 @@ FORMATS: tuple[Format, ...] = (
         "an object of a quality memory (type, fields)",
         is_quality_record,
         reader="quality_memory:read_quality_records",
+        outputs="quality_memory:quality_run_rows",
         in_rows=True,
         name="quality",
         summary="test-case, rubric and rubric-criterion records (.jsonl, .json)",
@@ -220,6 +239,7 @@ FORMATS: tuple[Format, ...] = (
         is_promptfoo_results,
         has_cases=False,
         reader="promptfoo:check_promptfoo_results",
+        outputs="promptfoo:promptfoo_result_rows",
     ),
     Format("a configuration of promptfoo", _is_promptfoo_config, reader="promptfoo:read_promptfoo"),
     Format(
@@ -298,6 +318,10 @@ def row_kind(fields: dict[str, JsonValue]) -> FileKind | None:
     return None
 
 
+def _dict(value: JsonValue) -> dict[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
 def _first(value: JsonValue) -> dict[str, JsonValue]:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return value[0]
@@ -338,12 +362,25 @@ def is_foreign_file(path: Path) -> bool:
 
 def read_whole_document(path: Path) -> ParsedDocument | None:
     """The content of a path that is read whole; None for a file of rows."""
+    if path.suffix.lower() == ".eval" and not folder_exists(path):
+        from judgekit.formats.inspect_logs import read_log_archive  # noqa: PLC0415 - only for logs
+
+        return read_log_archive(path)
     if folder_exists(path) or is_archive(path):
         from judgekit.formats.attachments import skill_document  # noqa: PLC0415 - zips
 
         return skill_document(path)
     if suffix_of(path) in DOCUMENT_SUFFIXES:
-        return read_document(path)
+        try:
+            return read_document(path)
+        except DatasetError:
+            from judgekit.formats.inspect_logs import read_constants  # noqa: PLC0415 - for logs
+
+            document = read_constants(path)
+            shape = None if document is None else foreign_shape(document.value)
+            if shape is None or not shape.is_log:
+                raise
+            return document
     if not is_read_whole(path):
         return None
     # Rows of other tools refer to each other, so all of them are in memory, as a document is.

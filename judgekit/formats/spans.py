@@ -10,9 +10,9 @@ from itertools import chain
 
 from pydantic import JsonValue
 
-from judgekit.datasets.messages import RawEvent, decode_value, named_results, read_messages
 from judgekit.errors import DatasetError
 from judgekit.fingerprint import canonical_json
+from judgekit.formats.messages import RawEvent, decode_value, named_results, read_messages
 from judgekit.records import Usage, total_cost
 
 Attributes = dict[str, "JsonValue"]

@@ -110,7 +110,7 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
         if kind in _CALLS:
             events.append(_call(part))
         elif kind in _THOUGHTS:
-            thought = _first(part, ("content", "text", "thinking"))
+            thought = _first(part, ("content", "text", "thinking", "reasoning"))
             events.append({"type": "reasoning", "content": thought})
         else:
             content = _first(part, _RESULT_NAMES)
@@ -120,18 +120,20 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
 
 def _result(fields: RawEvent, content: JsonValue, id_names: Sequence[str]) -> RawEvent:
     event: RawEvent = {"type": "tool_result", "content": _plain(content)}
-    if isinstance(fields.get("name"), str):
-        event["name"] = fields["name"]
+    if isinstance(name := fields.get("name", fields.get("function")), str):
+        event["name"] = name
     if (call_id := _first(fields, id_names)) is not None:
         event["id"] = call_id
-    is_error = fields.get("is_error") is True or fields.get("isError") is True
+    is_error = any(fields.get(name) is True for name in ("is_error", "isError"))
+    is_error = is_error or isinstance(fields.get("error"), dict)
     return event | ({"is_error": True} if is_error or fields.get("status") == "error" else {})
 
 
 def _call(call: RawEvent) -> RawEvent:
     function = call.get("function")
     inner = function if isinstance(function, dict) else call
-    name = _first(inner, ("name", "toolName"))
+    # inspect_ai writes the name of the tool as `function`.
+    name = _first(inner, ("name", "toolName", "function"))
     event: RawEvent = {"type": "tool_call", "name": name if isinstance(name, str) else "?"}
     if (arguments := _first(inner, _ARGUMENT_NAMES)) is not None:
         event["content"] = decode_value(arguments)
