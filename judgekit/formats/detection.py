@@ -177,6 +177,20 @@ def _has(*names: str) -> Callable[[dict[str, JsonValue]], bool]:
     return lambda fields: fields.keys() >= {*names}
 
 
+_SIGNALS = frozenset({"resourceSpans", "resource_spans", "resourceLogs", "resourceMetrics"})
+_SPAN_IDS = frozenset({"spanId", "span_id"})
+
+
+def _has_spans(fields: dict[str, JsonValue]) -> bool:
+    if _SIGNALS & fields.keys():
+        return True
+    span = fields
+    if "next_cursor" in fields or "spans" in fields:
+        span = _first(fields.get("spans", fields.get("data")))
+    is_named = bool(_SPAN_IDS & (span.keys() | _dict(span.get("context")).keys()))
+    return is_named and {"name", "attributes"} <= span.keys()
+
+
 # The first format that matches a file reads it. A tests.json may name fields that others have too,
 # so its two versions come first.
 FORMATS: tuple[Format, ...] = (
@@ -263,6 +277,13 @@ FORMATS: tuple[Format, ...] = (
         has_cases=False,
         in_rows=True,
         remedy="it holds replies of judges; read it with `judgekit cache import`",
+    ),
+    Format(
+        "OpenTelemetry spans (resourceSpans, or spans with their ids)",
+        _has_spans,
+        reader="span_files:read_span_file",
+        is_log=True,
+        in_rows=True,
     ),
     Format(
         "a history.json of skill versions",
