@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -24,6 +25,7 @@ from judgekit.formats.rows import (
     suffix_of,
 )
 from judgekit.formats.text import MAX_DOCUMENT_BYTES, KeyPath, folder_exists, is_archive
+from judgekit.formats.tool_shapes import ToolShape, tool_items, tool_shape, tool_shapes
 from judgekit.records import CaseSource, Dataset, JsonObject
 
 RECORD_LISTS = ("records", "objects", "minions", "items")
@@ -177,6 +179,11 @@ def _has(*names: str) -> Callable[[dict[str, JsonValue]], bool]:
     return lambda fields: fields.keys() >= {*names}
 
 
+def _is_tool_export(shape: ToolShape, fields: dict[str, JsonValue]) -> bool:
+    rows = tool_items(fields)[1]
+    return bool(rows) and tool_shape(rows[0]) is shape
+
+
 _SIGNALS = frozenset({"resourceSpans", "resource_spans", "resourceLogs", "resourceMetrics"})
 _SPAN_IDS = frozenset({"spanId", "span_id"})
 
@@ -277,6 +284,19 @@ FORMATS: tuple[Format, ...] = (
         has_cases=False,
         in_rows=True,
         remedy="it holds replies of judges; read it with `judgekit cache import`",
+    ),
+    *(
+        Format(
+            shape.title,
+            partial(_is_tool_export, shape),
+            has_cases=shape.holds in {"cases", "traces"},
+            reader="tool_exports:read_tool_export",
+            is_log=True,
+            in_rows=True,
+            remedy="it holds no cases: `judgekit grade FILE` takes outputs, and `judgekit calibrate "
+            "FILE` labels",
+        )
+        for shape in tool_shapes()
     ),
     Format(
         "OpenTelemetry spans (resourceSpans, or spans with their ids)",

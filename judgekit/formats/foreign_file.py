@@ -105,6 +105,7 @@ class ForeignFile:
     # Rows of an outputs file and of a file of labels, each with its place; only logs have them.
     outputs: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
     labels: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
+    replies: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
     head: Record | None = None  # what the file says beside its cases, where that is of use
     _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
     _left_out: set[tuple[KeyPath, str]] = field(default_factory=set, repr=False)
@@ -267,7 +268,7 @@ class ForeignFile:
         dataset = Dataset(name=name, version=version, description=description, cases=tuple(cases))
         return with_memory_objects(dataset, self.memory_objects)
 
-    def rows(self, of: Literal["outputs", "labels"]) -> Iterator[FileRow]:
+    def rows(self, of: Literal["outputs", "labels", "replies"]) -> Iterator[FileRow]:
         """The outputs or labels of a log, as the rows of a file of them."""
         self.refuse_errors()
         self._warn_of_omissions()
