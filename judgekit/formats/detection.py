@@ -293,8 +293,7 @@ FORMATS: tuple[Format, ...] = (
             reader="tool_exports:read_tool_export",
             is_log=True,
             in_rows=True,
-            remedy="it holds no cases: `judgekit grade FILE` takes outputs, and `judgekit calibrate "
-            "FILE` labels",
+            remedy="it holds no cases: `judgekit grade` takes outputs, `judgekit calibrate` labels",
         )
         for shape in tool_shapes()
     ),
@@ -413,7 +412,7 @@ def read_whole_document(path: Path) -> ParsedDocument | None:
         return skill_document(path)
     if suffix_of(path) in DOCUMENT_SUFFIXES:
         try:
-            return read_document(path)
+            return _without_index(read_document(path))
         except DatasetError:
             from judgekit.formats.inspect_logs import read_constants  # noqa: PLC0415 - for logs
 
@@ -429,6 +428,29 @@ def read_whole_document(path: Path) -> ParsedDocument | None:
         limit = f"{MAX_DOCUMENT_BYTES >> 20} MiB"
         raise DatasetError(f"larger than {limit}", path=path, hint="split it into several files")
     return rows_document(path, list(iter_rows(path)))
+
+
+def _without_index(document: ParsedDocument) -> ParsedDocument:
+    """The rows of an answer of the dataset server of Hugging Face; any other document as it is."""
+    value = document.value
+    rows = value.get("rows") if isinstance(value, dict) and "features" in value else None
+    items = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    if not isinstance(rows, list) or not items or "row_idx" not in items[0]:
+        return document
+    for place, item in enumerate(items):
+        if cells := item.get("truncated_cells"):
+            message = f"the server cut the cells {str(cells)[:80]} of this row"
+            line = document.line_of("rows", place)
+            hint = "ask it for fewer rows at a time, or download the whole file"
+            raise DatasetError(message, path=document.path, line=line, hint=hint)
+    found: list[JsonValue] = [
+        {"id": f"row-{item['row_idx']}", **_dict(item.get("row"))} for item in items
+    ]
+
+    def lines() -> dict[KeyPath, int]:
+        return {(place,): document.line_of("rows", place) for place in range(len(found))}
+
+    return ParsedDocument(document.path, found, document.notes, lines)
 
 
 def rows_document(path: Path, rows: Sequence[FileRow]) -> ParsedDocument:

@@ -19,6 +19,12 @@ _SWAPPED = {"a": "b", "b": "a", "tie": "tie"}
 _ORDERS = {"ab": "ba", "ba": "ab"}
 
 
+_READ_OF_GOLDENS = frozenset({
+    "actual_output", "actualOutput", "retrieval_context", "retrievalContext", "tools_called",
+    "toolsCalled", "expected_tools", "expectedTools", "turns", "scenario", "user_description",
+})  # fmt: skip
+
+
 def _text_of(value: JsonValue) -> str:
     """The name of a judge, which MT-Bench writes beside that of its prompt."""
     return str(value[0] if isinstance(value, list) and value else value)
@@ -31,7 +37,8 @@ def _of_turn(row: JsonObject) -> str:
 
 
 def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
-    item = {**row, "answer": row.get("actual_output", row.get("actualOutput"))}
+    item = {name: value for name, value in row.items() if name not in _READ_OF_GOLDENS}
+    item["answer"] = row.get("actual_output", row.get("actualOutput"))
     retrieved = row.get("retrieval_context", row.get("retrievalContext"))
     if retrieved:
         # Both are shown to the judge, and their names say which is which.
@@ -39,10 +46,10 @@ def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # n
         item["context"] = {"context": ideal, "retrieval_context": retrieved} if ideal else retrieved
     called = row.get("tools_called", row.get("toolsCalled"))
     item["trace"] = [event for tool in _objects(called) for event in _tool_events(tool)]
-    expected = [
-        tool.get("name") for tool in _objects(row.get("expected_tools", row.get("expectedTools")))
-    ]
-    item["assertions"] = [{"type": "trajectory.tool_used", "tool": name} for name in expected]
+    if expected := _objects(row.get("expected_tools", row.get("expectedTools"))):
+        item["assertions"] = [
+            {"type": "trajectory.tool_used", "tool": tool.get("name")} for tool in expected
+        ]
     turns = _objects(row.get("turns"))
     if "scenario" in row:
         about = {name: row.get(name) for name in ("scenario", "user_description") if row.get(name)}
@@ -52,7 +59,10 @@ def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # n
             {
                 "role": turn.get("role"),
                 "content": turn.get("content"),
-                "tool_calls": [*_objects(turn.get("tools_called"))],
+                "tool_calls": [
+                    {"name": tool.get("name"), "arguments": _arguments(tool)}
+                    for tool in _objects(turn.get("tools_called"))
+                ],
             }
             for turn in turns
         ]
@@ -61,11 +71,13 @@ def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # n
 
 
 def _tool_events(tool: JsonObject) -> Iterator[RawEvent]:
-    arguments = tool.get("input_parameters", tool.get("inputParameters"))
-    call: RawEvent = {"type": "tool_call", "name": tool.get("name"), "content": arguments}
-    yield {name: value for name, value in call.items() if value is not None}
+    yield {"type": "tool_call", "name": tool.get("name"), "content": _arguments(tool)}
     if tool.get("output") is not None:
         yield {"type": "tool_result", "name": tool.get("name"), "content": tool["output"]}
+
+
+def _arguments(tool: JsonObject) -> JsonValue:
+    return tool.get("input_parameters", tool.get("inputParameters"))
 
 
 def _objects(value: JsonValue) -> list[JsonObject]:
@@ -78,7 +90,7 @@ def _question(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  #
     known = references if isinstance(references, list) else []
     for turn, text in enumerate(asked, 1):
         messages: list[JsonValue] = [{"role": "user", "content": one} for one in asked[:turn]]
-        yield row | {
+        yield {
             "case_id": _of_turn(row | {"turn": turn}),
             "input": text if turn == 1 else messages,
             "reference": known[turn - 1] if len(known) >= turn else None,
@@ -91,8 +103,8 @@ def _answer(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # n
     for repeat, choice in enumerate(choices):
         turns = choice.get("turns")
         for turn, text in enumerate(turns if isinstance(turns, list) else [], 1):
-            whole = {"case_id": _of_turn(row | {"turn": turn}), "answer": text}
-            yield row | whole | ({"repeat": repeat} if len(choices) > 1 else {})
+            item = {"case_id": _of_turn(row | {"turn": turn}), "model_id": row["model_id"]}
+            yield item | {"answer": text} | ({"repeat": repeat} if len(choices) > 1 else {})
 
 
 def _single(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:

@@ -43,9 +43,11 @@ def read_span_file(document: ParsedDocument) -> ForeignFile:
             trace_id = read.trace_id.removeprefix("0x")
             places.setdefault(trace_id, at)
             traces.setdefault(trace_id, []).append(span)
+    # Phoenix's annotations name the span that they are about, and not its trace.
+    is_phoenix = _data_of(value) is not value
     for trace_id, spans in traces.items():
         whole = [_with_events(span, events) for span in spans]
-        add_trace(reading, trace_id, whole, places[trace_id])
+        add_trace(reading, None if is_phoenix else trace_id, whole, places[trace_id])
     if not traces and not reading.errors:
         reading.add((), "the file holds no spans", "export traces; judgekit reads no other signal")
     return reading
@@ -88,7 +90,7 @@ def _data_of(item: JsonValue) -> JsonValue:
 
 def add_trace(
     reading: ForeignFile,
-    case_id: str,
+    trace_id: str | None,
     raw: list[JsonValue],
     at: KeyPath,
     known: JsonObject | None = None,
@@ -99,6 +101,7 @@ def add_trace(
     # The outermost span is what the caller saw; where its parent is in another service it is the
     # first span whose parent is not in the file.
     root = next((span for span in spans if span.parent not in ids), spans[0])
+    case_id = root.id if trace_id is None else trace_id
     fields: JsonObject = {
         "case_id": case_id,
         "run_id": root.id.removeprefix("0x"),

@@ -90,11 +90,11 @@ def _take(
     answer = answer_of(found.get("answer"))
     if shape.holds == "cases":
         case: JsonObject = {"id": case_id, "metadata": None if answer else metadata}
-        reading.add_case({**case, **{n: found[n] for n in _OF_CASE if n in found}}, at)
+        reading.add_case(case | {name: found.get(name) for name in _OF_CASE}, at)
     if answer:
         asked = {name: found[name] for name in ("input", "reference", "context") if name in found}
         more = {n: found[n] for n in ("variant", "repeat", "trace") if n in found}
-        row = {"case_id": case_id, **asked, **answer, **more, "metadata": metadata}
+        row: JsonObject = {"case_id": case_id, **asked, **answer, **more, "metadata": metadata}
         reading.outputs.append((at, {name: v for name, v in row.items() if v is not None}))
 
 
