@@ -271,6 +271,12 @@ FORMATS: tuple[Format, ...] = (
         in_rows=True,
     ),
     Format(
+        "an evaluation of OpenAI with its items (testing_criteria, data_source)",
+        _has("testing_criteria", "data_source"),
+        reader="openai_evals:read_evaluation",
+        is_log=True,
+    ),
+    Format(
         "a grader (type, name, input)",
         is_graders,
         has_cases=False,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _STATUSES = {"ARCHIVED": "deprecated", "ACTIVE": "active"}
 _OF_CASE = ("input", "reference", "context", "name", "tags", "status", "assertions")
+_OF_OUTPUT = ("input", "reference", "context", "variant", "repeat", "trace")
 _SPAN_ATTRIBUTES = {
     "kind": "openinference.span.kind", "input": "input.value", "output": "output.value",
     "input_tokens": "llm.token_count.prompt", "output_tokens": "llm.token_count.completion",
@@ -92,10 +93,10 @@ def _take(
         case: JsonObject = {"id": case_id, "metadata": None if answer else metadata}
         reading.add_case(case | {name: found.get(name) for name in _OF_CASE}, at)
     if answer:
-        asked = {name: found[name] for name in ("input", "reference", "context") if name in found}
-        more = {n: found[n] for n in ("variant", "repeat", "trace") if n in found}
-        row: JsonObject = {"case_id": case_id, **asked, **answer, **more, "metadata": metadata}
+        row: JsonObject = {"case_id": case_id, **answer, "metadata": metadata}
+        row |= {name: found[name] for name in _OF_OUTPUT if name in found}
         reading.outputs.append((at, {name: v for name, v in row.items() if v is not None}))
+        _add_labels(shape, item, at, reading, case_id)
 
 
 def _metadata(shape: ToolShape, item: JsonObject, found: JsonObject) -> JsonValue:

@@ -77,7 +77,9 @@ def test_a_trace_is_a_case_with_an_output(tmp_path: Path, document: dict[str, An
     path = tmp_path / "spans.json"
     path.write_text(json.dumps(document))
     ((case, output),) = iter_case_outputs(path)
-    assert (case.id, case.input, output.text) == ("t1", ASKED, ANSWER)
+    # Phoenix's annotations name spans, so that its cases are called by their outermost span.
+    assert case.id == ("s1" if document is PHOENIX else "t1")
+    assert (case.input, output.text) == (ASKED, ANSWER)
     assert output.usage is not None
     assert output.usage.input_tokens == 7
     assert "gpt-4o" not in json.dumps([case.to_json(), output.to_json()])
