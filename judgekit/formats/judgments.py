@@ -33,7 +33,7 @@ def _text_of(value: JsonValue) -> str:
 def _of_turn(row: JsonObject) -> str:
     """The case of a question's turn: the first turn has the question's own id."""
     name, turn = row.get("question_id", row.get("uid")), row.get("turn", 1)
-    return str(name) if turn in {1, None} else f"{name}-turn-{turn}"
+    return str(name) if turn in (1, None) else f"{name}-turn-{turn}"
 
 
 def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
@@ -119,7 +119,7 @@ def _pair(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:
     replies = [row.get("g1_judgment"), row.get("g2_judgment")]
     # By the rule of MT-Bench a side wins only where it does in both orders.
     winners = {_SIDES.get(str(row.get(f"g{game}_winner")), "tie") for game in (1, 2)}
-    failed = "error" in {row.get("g1_winner"), row.get("g2_winner")}
+    failed = "error" in (row.get("g1_winner"), row.get("g2_winner"))
     winner = None if failed else winners.pop() if len(winners) == 1 else "tie"
     sides = (str(row["model_1"]), str(row["model_2"]))
     yield from _compared(row, sides, winner, replies, reading)

@@ -54,7 +54,7 @@ def _as_message(item: JsonValue) -> JsonValue:
         return None
     if isinstance(inner := item.get("message", item.get("kwargs")), dict):
         return _as_message(inner)
-    kind = item.get("type")
+    kind = str(item.get("type"))
     if kind in _CALLS | _RESULTS | _THOUGHTS:
         return {"role": "tool" if kind in _RESULTS else _CALL_ROLE, "content": [item]}
     if kind in {"human", "ai", "system", "tool"} and "content" in item:
@@ -73,9 +73,8 @@ def asked_of(value: JsonValue) -> JsonValue:
         for one in _objects(messages)
     ]
     only = bare[0] if len(bare) == 1 and isinstance(bare[0], dict) else {}
-    return only["content"] if only.keys() == {"role", "content"} and only["role"] in {
-        "user", "human"
-    } else bare  # fmt: skip
+    is_text = only.keys() == {"role", "content"} and only["role"] in ("user", "human")
+    return only["content"] if is_text else bare
 
 
 def answer_of(value: JsonValue) -> RawEvent:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from judgekit.formats.foreign_file import ForeignFile
 from judgekit.formats.messages import answer_of, asked_of
-from judgekit.formats.spans import Span, find_spans, list_under, read_spans, span_messages
+from judgekit.formats.spans import (
+    Span,
+    find_spans,
+    list_under,
+    nested_items,
+    read_spans,
+    span_messages,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,28 +33,28 @@ def read_span_file(document: ParsedDocument) -> ForeignFile:
     reading, value = ForeignFile(document), document.value
     # What the collector writes has a line for each batch, of one signal; a trace may be in several.
     items = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
-    traces: dict[str, list[JsonValue]] = {}
+    traces: dict[str, list[JsonObject]] = {}
     places: dict[str, KeyPath] = {}
     events: dict[str, list[JsonValue]] = {}
     for index, item in items:
         at: KeyPath = () if index is None else (index,)
-        if isinstance(item, dict) and "resourceMetrics" in item:
-            reading.leave_out(at, "`resourceMetrics` is not imported: metrics are no spans")
         for span_id, event in _logged_events(item, at, reading):
             events.setdefault(span_id, []).append(event)
         for span in find_spans(_data_of(item)) or []:
             (read,) = read_spans([span])
-            if read.trace_id is None:
+            trace_id = (read.trace_id or "").removeprefix("0x")
+            if trace_id and isinstance(span, dict):
+                places.setdefault(trace_id, at)
+                traces.setdefault(trace_id, []).append({**span})
+            else:
                 reading.add(at, f"the span {read.name!r} has no trace id")
-                continue
-            trace_id = read.trace_id.removeprefix("0x")
-            places.setdefault(trace_id, at)
-            traces.setdefault(trace_id, []).append(span)
     # Phoenix's annotations name the span that they are about, and not its trace.
     is_phoenix = _data_of(value) is not value
     for trace_id, spans in traces.items():
-        whole = [_with_events(span, events) for span in spans]
-        add_trace(reading, None if is_phoenix else trace_id, whole, places[trace_id])
+        for span in spans:
+            logged = events.get(str(span.get("spanId")), [])
+            span["events"] = [*list_under(span, ("events",)), *logged]
+        add_trace(reading, None if is_phoenix else trace_id, [*spans], places[trace_id])
     if not traces and not reading.errors:
         reading.add((), "the file holds no spans", "export traces; judgekit reads no other signal")
     return reading
@@ -57,30 +64,22 @@ def _logged_events(
     item: JsonValue, at: KeyPath, reading: ForeignFile
 ) -> Iterator[tuple[str, JsonValue]]:
     """The events of spans that were written as logs, as the conventions for generative AI do."""
+    if isinstance(item, dict) and "resourceMetrics" in item:
+        reading.leave_out(at, "`resourceMetrics` is not imported: metrics are no spans")
     n_others = 0
-    for resource in list_under(item, ("resourceLogs",)):
-        for scope in list_under(resource, ("scopeLogs",)):
-            for record in list_under(scope, ("logRecords",)):
-                fields = record if isinstance(record, dict) else {}
-                pairs = list_under(fields, ("attributes",))
-                body = fields.get("body")
-                whole = body.get("kvlistValue") if isinstance(body, dict) else None
-                name, span_id = fields.get("eventName"), fields.get("spanId")
-                if isinstance(name, str) and name.startswith("gen_ai.") and span_id:
-                    values = [*pairs, *list_under(whole, ("values",))]
-                    yield str(span_id), {"name": name, "attributes": values}
-                else:
-                    n_others += 1
+    for record in nested_items(item, ("resourceLogs",), ("scopeLogs",), ("logRecords",)):
+        fields = record if isinstance(record, dict) else {}
+        name, span_id, body = (fields.get(n) for n in ("eventName", "spanId", "body"))
+        if isinstance(name, str) and name.startswith("gen_ai.") and span_id:
+            # The body of an event holds pairs, as its attributes are.
+            whole = body.get("kvlistValue") if isinstance(body, dict) else None
+            pairs = [*list_under(fields, ("attributes",)), *list_under(whole, ("values",))]
+            yield str(span_id), {"name": name, "attributes": pairs}
+        else:
+            n_others += 1
     if n_others:
         message = f"{n_others} log records are not imported: they are no events of a model's span"
         reading.leave_out(at, message)
-
-
-def _with_events(span: JsonValue, events: dict[str, list[JsonValue]]) -> JsonValue:
-    own = events.get(str(span.get("spanId"))) if isinstance(span, dict) else None
-    if own is None or not isinstance(span, dict):
-        return span
-    return {**span, "events": [*list_under(span, ("events",)), *own]}
 
 
 def _data_of(item: JsonValue) -> JsonValue:
@@ -136,11 +135,10 @@ def _asked(spans: list[Span], root: Span) -> JsonValue:
 
 
 def _label(case_id: str, fields: JsonObject) -> JsonObject:
-    names = {
-        "criterion": "name", "raw": "score.value", "rationale": "explanation",
-    }  # fmt: skip
-    label = {own: fields.get(f"gen_ai.evaluation.{name}") for own, name in names.items()}
-    if label["raw"] is None:
-        label["raw"] = fields.get("gen_ai.evaluation.score.label")
-    known = {name: value for name, value in label.items() if value not in {None, ""}}
+    name, score, word, reason = (
+        fields.get(f"gen_ai.evaluation.{part}")
+        for part in ("name", "score.value", "score.label", "explanation")
+    )
+    label = {"criterion": name, "raw": word if score is None else score, "rationale": reason}
+    known = {own: value for own, value in label.items() if value not in (None, "")}
     return {"case_id": case_id, "annotator": "otel", **known}

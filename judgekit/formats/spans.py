@@ -141,10 +141,7 @@ def find_spans(value: JsonValue) -> list[JsonValue] | None:
         return None
     if any(name in value for name in _RESOURCES):
         # OTLP groups spans by resource and by the instrumentation that made them.
-        scopes = [
-            s for resource in list_under(value, _RESOURCES) for s in list_under(resource, _SCOPES)
-        ]
-        return [span for scope in scopes for span in list_under(scope, ("spans",))]
+        return nested_items(value, _RESOURCES, _SCOPES, ("spans",))
     if isinstance(value.get("spans"), list):
         return find_spans(value["spans"]) if value["spans"] else []
     has_id = bool({"spanId", "span_id"} & (value.keys() | _mapping(value.get("context")).keys()))
@@ -192,6 +189,14 @@ def list_under(value: JsonValue, names: Sequence[str]) -> list[JsonValue]:
         return []
     items = next((value[name] for name in names if name in value), None)
     return items if isinstance(items, list) else []
+
+
+def nested_items(value: JsonValue, *levels: Sequence[str]) -> list[JsonValue]:
+    """The items of lists in lists, each level under one of several names."""
+    items = [value]
+    for names in levels:
+        items = [each for item in items for each in list_under(item, names)]
+    return items
 
 
 def _span(value: Mapping[str, JsonValue], number: int) -> Span:

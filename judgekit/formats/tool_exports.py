@@ -147,7 +147,7 @@ def _spans(
     own_parent = own_parent[0] if isinstance(own_parent, list) else own_parent
     span: JsonObject = {name: found.get(name) for name in ("span_id", "start_time", "end_time")}
     failed = found.get("failed")
-    if failed is not None and failed not in _LEVELS:
+    if failed is not None and str(failed) not in _LEVELS:
         span["status"] = {"code": "error", "message": found.get("error")}
     attributes = {name: found[own] for own, name in _SPAN_ATTRIBUTES.items() if own in found}
     named: JsonObject = {"trace_id": trace_id, "parent_id": own_parent, "name": found.get("name")}

@@ -15,6 +15,7 @@ import judgekit as jk
 from judgekit.datasets import iter_case_outputs, read_labels, validate_path
 from judgekit.errors import DatasetError
 from judgekit.formats import is_foreign_file, read_whole_document
+from tests.formats.writing import read_variations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -205,3 +206,10 @@ def test_a_damaged_member_and_a_zip_of_something_else_are_refused(tmp_path: Path
         archive.writestr("tests.json", "[]")
     with pytest.raises(DatasetError, match="is no log of inspect_ai"):
         jk.load_dataset(other)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"choices": ["x"]}, {"input": [{"role": "user", "content": "x"}]}]
+)
+def test_no_value_in_the_wrong_place_breaks_the_reader(fields: dict[str, Any]) -> None:
+    read_variations(_log(_sample(**fields)))

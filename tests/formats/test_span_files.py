@@ -10,6 +10,7 @@ import pytest
 import judgekit as jk
 from judgekit.datasets import iter_case_outputs, read_labels, validate_path
 from judgekit.errors import DatasetError
+from tests.formats.writing import read_variations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,3 +136,8 @@ def test_a_file_without_traces_is_refused(
     path.write_text(json.dumps(document))
     with pytest.raises(DatasetError, match=message):
         jk.load_dataset(path)
+
+
+@pytest.mark.parametrize("document", [_otlp(_chat()), OPENINFERENCE, PHOENIX])
+def test_no_value_in_the_wrong_place_breaks_the_reader(document: dict[str, Any]) -> None:
+    read_variations(document)

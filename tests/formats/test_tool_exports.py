@@ -12,6 +12,7 @@ from judgekit.calibration import read_replies
 from judgekit.datasets import iter_case_outputs, read_labels, validate_path
 from judgekit.errors import DatasetError
 from judgekit.formats import FORMATS
+from tests.formats.writing import read_variations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -305,3 +306,20 @@ def test_a_field_that_no_item_has_is_an_error(tmp_path: Path) -> None:
 def test_every_export_has_a_title_of_its_own() -> None:
     titles = [shape.title for shape in FORMATS]
     assert len(titles) == len(set(titles))
+
+
+SAMPLES: tuple[Any, ...] = (
+    LANGFUSE_TRACE, LANGSMITH_RUNS, BRAINTRUST, MLFLOW, PAIR, GAMES, EVALUATION,
+    {"question_id": 1, "model_a": "a", "model_b": "b", "winner": "tie", "judge": "me"},
+    {"question_id": 1, "model": "m", "judge": ["j"], "judgment": "x", "score": 1, "turn": 2},
+    {"question_id": 1, "turns": ["q", "r"], "reference": ["a"], "category": "c"},
+    {"question_id": 1, "model_id": "m", "choices": [{"turns": ["a"]}]},
+    {"input": "q", "actual_output": "a", "tools_called": [{"name": "t"}], "expected_tools": []},
+    {"scenario": "s", "turns": [USER, REPLY], "expected_outcome": "o"},
+    {"traceId": "t", "name": "n", "value": 0.5, "source": "EVAL"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=range(len(SAMPLES)))
+def test_no_value_in_the_wrong_place_breaks_a_reader(sample: Any) -> None:
+    read_variations(sample)
