@@ -29,8 +29,7 @@ def _rows(
     table: Mapping[str, Mapping[str, str]], run: RunInfo, answers: Iterable[Outcome]
 ) -> Iterator[JsonObject]:
     for answer in answers:
-        of_answer = table.get("rows") is not None
-        for one in [None] if of_answer else answer.result.judgments:
+        for one in (None,) if "rows" in table else answer.result.judgments:
             yield _row(table["fields"], _values(run, answer, one))
 
 
@@ -134,34 +133,28 @@ def _pairs(attributes: JsonObject) -> list[JsonValue]:
     ]
 
 
-def _write_spans(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
-    resources = _spans(run, answers)
-    if path.suffix.lower() == ".jsonl":
-        # As the collector's file exporter writes it: a whole document in each line.
-        write_json_list(path, ({"resourceSpans": [one]} for one in resources))
-    else:
-        write_object(path, {"resourceSpans": [*resources]})
-
-
-def _write_rows(
-    table: Mapping[str, Mapping[str, str]], path: Path, run: RunInfo, answers: Iterable[Outcome]
+def _write(
+    name: str,
+    table: Mapping[str, Mapping[str, str]],
+    path: Path,
+    run: RunInfo,
+    answers: Iterable[Outcome],
 ) -> None:
-    items, wrapper = _rows(table, run, answers), table.get("list")
-    if wrapper is not None and path.suffix.lower() == ".json":
-        write_object(path, {str(wrapper): [*items]})
+    wrapper, is_lines = str(table.get("list", "")), path.suffix.lower() == ".jsonl"
+    items = _spans(run, answers) if name == "otel" else _rows(table, run, answers)
+    if wrapper and not is_lines:
+        write_object(path, {wrapper: [*items]})
     else:
-        write_json_list(path, items)
+        # The collector's file exporter writes a whole document in each line.
+        write_json_list(path, ({wrapper: [one]} if name == "otel" else one for one in items))
 
 
 def _formats() -> Iterator[RunFormat]:
-    suffixes, ending = (".json", ".jsonl"), "(.json, .jsonl)"
-    summary = f"OpenTelemetry spans with `gen_ai.evaluation.result` events {ending}"
-    yield RunFormat("otel", summary, suffixes, "a file of spans", _write_spans)
     tables = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     for name, table in tables.items():
-        writer = partial(_write_rows, table)
-        summary = f"{table['summary']} {ending}"
-        yield RunFormat(name, summary, suffixes, f"a file for {name}", writer)
+        summary = f"{table['summary']} (.json, .jsonl)"
+        writer = partial(_write, name, table)
+        yield RunFormat(name, summary, (".json", ".jsonl"), f"a file for {name}", writer)
 
 
 TOOL_SCORES = tuple(_formats())

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from judgekit.formats.text import KeyPath
 
-LOG_SUFFIX = ".eval"
-
 # Number 93 of the ZIP specification (APPNOTE 4.4.5); `zipfile` knows it from Python 3.14 on.
 _ZSTD = 93
 _LOCAL_HEADER = struct.Struct("<26xHH")

@@ -39,6 +39,9 @@ def messages_in(value: JsonValue) -> list[JsonValue] | None:
     if isinstance(value, dict):
         names = ("messages", "choices", "generations", "output")
         listed = [value[name] for name in names if isinstance(value.get(name), list)]
+        only = next(iter(value.values())) if len(value) == 1 else None
+        if isinstance(only, dict):
+            return messages_in(only)
         value = listed[0] if listed else [value]
     if not isinstance(value, list) or not value:
         return None
@@ -84,10 +87,13 @@ def answer_of(value: JsonValue) -> RawEvent:
     if (messages := messages_in(value)) is not None:
         text = final_text(read_messages(messages, role=_CALL_ROLE))
         return {"text": text, "trace": messages} if text is not None else {"trace": messages}
-    if isinstance(value, dict) and value.keys() & _ABOUT_REPLY:
+    if isinstance(value, dict) and (about := value.keys() & _ABOUT_REPLY):
         reply = _first(value, _REPLY_NAMES)
         if isinstance(reply, str):
             return {"text": reply}
+        # A `model` alone may be what the output is about, such as that of a car.
+        if about != {"model"}:
+            value = {name: each for name, each in value.items() if name not in about}
     return {"text" if isinstance(value, str) else "data": value}
 
 

@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,16 +37,21 @@ class ToolShape:
     trace_id: Paths = ""
     children: str | None = None
     span: Mapping[str, Paths] = field(default_factory=dict)
-    prepare: str | None = None  # what makes other rows of a row first, in `judgments`
+    prepare: str | None = None  # what makes other rows of a row first, in `tool_exports`
 
     @property
     def title(self) -> str:
         return f"{self.what} of {self.tool}"
 
-    def matches(self, row: Mapping[str, JsonValue]) -> bool:
-        names = row.keys()
-        is_marked = names >= {*self.marks.split()}
-        return is_marked and (not self.any_of or bool(names & {*self.any_of.split()}))
+    def matches(self, row: dict[str, JsonValue]) -> bool:
+        is_marked = all(has_field(row, path) for path in self.marks.split())
+        return is_marked and (not self.any_of or bool(row.keys() & {*self.any_of.split()}))
+
+
+def has_field(row: JsonValue, path: str) -> bool:
+    first, _, rest = path.partition(".")
+    is_there = isinstance(row, dict) and first in row
+    return is_there and (not rest or has_field(cast("dict[str, JsonValue]", row)[first], rest))
 
 
 @cache

@@ -11,7 +11,8 @@ import judgekit as jk
 from judgekit.calibration import read_replies
 from judgekit.datasets import iter_case_outputs, read_labels, validate_path
 from judgekit.errors import DatasetError
-from judgekit.formats import FORMATS
+from judgekit.formats import FORMATS, foreign_shape
+from judgekit.formats.messages import answer_of
 from tests.formats.writing import read_variations
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def test_a_trace_is_a_case_with_an_output_and_labels(
         ([{"id": "i", "dataset_id": "d", "inputs": {"q": 1}, "outputs": {"a": 2}}],
          {"q": 1}, {"a": 2}),
         ([{"id": "i", "dataset_id": "d", "input": "q", "expected": "a", "tags": ["t"]}], "q", "a"),
-        ({"data": {"examples": [{"id": "i", "input": "q", "output": "a", "updated_at": "2026"}]}},
+        ({"data": {"examples": [{"id": "i", "input": "q", "output": "a", "updated_at": "2026",
+                                "metadata": {}, "node_id": "n"}]}},
          "q", "a"),
         ([{"dataset_record_id": "i", "inputs": "q", "expectations": {"expected_response": "a"}}],
          "q", "a"),
@@ -261,6 +263,39 @@ def test_rows_of_the_dataset_server_are_rows(tmp_path: Path) -> None:
     write(path, {"features": [], "rows": rows})
     with pytest.raises(DatasetError, match="cut the cells"):
         jk.load_dataset(path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ({"output": {"type": "ai", "content": "2", "response_metadata": {"model_name": "m"}}}, "2"),
+        ({"text": "2", "model": "m"}, "2"),
+        ({"result": 2, "model": "m", "usage": {}}, {"result": 2}),
+        ({"model": "Corolla", "price": 2}, {"model": "Corolla", "price": 2}),
+        ({"choices": [{"message": REPLY}], "model": "m"}, "2"),
+        ({"object": "response", "model": "m", "output": [
+            {"type": "function_call", "name": "calc", "arguments": "{}"},
+            {"type": "message", "role": "assistant",
+             "content": [{"type": "output_text", "text": "2"}]}]}, "2"),
+    ],
+)  # fmt: skip
+def test_an_answer_is_shown_without_what_a_provider_says_of_it(answer: Any, shown: object) -> None:
+    found = answer_of(answer)
+    assert found.get("text", found.get("data")) == shown
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "a", "input": "q", "output": "a", "timestamp": "2026", "sessionId": "s"},
+        {"id": "a", "input": "q", "output": "a", "updated_at": "2026", "metadata": {}},
+        {"id": "a", "input": "q", "text": "a", "retrieval_context": ["r"]},
+        {"id": "a", "input": "q", "output": "a", "expected": "a", "scores": {"x": 1}},
+        {"id": "a", "input": "q", "output": "a", "info": {}, "data": {}},
+    ],
+)
+def test_rows_of_ones_own_are_not_taken_for_an_export(row: dict[str, Any]) -> None:
+    assert foreign_shape([row]) is None
 
 
 def test_a_row_of_another_export_is_an_error(tmp_path: Path) -> None:
