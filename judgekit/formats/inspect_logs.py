@@ -152,6 +152,8 @@ class _Log:
                 self._take(sample, at)
             else:
                 reading.add(at, "the sample has no `id`")
+        # A suite with repeats takes the rows of a case in their order, which names do not have.
+        reading.outputs.sort(key=lambda one: int(str(one[1].get("repeat", 0))))
         for name, n in self._lost.items():
             of = f"{n} sample{'' if n == 1 else 's'}"
             reading.leave_out(("samples",), f"`{name}` of {of} is not imported: {_UNREAD[name]}")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import judgekit as jk
-from judgekit.datasets import iter_case_outputs, read_labels, validate_path
+from judgekit.datasets import iter_case_outputs, iter_output_rows, read_labels, validate_path
 from judgekit.errors import DatasetError
 from judgekit.formats import is_foreign_file, read_whole_document
 from tests.formats.writing import read_variations
@@ -134,9 +134,12 @@ def test_what_is_left_out_is_listed_by_name_and_line(tmp_path: Path) -> None:
 
 
 def test_epochs_are_repeats_of_one_case(tmp_path: Path) -> None:
-    path = _write(tmp_path / "log.eval", _log(_sample(epoch=1), _sample(epoch=2)))
+    samples = [_sample(epoch=n, uuid=f"u{n}") for n in range(1, 12)]
+    path = _write(tmp_path / "log.eval", _log(*samples))
     assert len(jk.load_dataset(path).cases) == 1
-    assert {one.label.repeat for one in read_labels(path)} == {0, 1}
+    assert {one.label.repeat for one in read_labels(path)} == {*range(11)}
+    rows = [row.fields["run_id"] for row in iter_output_rows(path)]
+    assert rows == [f"u{n}" for n in range(1, 12)]
 
 
 @pytest.mark.parametrize(
