@@ -180,8 +180,8 @@ def _has(*names: str) -> Callable[[dict[str, JsonValue]], bool]:
 
 
 def _is_tool_export(shape: ToolShape, fields: dict[str, JsonValue]) -> bool:
-    rows = tool_items(fields)[1]
-    return bool(rows) and tool_shape(rows[0]) is shape
+    first = _first(tool_items(fields)[1])
+    return shape.matches(first) and tool_shape(first) is shape
 
 
 _SIGNALS = frozenset({"resourceSpans", "resource_spans", "resourceLogs", "resourceMetrics"})

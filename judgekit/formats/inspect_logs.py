@@ -47,6 +47,7 @@ _UNREAD = {
     "store": "it is the state of the program that was evaluated",
     "files": "they were copied into a sandbox, which is gone",
     "setup": "it is code, which is never run from a file of data",
+    "invalidation": "inspect_ai counts these samples as invalid, for a reason that is in the log",
     "error_retries": "only the last try of a sample has an answer",
 }
 _ABOUT_MESSAGES = frozenset({"id", "source", "model", "metadata"})

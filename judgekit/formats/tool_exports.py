@@ -53,6 +53,17 @@ def read_tool_export(document: ParsedDocument) -> ForeignFile:
     if shape is None:
         reading.add(at, "the first row is of no known export")
         return reading
+    whole = document.value if at and isinstance(document.value, dict) else {}
+    for name, others in whole.items():
+        if name != at[0] and isinstance(others, list) and others:
+            reading.leave_out((name,), f"`{name[:60]}` is not imported: one list of a file is read")
+    _take_rows(shape, rows, reading)
+    return reading
+
+
+def _take_rows(
+    shape: ToolShape, rows: list[tuple[KeyPath, JsonObject]], reading: ForeignFile
+) -> None:
     traces: dict[str, list[tuple[KeyPath, JsonObject]]] = {}
     for number, (place, row) in enumerate(rows, 1):
         if tool_shape(row) is not shape:
@@ -67,7 +78,6 @@ def read_tool_export(document: ParsedDocument) -> ForeignFile:
                 _take(shape, item, place, reading, number)
     for of_trace in traces.values():
         _take_trace(shape, of_trace, reading)
-    return reading
 
 
 def value_at(item: JsonValue, paths: Paths) -> JsonValue:
@@ -247,7 +257,11 @@ def _objects(value: JsonValue) -> list[JsonObject]:
 
 def _question(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
     turns, references = row["turns"], row.get("reference")
-    asked = turns if isinstance(turns, list) else [turns]
+    # Arena-Hard writes a turn as an object with its content.
+    asked = [
+        one.get("content") if isinstance(one, dict) else one
+        for one in (turns if isinstance(turns, list) else [turns])
+    ]
     known = references if isinstance(references, list) else []
     for turn, text in enumerate(asked, 1):
         messages: list[JsonValue] = [{"role": "user", "content": one} for one in asked[:turn]]

@@ -63,9 +63,9 @@ def tool_shapes() -> tuple[ToolShape, ...]:
 def tool_items(value: JsonValue) -> tuple[tuple[str | int, ...], list[JsonValue]]:
     """The rows of an export, and where they are: a list, or one in what an API answers."""
     at: tuple[str | int, ...] = ()
-    while isinstance(value, dict) and tool_shape(value) is None:
+    while isinstance(value, dict):
         name = next((name for name in _LISTS if isinstance(value.get(name), list | dict)), None)
-        if name is None:
+        if name is None or tool_shape(value) is not None:
             break
         value, at = value[name], (*at, name)
     return at, value if isinstance(value, list) else [value]

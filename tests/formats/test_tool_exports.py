@@ -120,6 +120,7 @@ def test_a_trace_is_a_case_with_an_output_and_labels(
         ([{"dataset_record_id": "i", "inputs": "q", "expectations": {"expected_response": "a"}}],
          "q", "a"),
         ([{"question_id": "i", "turns": ["q"], "reference": ["a"], "category": "math"}], "q", "a"),
+        ([{"question_id": "i", "turns": [{"content": "q"}], "cluster": "x"}], "q", None),
     ],
 )  # fmt: skip
 def test_a_dataset_is_cases(tmp_path: Path, rows: object, asked: object, reference: object) -> None:
@@ -156,6 +157,13 @@ def test_a_score_without_a_value_is_left_out_and_listed(tmp_path: Path) -> None:
     assert (problem.severity, problem.message) == (
         "left_out", "`style` is not imported: it has no score"
     )  # fmt: skip
+
+
+def test_a_second_list_of_a_file_is_listed(tmp_path: Path) -> None:
+    path = write(tmp_path / "b.json", BRAINTRUST | {"comments": [{"text": "x"}]})
+    assert "`comments` is not imported: one list of a file is read" in [
+        problem.message for problem in validate_path(path)
+    ]
 
 
 def test_goldens_of_deepeval_have_outputs_tools_and_context(tmp_path: Path) -> None:
