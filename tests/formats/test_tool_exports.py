@@ -39,6 +39,13 @@ LANGFUSE_TRACE = {
     "scores": [{"id": "s1", "traceId": "t1", "name": "right", "value": 1, "stringValue": "True",
                 "source": "ANNOTATION", "authorUserId": "ann", "comment": "ok"}],
 }  # fmt: skip
+LANGFUSE_OBSERVATIONS = {"data": [
+    {"id": "o0", "traceId": "t1", "type": "SPAN", "name": "ask", "input": "1+1?", "output": "2",
+     "startTime": "2026-01-01T00:00:00Z", "endTime": "2026-01-01T00:00:02Z"},
+    {"id": "o1", "traceId": "t1", "type": "GENERATION", "name": "chat", "model": "gpt-4o",
+     "startTime": "2026-01-01T00:00:00Z", "endTime": "2026-01-01T00:00:01Z", "input": [USER],
+     "output": REPLY, "usageDetails": {"input": 10}, "parentObservationId": "o0"},
+], "meta": {}}  # fmt: skip
 LANGSMITH_RUNS = [
     {"id": "r1", "trace_id": "r1", "parent_run_id": None, "name": "chain", "run_type": "chain",
      "inputs": {"messages": [USER]}, "outputs": {"output": "2"}, "error": None,
@@ -84,6 +91,7 @@ def write(path: Path, value: object) -> Path:
     ("export", "case_id", "label"),
     [
         (LANGFUSE_TRACE, "t1", ("langfuse:ann", "right", "True")),
+        (LANGFUSE_OBSERVATIONS, "t1", ()),
         (LANGSMITH_RUNS, "r1", None),
         (BRAINTRUST, "b1", ("braintrust:scores", "right", 1)),
         ([MLFLOW], "tr-1", ("mlflow:ann", "right", "true")),
@@ -101,7 +109,7 @@ def test_a_trace_is_a_case_with_an_output_and_labels(
     assert output.usage.input_tokens == 10
     assert [e.content for e in output.trace if e.type == "message"][-1] == "2"
     assert "gpt-4o" not in json.dumps([case.to_json(), output.to_json()])
-    if label is not None:
+    if label:
         (found,) = read_labels(path)
         assert (found.label.annotator, found.label.criterion, found.label.raw) == label
 
@@ -352,7 +360,8 @@ def test_every_export_has_a_title_of_its_own() -> None:
 
 
 SAMPLES: tuple[Any, ...] = (
-    LANGFUSE_TRACE, LANGSMITH_RUNS, BRAINTRUST, MLFLOW, PAIR, GAMES, EVALUATION,
+    LANGFUSE_TRACE, LANGFUSE_OBSERVATIONS, LANGSMITH_RUNS, BRAINTRUST, MLFLOW, PAIR, GAMES,
+    EVALUATION,
     {"question_id": 1, "model_a": "a", "model_b": "b", "winner": "tie", "judge": "me"},
     {"question_id": 1, "model": "m", "judge": ["j"], "judgment": "x", "score": 1, "turn": 2},
     {"question_id": 1, "turns": ["q", "r"], "reference": ["a"], "category": "c"},
