@@ -33,7 +33,7 @@ _ZSTD = 93
 _LOCAL_HEADER = struct.Struct("<26xHH")
 # A text of a log that pydantic wrote may hold these constants, which are no JSON; `null` has four
 # characters and they have three or more, so only columns move, and no line does.
-_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<constant>-?(?:NaN|Infinity))')
+_CONSTANT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"|(?P<constant>-?(?:NaN|Infinity))')
 _ATTACHMENT = re.compile(r"attachment://([0-9a-f]{32})")
 
 # The only parts of a sample that are read: its events may be a hundred times as large.
