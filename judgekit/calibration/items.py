@@ -446,6 +446,10 @@ def scale_alpha(
     return estimate_or_undefined(alpha, level=level)
 
 
+# The words of tools that decide of a whole output; `yes` may be meant of a single criterion.
+_DECISIONS = {"pass": 1.0, "passed": 1.0, "true": 1.0, "fail": 0.0, "failed": 0.0, "false": 0.0}
+
+
 def overall_items(
     rubric: Rubric,
     criteria: Sequence[AlignedItems],
@@ -491,7 +495,11 @@ def _item(
     if combined is not None:
         # A panel's rule or a calibration may differ from the mean of the answers.
         value, passed = combined.value, combined.passed
-    ratings = {one.annotator: float(one.placed.label.raw or 0) for one in labels}
+    ratings = {
+        one.annotator: float(raw or 0) if (known := decision_score(raw)) is None else known
+        for one in labels
+        for raw in (one.placed.label.raw,)
+    }
     human_passed = None
     labelled = {name: item for name, item in parts.items() if item.ratings}
     if not ratings:
@@ -515,6 +523,11 @@ def _item(
         judge_passed=passed,
         human_passed=human_passed,
     )
+
+
+def decision_score(raw: object) -> float | None:
+    """What a word says of an output as a whole, where it is a decision: 1 or 0."""
+    return _DECISIONS.get(raw.casefold()) if isinstance(raw, str) else None
 
 
 def _overall_ratings(

@@ -25,6 +25,7 @@ from judgekit.calibration.inputs import (
 from judgekit.calibration.items import (
     AlignedItems,
     JudgedItem,
+    decision_score,
     infer_criterion,
     levels_of,
     most_frequent,
@@ -269,6 +270,8 @@ def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
     """The score of a label on its criterion's scale."""
     if placed.label.raw is None:
         raise placed.fault("it names a winner, but single outputs were judged", "give `raw`")
+    if criterion is WHOLE_CRITERION and (decision := decision_score(placed.label.raw)) is not None:
+        return decision
     mean = _mean_of_two(placed.label.raw, criterion.scale)
     try:
         return score_on_scale(placed, criterion) if mean is None else mean

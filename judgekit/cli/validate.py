@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from judgekit.records import Case, Rubric
     from judgekit.web import CheckedFile
 
-_KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX})
+_KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX, ".eval"})
 # Dependencies of other projects; their YAML and JSON files are many and never ours.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 

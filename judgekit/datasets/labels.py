@@ -83,6 +83,8 @@ def _label_rows(path: Path) -> tuple[Iterable[FileRow | DatasetError], str]:
     """The rows of a file of labels, and in words what else it holds."""
     document = read_whole_document(path) if is_read_whole(path) else None
     shape = None if document is None else foreign_shape(document.value)
+    if document is not None and shape is not None and shape.is_log:
+        return shape.read(document).rows("labels"), ""
     if document is None or shape is None or shape.name != "quality":
         return scan_rows(path), ""
     rows, others = human_judgments(document)

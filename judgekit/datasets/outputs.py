@@ -12,8 +12,6 @@ from pydantic import JsonValue, ValidationError
 from judgekit.errors import DatasetError, InputError
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import (
-    DOCUMENT_SUFFIXES,
-    LINE_SUFFIXES,
     TEXT_REPAIRED,
     FieldFault,
     Fields,
@@ -23,8 +21,7 @@ from judgekit.formats import (
     as_texts,
     decode_utf8,
     document_rows,
-    is_promptfoo_results,
-    is_quality_record,
+    foreign_shape,
     is_read_whole,
     json_row,
     memory_rows,
@@ -34,7 +31,6 @@ from judgekit.formats import (
     read_whole_document,
     rename_fields,
     scan_rows,
-    suffix_of,
     suggest_name,
     validation_faults,
     with_row_ids,
@@ -272,7 +268,8 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
                 path=path,
                 line=answer.line,
                 case_id=answer.output.case_id,
-                hint="give each its own `variant`, or keep one",
+                hint="give each its own `variant`, or keep one; a suite reads all of them with "
+                "`settings: {repeats: N}`",
             )
         lines[key] = answer.line
         if named is None and variant is not None:
@@ -352,21 +349,10 @@ def iter_output_rows(path: Path) -> Iterator[FileRow]:
 
 def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
     """The rows of a file of outputs; a row that cannot be read is yielded as its error."""
-    has_shape = suffix_of(path) in {*DOCUMENT_SUFFIXES, *LINE_SUFFIXES}
-    document = read_whole_document(path) if has_shape and is_read_whole(path) else None
+    document = read_whole_document(path) if is_read_whole(path) else None
     if document is None:
         yield from scan_rows(path)
         return
-    value = document.value
-    sample = value[0] if isinstance(value, list) and value else value
-    fields = sample if isinstance(sample, dict) else {}
-    # The records of these formats take long to build, so they are imported only for such a file.
-    if is_promptfoo_results(fields):
-        from judgekit.formats import promptfoo_result_rows as rows  # noqa: PLC0415
-    elif is_quality_record(fields):
-        from judgekit.formats import quality_run_rows as rows  # noqa: PLC0415
-    else:
-        yield from document_rows(document)
-        return
-    for line, found in rows(document):
-        yield FileRow(line, found)
+    shape = foreign_shape(document.value)
+    rows = None if shape is None else shape.output_rows(document)
+    yield from document_rows(document) if rows is None else rows

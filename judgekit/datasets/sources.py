@@ -21,6 +21,7 @@ from judgekit.datasets.outputs import iter_described_cases
 from judgekit.datasets.suite import Gate, RunSettings, Suite
 from judgekit.errors import DatasetError, RetiredSuiteError, SettingsError, UnknownNameError
 from judgekit.formats import (
+    ARCHIVE_SUFFIXES,
     DOCUMENT_SUFFIXES,
     LINE_SUFFIXES,
     TABLE_SUFFIXES,
@@ -366,7 +367,7 @@ def _command(
 # A folder with more files is probably the wrong one, such as a home folder.
 MAX_FILES = 10_000
 _MAX_DOCUMENT_BYTES = 16 * 2**20
-_SUFFIXES = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, ".zip"})
+_SUFFIXES = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, *ARCHIVE_SUFFIXES})
 
 # Folders with installed packages, which may contain datasets of their tests.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})

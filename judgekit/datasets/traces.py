@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, ValidationError
 
-from judgekit.datasets.messages import RawEvent, final_text, is_message, read_messages
-from judgekit.datasets.spans import (
-    find_spans,
-    first_number,
-    read_spans,
-    span_duration_ms,
-    span_events,
-    span_usage,
-    total_usage,
-)
 from judgekit.errors import DatasetError
 from judgekit.formats import (
     AttachmentError,
     FieldFault,
     FolderAttachments,
+    RawEvent,
     as_path,
+    final_text,
+    find_spans,
+    first_number,
+    is_message,
     parse_strict_json,
+    read_messages,
+    read_spans,
     read_text,
+    span_duration_ms,
+    span_events,
+    span_usage,
+    total_usage,
     validation_faults,
 )
 from judgekit.records import TraceEvent, Usage

@@ -14,7 +14,14 @@ from judgekit.assertions import PROFILES
 from judgekit.atomic_write import check_output_path, make_folder
 from judgekit.datasets import open_cases, suite_from_path
 from judgekit.errors import InputError, SettingsError, StoreError
-from judgekit.exports import junit, quality_memory, skill_results, tabular, validation_report
+from judgekit.exports import (
+    junit,
+    quality_memory,
+    skill_results,
+    tabular,
+    tool_scores,
+    validation_report,
+)
 from judgekit.exports.tabular import OWN_CASES, write_cases, write_json_list, write_object
 from judgekit.fingerprint import canonical_json
 from judgekit.formats import (
@@ -290,7 +297,7 @@ CASE_FORMATS: Mapping[str, Format] = MappingProxyType(
 )
 _OF_RUNS = (
     junit.JUNIT, skill_results.GRADING, skill_results.HISTORY, validation_report.VALIDATION,
-    tabular.STRATEGIES, quality_memory.QUALITY,
+    tabular.STRATEGIES, quality_memory.QUALITY, *tool_scores.TOOL_SCORES,
 )  # fmt: skip
 RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType({form.name: form for form in _OF_RUNS})
 

@@ -14,7 +14,6 @@ from .detection import (
     foreign_shape as foreign_shape,
     is_foreign_file as is_foreign_file,
     is_graders as is_graders,
-    is_promptfoo_results as is_promptfoo_results,
     is_quality_record as is_quality_record,
     is_read_whole as is_read_whole,
     is_row_file as is_row_file,
@@ -40,6 +39,12 @@ from .frames import (
     make_frame as make_frame,
     memory_rows as memory_rows,
     with_row_ids as with_row_ids,
+)
+from .messages import (
+    RawEvent as RawEvent,
+    final_text as final_text,
+    is_message as is_message,
+    read_messages as read_messages,
 )
 from .openai_evals import read_graders as read_graders
 from .problems import (
@@ -115,7 +120,17 @@ from .skill_tests_schema import (
     is_skill_tests_v1 as is_skill_tests_v1,
     upgrade_skill_tests as upgrade_skill_tests,
 )
+from .spans import (
+    find_spans as find_spans,
+    first_number as first_number,
+    read_spans as read_spans,
+    span_duration_ms as span_duration_ms,
+    span_events as span_events,
+    span_usage as span_usage,
+    total_usage as total_usage,
+)
 from .text import (
+    ARCHIVE_SUFFIXES as ARCHIVE_SUFFIXES,
     MAX_LINE_BYTES as MAX_LINE_BYTES,
     TEXT_REPAIRED as TEXT_REPAIRED,
     KeyPath as KeyPath,

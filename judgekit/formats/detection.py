@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -24,6 +25,7 @@ from judgekit.formats.rows import (
     suffix_of,
 )
 from judgekit.formats.text import MAX_DOCUMENT_BYTES, KeyPath, folder_exists, is_archive
+from judgekit.formats.tool_shapes import ToolShape, tool_items, tool_shape, tool_shapes
 from judgekit.records import CaseSource, Dataset, JsonObject
 
 RECORD_LISTS = ("records", "objects", "minions", "items")
@@ -123,6 +125,9 @@ class Format:
     matches: Callable[[dict[str, JsonValue]], bool]
     has_cases: bool = True
     reader: str | None = None  # None where the format is only recognised
+    # Whether its reader finds outputs and labels too.
+    is_log: bool = False
+    outputs: str | None = None  # the reader of its outputs, where that is another
     # Whether it also says how its cases are run, so that it can be opened as a suite.
     is_suite: bool = False
     in_rows: bool = False  # whether it also occurs with one object per line
@@ -138,6 +143,15 @@ class Format:
             raise self._refusal(document)
         read: Callable[[ParsedDocument], ForeignFile] = _load(self.reader)
         return read(document)
+
+    def output_rows(self, document: ParsedDocument) -> Iterator[FileRow] | None:
+        """The outputs of a file of this shape; None for a format without outputs."""
+        if self.is_log:
+            return self.read(document).rows("outputs")
+        if self.outputs is None:
+            return None
+        rows: Iterator[tuple[int, JsonObject]] = _load(self.outputs)(document)
+        return (FileRow(line, fields) for line, fields in rows)
 
     def write(self, source: ConversionSource) -> WrittenCases:
         if self.writer is None:
@@ -165,9 +179,34 @@ def _has(*names: str) -> Callable[[dict[str, JsonValue]], bool]:
     return lambda fields: fields.keys() >= {*names}
 
 
+def _is_tool_export(shape: ToolShape, fields: dict[str, JsonValue]) -> bool:
+    first = _first(tool_items(fields)[1])
+    return shape.matches(first) and tool_shape(first) is shape
+
+
+_SIGNALS = frozenset({"resourceSpans", "resource_spans", "resourceLogs", "resourceMetrics"})
+_SPAN_IDS = frozenset({"spanId", "span_id"})
+
+
+def _has_spans(fields: dict[str, JsonValue]) -> bool:
+    if _SIGNALS & fields.keys():
+        return True
+    span = fields
+    if "next_cursor" in fields or "spans" in fields:
+        span = _first(fields.get("spans", fields.get("data")))
+    is_named = bool(_SPAN_IDS & (span.keys() | _dict(span.get("context")).keys()))
+    return is_named and {"name", "attributes"} <= span.keys()
+
+
 # The first format that matches a file reads it. A tests.json may name fields that others have too,
 # so its two versions come first.
 FORMATS: tuple[Format, ...] = (
+    Format(
+        "a log of inspect_ai (eval, samples)",
+        lambda v: {"task", "model"} <= _dict(v.get("eval")).keys(),
+        reader="inspect_logs:read_inspect_log",
+        is_log=True,
+    ),
     Format(
         "an eval/tests.json, version 2 (profile, testCases)",
         lambda v: "testCases" in v,
@@ -209,6 +248,7 @@ FORMATS: tuple[Format, ...] = (
         "an object of a quality memory (type, fields)",
         is_quality_record,
         reader="quality_memory:read_quality_records",
+        outputs="quality_memory:quality_run_rows",
         in_rows=True,
         name="quality",
         summary="test-case, rubric and rubric-criterion records (.jsonl, .json)",
@@ -220,6 +260,7 @@ FORMATS: tuple[Format, ...] = (
         is_promptfoo_results,
         has_cases=False,
         reader="promptfoo:check_promptfoo_results",
+        outputs="promptfoo:promptfoo_result_rows",
     ),
     Format("a configuration of promptfoo", _is_promptfoo_config, reader="promptfoo:read_promptfoo"),
     Format(
@@ -228,6 +269,12 @@ FORMATS: tuple[Format, ...] = (
         lambda v: {"input", "ideal"} <= v.keys() and "reference" not in v,
         reader="openai_evals:read_message_samples",
         in_rows=True,
+    ),
+    Format(
+        "an evaluation of OpenAI with its items (testing_criteria, data_source)",
+        _has("testing_criteria", "data_source"),
+        reader="openai_evals:read_evaluation",
+        is_log=True,
     ),
     Format(
         "a grader (type, name, input)",
@@ -243,6 +290,25 @@ FORMATS: tuple[Format, ...] = (
         has_cases=False,
         in_rows=True,
         remedy="it holds replies of judges; read it with `judgekit cache import`",
+    ),
+    *(
+        Format(
+            shape.title,
+            partial(_is_tool_export, shape),
+            has_cases=shape.holds in {"cases", "traces"},
+            reader="tool_exports:read_tool_export",
+            is_log=True,
+            in_rows=True,
+            remedy="it holds no cases: `judgekit grade` takes outputs, `judgekit calibrate` labels",
+        )
+        for shape in tool_shapes()
+    ),
+    Format(
+        "OpenTelemetry spans (resourceSpans, or spans with their ids)",
+        _has_spans,
+        reader="span_files:read_span_file",
+        is_log=True,
+        in_rows=True,
     ),
     Format(
         "a history.json of skill versions",
@@ -303,6 +369,10 @@ def row_kind(fields: dict[str, JsonValue]) -> FileKind | None:
     return None
 
 
+def _dict(value: JsonValue) -> dict[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
 def _first(value: JsonValue) -> dict[str, JsonValue]:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return value[0]
@@ -343,12 +413,25 @@ def is_foreign_file(path: Path) -> bool:
 
 def read_whole_document(path: Path) -> ParsedDocument | None:
     """The content of a path that is read whole; None for a file of rows."""
+    if path.suffix.lower() == ".eval" and not folder_exists(path):
+        from judgekit.formats.inspect_logs import read_log_archive  # noqa: PLC0415 - only for logs
+
+        return read_log_archive(path)
     if folder_exists(path) or is_archive(path):
         from judgekit.formats.attachments import skill_document  # noqa: PLC0415 - zips
 
         return skill_document(path)
     if suffix_of(path) in DOCUMENT_SUFFIXES:
-        return read_document(path)
+        try:
+            return _without_index(read_document(path))
+        except DatasetError:
+            from judgekit.formats.inspect_logs import read_constants  # noqa: PLC0415 - for logs
+
+            document = read_constants(path)
+            shape = None if document is None else foreign_shape(document.value)
+            if shape is None or not shape.is_log:
+                raise
+            return document
     if not is_read_whole(path):
         return None
     # Rows of other tools refer to each other, so all of them are in memory, as a document is.
@@ -356,6 +439,29 @@ def read_whole_document(path: Path) -> ParsedDocument | None:
         limit = f"{MAX_DOCUMENT_BYTES >> 20} MiB"
         raise DatasetError(f"larger than {limit}", path=path, hint="split it into several files")
     return rows_document(path, list(iter_rows(path)))
+
+
+def _without_index(document: ParsedDocument) -> ParsedDocument:
+    """The rows of an answer of the dataset server of Hugging Face; any other document as it is."""
+    value = document.value
+    rows = value.get("rows") if isinstance(value, dict) and "features" in value else None
+    items = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    if not isinstance(rows, list) or not items or "row_idx" not in items[0]:
+        return document
+    for place, item in enumerate(items):
+        if cells := item.get("truncated_cells"):
+            message = f"the server cut the cells {str(cells)[:80]} of this row"
+            line = document.line_of("rows", place)
+            hint = "ask it for fewer rows at a time, or download the whole file"
+            raise DatasetError(message, path=document.path, line=line, hint=hint)
+    found: list[JsonValue] = [
+        {"id": f"row-{item['row_idx']}", **_dict(item.get("row"))} for item in items
+    ]
+
+    def lines() -> dict[KeyPath, int]:
+        return {(place,): document.line_of("rows", place) for place in range(len(found))}
+
+    return ParsedDocument(document.path, found, document.notes, lines)
 
 
 def rows_document(path: Path, rows: Sequence[FileRow]) -> ParsedDocument:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from pydantic import ConfigDict, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
@@ -26,7 +26,7 @@ from judgekit.formats.problems import (
     vague_word,
     validation_faults,
 )
-from judgekit.formats.rows import as_texts, read_cells, rename_fields
+from judgekit.formats.rows import FileRow, as_texts, read_cells, rename_fields
 from judgekit.formats.text import TEXT_REPAIRED, KeyPath
 from judgekit.records import Case, Dataset, JsonObject, Record, with_memory_objects
 
@@ -102,6 +102,10 @@ class ForeignFile:
     header: JsonObject = field(default_factory=dict)  # the dataset's name, version and description
     # Objects of a quality memory that a run of its cases carries on, as they stand in the file.
     memory_objects: tuple[JsonObject, ...] = ()
+    # Rows of an outputs file and of a file of labels, each with its place; only logs have them.
+    outputs: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
+    labels: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
+    replies: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
     head: Record | None = None  # what the file says beside its cases, where that is of use
     _looked_up: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False)
     _left_out: set[tuple[KeyPath, str]] = field(default_factory=set, repr=False)
@@ -263,6 +267,13 @@ class ForeignFile:
             cases.insert(place, case)
         dataset = Dataset(name=name, version=version, description=description, cases=tuple(cases))
         return with_memory_objects(dataset, self.memory_objects)
+
+    def rows(self, of: Literal["outputs", "labels", "replies"]) -> Iterator[FileRow]:
+        """The outputs or labels of a log, as the rows of a file of them."""
+        self.refuse_errors()
+        self._warn_of_omissions()
+        for at, fields in getattr(self, of):
+            yield FileRow(self.document.line_of(*at), fields)
 
     def _warn_of_omissions(self) -> None:
         """Warn once about all that was left out; with `--strict` that is an error."""

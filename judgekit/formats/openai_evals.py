@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from pydantic import Field, JsonValue, ValidationError
 
 from judgekit.formats.documents import ParsedDocument, read_document
-from judgekit.formats.foreign_file import ForeignFile, SnakeRecord
+from judgekit.formats.foreign_file import ForeignFile, SnakeRecord, map_texts
 from judgekit.formats.problems import suggest_name
 from judgekit.records import Criterion, Finite, JsonObject, Name, Rubric
 
@@ -89,8 +91,9 @@ _METRICS: Mapping[str, JsonObject] = {
 # Similar measures give other numbers, and a threshold would then mean something else.
 _NO_METRICS = frozenset({"fuzzy_match", "gleu"})
 
-# A grader may check any template; an assertion can check only the output itself.
-_OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_text\s*\}\}\s*")
+# A grader may check any template; an assertion can check only the output itself, or a part of it.
+_OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_(?:text|json\.([\w.]+))\s*\}\}\s*")
+_REFERENCES = ("reference_answer", "reference", "ideal", "expected", "expected_output", "answer")
 _PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
 _NUMBER = r"\d+(?:\.\d+)?"
 
@@ -119,14 +122,17 @@ class _Graders(ForeignFile):
 def read_graders(path: Path | str) -> GraderCriteria:
     found = check_graders(read_document(path))
     found.refuse_errors()
+    return GraderCriteria(tuple(found.assertions), _rubric(found, found.document.path.stem))
+
+
+def _rubric(found: _Graders, name: str) -> Rubric | None:
     criteria = found.criteria
     if not criteria:
-        return GraderCriteria(tuple(found.assertions), None)
+        return None
     # A rubric needs a weight above 0; graders that all have weight 0 then count alike.
     if not any(criterion.weight > 0 for criterion in criteria):
         criteria = [criterion.model_copy(update={"weight": 1.0}) for criterion in criteria]
-    name = found.document.path.stem or "graders"
-    return GraderCriteria(tuple(found.assertions), Rubric(name=name, criteria=tuple(criteria)))
+    return Rubric(name=name or "graders", criteria=tuple(criteria))
 
 
 def check_graders(document: ParsedDocument) -> _Graders:
@@ -140,6 +146,61 @@ def check_graders(document: ParsedDocument) -> _Graders:
     for place, item in found.objects(listed, at):
         _take(item, place, found, weight=1.0, depth=0)
     return found
+
+
+def read_evaluation(document: ParsedDocument) -> ForeignFile:
+    """The items of a run as cases, each with the graders in which its fields are put in."""
+    reading, value = ForeignFile(document), cast("JsonObject", document.value)
+    at: KeyPath = ("data_source", "source", "content")
+    content: JsonValue = value
+    for name in at:
+        content = content.get(str(name)) if isinstance(content, dict) else None
+    for place, row in reading.objects(content, at):
+        inner = row.get("item")
+        item = inner if isinstance(inner, dict) else row
+        found, number = _Graders(document), int(place[-1]) + 1
+        rendered = map_texts(value["testing_criteria"], (), partial(_rendered, item, found, place))
+        for where, grader in found.objects(rendered, ("testing_criteria",)):
+            _take(grader, where, found, weight=1.0, depth=0)
+        # What is wrong with a grader is so for each item, and is reported once.
+        known = {(one.line, one.message) for one in reading.problems}
+        reading.problems += [one for one in found.problems if (one.line, one.message) not in known]
+        case_id = str(item.get("id", f"item-{number}"))
+        asked: JsonObject = {
+            "input": {name: v for name, v in item.items() if name not in _REFERENCES},
+            "reference": next((item[name] for name in _REFERENCES if name in item), None),
+        }
+        rubric = _rubric(found, case_id)
+        fields: JsonObject = {"id": case_id, **asked, "assertions": [*found.assertions]}
+        fields["rubric"] = None if rubric is None else rubric.to_json()
+        reading.add_case(fields, place)
+        sample = row.get("sample")
+        if isinstance(sample, dict):
+            answer = {"text": sample.get("output_text"), "data": sample.get("output_json")}
+            row_of_output = {"case_id": case_id, **asked, **answer}
+            reading.outputs.append(
+                (place, {n: v for n, v in row_of_output.items() if v is not None})
+            )
+    return reading
+
+
+def _rendered(
+    item: JsonObject, found: _Graders, place: KeyPath, text: str, at: KeyPath
+) -> JsonValue:
+    """The reference of a grader with the fields of an item; any other text as it is."""
+    # A judge is shown the item; put into the question, its text could not be fenced.
+    if at[-1:] != ("reference",):
+        return text
+
+    def put_in(placeholder: re.Match[str]) -> str:
+        value: JsonValue = {"item": item}
+        for name in placeholder[1].split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        if value is None:
+            found.add(place, f"the item has no `{placeholder[1]}`, which a grader names")
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    return _PLACEHOLDER.sub(put_in, text)
 
 
 def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, depth: int) -> None:
@@ -157,6 +218,7 @@ def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, dept
     grader = found.record(_MODELS[kind], body, at)
     match grader:
         case _StringCheckGrader() | _TextSimilarityGrader():
+            _warn_of_items(grader.reference, at, found)
             _add_assertion(grader, at, found, weight)
         case _ScoreModelGrader() | _LabelModelGrader():
             _add_criterion(grader, at, found, weight)
@@ -167,13 +229,14 @@ def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, dept
 def _add_assertion(
     grader: _StringCheckGrader | _TextSimilarityGrader, at: KeyPath, found: _Graders, weight: float
 ) -> None:
-    if not _OUTPUT.fullmatch(grader.input):
+    checked = _OUTPUT.fullmatch(grader.input)
+    if checked is None:
         message = "`input` must be {{sample.output_text}}; what is checked here is the output"
         found.add((*at, "input"), message)
         return
+    more: JsonObject = {"path": checked[1], "weight": None if weight == 1 else weight}
     spec: JsonObject = {"value": grader.reference, "description": grader.name}
-    if weight != 1:
-        spec["weight"] = weight
+    spec |= {name: value for name, value in more.items() if value is not None}
     if isinstance(grader, _StringCheckGrader):
         found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
         return
@@ -189,6 +252,12 @@ def _add_assertion(
         found.add((*at, "pass_threshold"), message)
     else:
         found.assertions.append({**measure, "threshold": grader.pass_threshold, **spec})
+
+
+def _warn_of_items(reference: str, at: KeyPath, found: _Graders) -> None:
+    if _PLACEHOLDER.search(reference):
+        message = "`reference` is a field of the item that is graded, and there are no items here"
+        found.warn((*at, "reference"), message, "give them beside, as a run's `data_source`")
 
 
 def _add_criterion(
@@ -234,7 +303,10 @@ def _text(content: JsonValue) -> str:
 
 def _named(placeholder: re.Match[str]) -> str:
     path = placeholder.group(1)
-    return "the output" if path.startswith("sample.") else f"the {path.removeprefix('item.')}"
+    field = path.removeprefix("item.")
+    # What a judge is shown under this name.
+    known = "the reference" if field in _REFERENCES else f"the {field}"
+    return "the output" if path.startswith("sample.") else known
 
 
 def _take_all(

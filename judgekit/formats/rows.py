@@ -310,14 +310,15 @@ def write_parquet(
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
 
 
-def require_pyarrow() -> ModuleType:
+def require_pyarrow(
+    what: str = "Parquet files need pyarrow", instead: str = "or write .jsonl or .csv"
+) -> ModuleType:
     """The module pyarrow; called before anything is written, so that no file is left behind."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - costs a second; only Parquet files need it
     except ImportError as error:
         raise SettingsError(
-            "Parquet files need pyarrow, which is not installed",
-            hint=f"{install_hint('pyarrow')}, or write .jsonl or .csv",
+            f"{what}, which is not installed", hint=f"{install_hint('pyarrow')}, {instead}"
         ) from error
     module: ModuleType = pa
     return module

@@ -195,9 +195,12 @@ def file_exists(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 - as for folders
 
 
+ARCHIVE_SUFFIXES = (".zip", ".eval")
+
+
 def is_archive(path: Path) -> bool:
-    """Whether a path is named as a zip."""
-    return path.suffix.lower() == ".zip" and not folder_exists(path)
+    """Whether a path is named as a zip, or as a log of inspect_ai, which is one."""
+    return path.suffix.lower() in ARCHIVE_SUFFIXES and not folder_exists(path)
 
 
 KeyPath = tuple[str | int, ...]

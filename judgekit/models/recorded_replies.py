@@ -11,7 +11,13 @@ from typing import NamedTuple
 from pydantic import ValidationError, field_validator
 
 from judgekit.errors import DatasetError, ModelError
-from judgekit.formats import iter_lines
+from judgekit.formats import (
+    file_exists,
+    foreign_shape,
+    is_read_whole,
+    iter_lines,
+    read_whole_document,
+)
 from judgekit.models.request import ModelReply, ModelRequest, Subject, TokenLogprob
 from judgekit.records import Name, Usage
 
@@ -210,6 +216,13 @@ def _differences(
 
 
 def _rows(path: Path) -> Iterator[tuple[int, RecordedReply]]:
+    document = read_whole_document(path) if file_exists(path) and is_read_whole(path) else None
+    shape = None if document is None else foreign_shape(document.value)
+    if document is not None and shape is not None and shape.is_log:
+        # The replies of judges that another tool recorded.
+        for row in shape.read(document).rows("replies"):
+            yield row.line, RecordedReply.model_validate(row.fields)
+        return
     for line in iter_lines(path):
         if isinstance(line, DatasetError):
             raise line

@@ -34,6 +34,9 @@ DATASETS = (
     "tests_v1.json",
     "workflow.json",
 )
+LOGS = ("spans.json",)
+"""Their cases are those that were run; nothing is written in their form."""
+
 SUITE = "suite.yaml"
 """Its cases stand in another file, which is the dataset."""
 
@@ -45,7 +48,6 @@ OTHERS = (
     "promptfoo_results.json",
     "recorded.jsonl",
     "rubric.yaml",
-    "spans.json",
     "table.csv",
 )
 FORMS = {
@@ -79,7 +81,7 @@ def cases(path: Path) -> list[dict[str, Any]]:
             for case in known]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", [*DATASETS, *LOGS])
 def test_a_dataset_is_read_as_pinned(name: str, here: Path, pins: Pins) -> None:
     dataset = jk.load_dataset(here / name)
     problems = [(problem.severity, problem.line) for problem in jk.validate_dataset(dataset)]
@@ -87,7 +89,7 @@ def test_a_dataset_is_read_as_pinned(name: str, here: Path, pins: Pins) -> None:
     pins.check("datasets", name, known | {"cases": cases(here / name)})
 
 
-@pytest.mark.parametrize("name", [*DATASETS, SUITE, *OTHERS])
+@pytest.mark.parametrize("name", [*DATASETS, *LOGS, SUITE, *OTHERS])
 def test_a_file_is_recognised_by_what_it_holds(name: str, here: Path, pins: Pins) -> None:
     (here / name).rename(here / f"renamed-{name}")
     ran = judgekit("validate", f"renamed-{name}", "--json", folder=here)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets.messages import read_messages
 from judgekit.datasets.traces import events_from_runtime, normalise_trace, read_trace
 from judgekit.errors import DatasetError
+from judgekit.formats.messages import read_messages
 from judgekit.records import Output, Usage
 from tests.datasets.reading import iter_outputs
 from tests.formats.genai_spans import RUN, told

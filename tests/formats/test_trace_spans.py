@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets.spans import find_spans, read_spans, span_ancestors
 from judgekit.datasets.traces import events_from_spans, normalise_trace, read_trace
 from judgekit.errors import DatasetError
+from judgekit.formats.spans import find_spans, read_spans, span_ancestors
 from judgekit.records import Usage
 from tests.formats.genai_spans import (
     ASKED,

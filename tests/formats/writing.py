@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import zipfile
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgekit.datasets import validate_path
+from judgekit.datasets import read_output, validate_path
+from judgekit.datasets.labels import label_from_row
+from judgekit.errors import DatasetError
+from judgekit.formats import FileRow, ParsedDocument, foreign_shape
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from judgekit.formats import Problem
 
@@ -62,3 +67,31 @@ def skill_tests(*tests: Any, **fields: Any) -> dict[str, Any]:
     """An `eval/tests.json`."""
     known = {"version": "2.0", "profile": "deterministic", "settings": {}}
     return known | {"testCases": [*tests]} | fields
+
+
+ODD: tuple[Any, ...] = (None, [], {}, [[1]], {"a": [1]}, 7, "x", True)
+
+
+def variations(value: Any) -> Iterator[Any]:
+    """The value with each of its parts replaced by something that does not belong there."""
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            for other in (*ODD, *variations(value[key])):
+                changed = dict(value) if isinstance(value, dict) else list(value)
+                changed[key] = other
+                yield changed
+
+
+def read_variations(sample: Any) -> None:
+    """Read every variation of a log: it is read, or refused with an error of its own."""
+    for value in variations(sample):
+        document = ParsedDocument(Path("x.json"), value)
+        shape = foreign_shape(value)
+        if shape is None or not shape.is_log:
+            continue
+        with suppress(DatasetError):
+            reading = shape.read(document)
+            for _, fields in reading.outputs:
+                read_output(FileRow(1, fields))
+            for _, fields in reading.labels:
+                label_from_row(FileRow(1, fields))

@@ -10,9 +10,15 @@ from itertools import chain
 
 from pydantic import JsonValue
 
-from judgekit.datasets.messages import RawEvent, decode_value, named_results, read_messages
 from judgekit.errors import DatasetError
 from judgekit.fingerprint import canonical_json
+from judgekit.formats.messages import (
+    RawEvent,
+    decode_value,
+    messages_in,
+    named_results,
+    read_messages,
+)
 from judgekit.records import Usage, total_cost
 
 Attributes = dict[str, "JsonValue"]
@@ -20,6 +26,15 @@ MODEL_OPERATIONS = frozenset(
     {"chat", "completion", "text_completion", "generate_content", "embeddings"}
 )  # values of `gen_ai.operation.name` for a call of a model
 
+# The same in the words of OpenInference and MLflow, in lower case; other kinds are no operation.
+_KINDS = {
+    "llm": "chat", "chat_model": "chat", "generation": "chat", "tool": "execute_tool",
+    "agent": "invoke_agent", "embedding": "embeddings", "retriever": "retrieval",
+}  # fmt: skip
+_MODEL_NAMES = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name")
+_KIND_NAMES = ("openinference.span.kind", "mlflow.spanType")
+_INPUT_NAMES = ("input.value", "mlflow.spanInputs")
+_OUTPUT_NAMES = ("output.value", "mlflow.spanOutputs")
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 _ERROR_CODES = frozenset({"2", "error", "status_code_error", "statuscode.error"})
@@ -62,6 +77,9 @@ class Span:
             return "execute_tool"
         if "gen_ai.agent.name" in self.attributes and "gen_ai.request.model" not in self.attributes:
             return "invoke_agent"
+        kind = next((self.attributes[n] for n in _KIND_NAMES if n in self.attributes), None)
+        if isinstance(kind, str) and (operation := _KINDS.get(kind.strip('"').lower())):
+            return operation
         # Older instrumentations do not set an operation; these two attributes occur with model
         # calls.
         is_model = {"gen_ai.request.model", "llm.request.type"} & self.attributes.keys()
@@ -74,12 +92,36 @@ class Span:
 
     @property
     def tool(self) -> str:
-        return self._named("gen_ai.tool.name") or self.name.removeprefix(f"{_TOOL} ")
+        named = self._named("gen_ai.tool.name") or self._named("tool.name")
+        return named or self.name.removeprefix(f"{_TOOL} ")
 
     @property
     def owner(self) -> str:
         """Whose work it is: an agent's, or its own."""
-        return self._named("gen_ai.agent.name") or self.name
+        own = self.name
+        # A model call is named after its model (`chat gpt-4o`), which a judge must not see.
+        for attribute in _MODEL_NAMES:
+            own = own.replace(self._named(attribute) or "\0", "").strip()
+        return self._named("gen_ai.agent.name") or own or self.operation
+
+    @property
+    def asked(self) -> JsonValue:
+        """The input of its work as a whole, where the span has it."""
+        return self._value(_INPUT_NAMES)
+
+    @property
+    def answered(self) -> JsonValue:
+        """The output of its work as a whole, where the span has it."""
+        return self._value(_OUTPUT_NAMES)
+
+    def _value(self, names: Sequence[str]) -> JsonValue:
+        name = next((name for name in names if name in self.attributes), "")
+        value = self.attributes.get(name)
+        # MLflow writes every value as JSON, a text too; a list around it makes that readable.
+        if isinstance(value, str) and name.startswith("mlflow."):
+            whole = decode_value(f"[{value}]")
+            return whole[0] if isinstance(whole, list) and whole else value
+        return decode_value(value)
 
     def _named(self, attribute: str) -> str | None:
         text = self.attributes.get(attribute)
@@ -99,11 +141,10 @@ def find_spans(value: JsonValue) -> list[JsonValue] | None:
         return None
     if any(name in value for name in _RESOURCES):
         # OTLP groups spans by resource and by the instrumentation that made them.
-        scopes = [s for resource in _items(value, _RESOURCES) for s in _items(resource, _SCOPES)]
-        return [span for scope in scopes for span in _items(scope, ("spans",))]
+        return nested_items(value, _RESOURCES, _SCOPES, ("spans",))
     if isinstance(value.get("spans"), list):
         return find_spans(value["spans"]) if value["spans"] else []
-    has_id = "spanId" in value or "span_id" in value or isinstance(value.get("context"), dict)
+    has_id = bool({"spanId", "span_id"} & (value.keys() | _mapping(value.get("context")).keys()))
     has_time = bool({"startTimeUnixNano", "start_time_unix_nano", "start_time"} & value.keys())
     return [value] if has_id and (has_time or "attributes" in value) else None
 
@@ -139,18 +180,31 @@ def span_ancestors(spans: Sequence[Span]) -> dict[str, list[str]]:
     return found
 
 
-def _items(value: JsonValue, names: Sequence[str]) -> list[JsonValue]:
+def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
+def list_under(value: JsonValue, names: Sequence[str]) -> list[JsonValue]:
     if not isinstance(value, dict):
         return []
     items = next((value[name] for name in names if name in value), None)
     return items if isinstance(items, list) else []
 
 
+def nested_items(value: JsonValue, *levels: Sequence[str]) -> list[JsonValue]:
+    """The items of lists in lists, each level under one of several names."""
+    items = [value]
+    for names in levels:
+        items = [each for item in items for each in list_under(item, names)]
+    return items
+
+
 def _span(value: Mapping[str, JsonValue], number: int) -> Span:
     context = value.get("context")
     # The Python SDK writes ids under `context`, OTLP beside the name.
     fields = {**(context if isinstance(context, dict) else {}), **value}
-    status, listed = fields.get("status"), fields.get("events")
+    # Phoenix has the code of the status beside it.
+    status, listed = fields.get("status", fields), fields.get("events")
     attributes = _attributes(fields.get("attributes"))
     events = tuple(
         SpanEvent(_text(event, "name") or "event", _attributes(event.get("attributes")))
@@ -216,9 +270,9 @@ def _any_value(value: JsonValue, depth: int) -> JsonValue:
         is_number = content.lstrip("-").isdecimal() and len(content) < _LONGEST_NS
         return int(content) if is_number else content
     if kind in {"arrayValue", "array_value"}:
-        return [_any_value(item, depth + 1) for item in _items(content, ("values",))]
+        return [_any_value(item, depth + 1) for item in list_under(content, ("values",))]
     if kind in {"kvlistValue", "kvlist_value"}:
-        return _attributes(_items(content, ("values",)), depth + 1)
+        return _attributes(list_under(content, ("values",)), depth + 1)
     return content
 
 
@@ -244,10 +298,22 @@ _SILENT = frozenset({"embeddings", "create_agent"})
 # The event with the messages, where they are not attributes of the span.
 _DETAILS = "gen_ai.client.inference.operation.details"
 
+# OpenInference and older versions of the conventions write a list as one attribute for each value.
+_PROMPT_NAMES = ("gen_ai.input.messages", "gen_ai.prompt", "llm.input_messages")
+_REPLY_NAMES = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messages")
+
 # The second names are those of older versions of the conventions.
 _USAGE_NAMES = {
-    "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
-    "output_tokens": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+    "input_tokens": (
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.prompt_tokens",
+        "llm.token_count.prompt",
+    ),
+    "output_tokens": (
+        "gen_ai.usage.output_tokens",
+        "gen_ai.usage.completion_tokens",
+        "llm.token_count.completion",
+    ),
     "cached_input_tokens": (
         "gen_ai.usage.cache_read.input_tokens",
         "gen_ai.usage.cache_read_input_tokens",
@@ -335,7 +401,7 @@ class _Timeline:
 
     def events(self) -> list[RawEvent]:
         speaking = (MODEL_OPERATIONS | _AGENTS) - _SILENT
-        messages = {s.id: _messages(s) for s in self._spans if s.operation in speaking}
+        messages = {s.id: span_messages(s) for s in self._spans if s.operation in speaking}
         holders = _innermost(self._spans, lambda s: any(messages.get(s.id, ())))
         new = {span.id: self._new_messages(messages[span.id]) for span in holders}
         calls = {s.id for s in _innermost(self._spans, lambda s: s.operation in MODEL_OPERATIONS)}
@@ -395,13 +461,13 @@ class _Timeline:
         name, call_id, attributes = span.tool, span.call_id, span.attributes
         call: RawEvent = {"type": "tool_call", "name": name}
         result: RawEvent = {"type": "tool_result", "name": name}
-        arguments = decode_value(attributes.get("gen_ai.tool.call.arguments"))
+        arguments = decode_value(attributes.get("gen_ai.tool.call.arguments", span.asked))
         if arguments is None:
             waiting = self._tools.queued[name] if call_id is None else None
             arguments = waiting.popleft() if waiting else self._tools.arguments.get(call_id)
         if arguments is not None:
             call["content"] = arguments
-        content = decode_value(attributes.get("gen_ai.tool.call.result"))
+        content = decode_value(attributes.get("gen_ai.tool.call.result", span.answered))
         content = self._tools.results.get(call_id) if content is None else content
         if (content := span.error if content is None else content) is not None:
             result["content"] = content
@@ -427,14 +493,23 @@ def _is_failure(span: Span) -> bool:
     return span.error is not None and (bool(span.operation) or span.parent is None)
 
 
-def _messages(span: Span) -> _Messages:
-    fields = dict(span.attributes)
-    for event in span.events:
-        if event.name == _DETAILS:
-            fields |= event.attributes
+def _details(span: Span) -> Attributes:
+    details = [event.attributes for event in span.events if event.name == _DETAILS]
+    return {name: value for part in (span.attributes, *details) for name, value in part.items()}
+
+
+def span_messages(span: Span) -> _Messages:
+    """The messages that were sent to a model, and those that it answered with."""
+    fields = _details(span)
     before = read_messages(fields.get("gen_ai.system_instructions") or [], role="system")
-    before += read_messages(_field(fields, "gen_ai.input.messages", "gen_ai.prompt"), role="user")
-    replies = _field(fields, "gen_ai.output.messages", "gen_ai.completion")
+    before += read_messages(_field(fields, *_PROMPT_NAMES), role="user")
+    if span.operation in MODEL_OPERATIONS and not before:
+        # Where the span has no messages as such, its input and output may consist of some.
+        before = read_messages(messages_in(span.asked) or [], role="user")
+    replies = _field(fields, *_REPLY_NAMES)
+    if span.operation in MODEL_OPERATIONS and not replies:
+        whole = messages_in(span.answered)
+        replies = whole or (span.answered if isinstance(span.answered, str) else [])
     after = read_messages(replies, role="assistant")
     for event in span.events:
         is_reply, events = _event_messages(event)

@@ -26,6 +26,77 @@ def is_message(value: JsonValue) -> bool:
     return "type" not in value or (value["type"] == "message" and in_parts)
 
 
+# What a reply of a provider has beside its text; such an object is never shown to a judge whole,
+# because it names the model.
+_ABOUT_REPLY = frozenset({"model", "model_name", "usage", "response_metadata", "llm_output"})
+_REPLY_NAMES = ("text", "content", "completion", "output", "response", "answer")
+_ABOUT_MESSAGE = frozenset({"id", "model", "source", "metadata", "response_metadata", "usage"})
+
+
+def messages_in(value: JsonValue) -> list[JsonValue] | None:
+    """The messages that an input or output consists of; None where it is something else."""
+    value = decode_value(value)
+    if isinstance(value, dict):
+        names = ("messages", "choices", "generations", "output")
+        listed = [value[name] for name in names if isinstance(value.get(name), list)]
+        only = next(iter(value.values())) if len(value) == 1 else None
+        if isinstance(only, dict):
+            return messages_in(only)
+        value = listed[0] if listed else [value]
+    if not isinstance(value, list) or not value:
+        return None
+    # LangChain nests the messages of a batch in a list of their own.
+    items = [each for item in value for each in (item if isinstance(item, list) else [item])]
+    messages = [_as_message(item) for item in items]
+    return None if None in messages else messages
+
+
+def _as_message(item: JsonValue) -> JsonValue:
+    """A message in the form with a `role`, from those of LangChain and of OpenAI's responses."""
+    if not isinstance(item, dict):
+        return None
+    if isinstance(inner := item.get("message", item.get("kwargs")), dict):
+        return _as_message(inner)
+    kind = str(item.get("type"))
+    if kind in _CALLS | _RESULTS | _THOUGHTS:
+        return {"role": "tool" if kind in _RESULTS else _CALL_ROLE, "content": [item]}
+    if kind in {"human", "ai", "system", "tool"} and "content" in item:
+        return {"role": kind} | {name: v for name, v in item.items() if name != "type"}
+    return item if is_message(item) else None
+
+
+def asked_of(value: JsonValue) -> JsonValue:
+    """An input as a case has it: one message of the user is its text."""
+    is_only = isinstance(value, list) or (isinstance(value, dict) and value.keys() <= {"messages"})
+    messages = messages_in(value) if is_only else None
+    if messages is None:
+        return value
+    bare: list[JsonValue] = [
+        {name: each for name, each in one.items() if name not in _ABOUT_MESSAGE}
+        for one in _objects(messages)
+    ]
+    only = bare[0] if len(bare) == 1 and isinstance(bare[0], dict) else {}
+    is_text = only.keys() == {"role", "content"} and only["role"] in ("user", "human")
+    return only["content"] if is_text else bare
+
+
+def answer_of(value: JsonValue) -> RawEvent:
+    """The fields of an output that a value fills: its text, data, or trace."""
+    if value is None:
+        return {}
+    if (messages := messages_in(value)) is not None:
+        text = final_text(read_messages(messages, role=_CALL_ROLE))
+        return {"text": text, "trace": messages} if text is not None else {"trace": messages}
+    if isinstance(value, dict) and (about := value.keys() & _ABOUT_REPLY):
+        reply = _first(value, _REPLY_NAMES)
+        if isinstance(reply, str):
+            return {"text": reply}
+        # A `model` alone may be what the output is about, such as that of a car.
+        if about != {"model"}:
+            value = {name: each for name, each in value.items() if name not in about}
+    return {"text" if isinstance(value, str) else "data": value}
+
+
 def read_messages(value: JsonValue, *, role: str) -> list[RawEvent]:
     # Understood are the parts of the OpenTelemetry GenAI conventions, OpenAI's `tool_calls` and
     # `tool_call_id`, and Anthropic's content blocks.
@@ -80,6 +151,9 @@ def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
     role = str(message.get("role") or role)
     role = {"ai": _CALL_ROLE, "model": _CALL_ROLE, "human": "user"}.get(role, role)
     parts = decode_value(message.get("parts", message.get("content")))
+    if parts is None and isinstance(listed := message.get("contents"), list):
+        # OpenInference writes each part under a name of its own.
+        parts = [part.get("message_content", part) for part in _objects(listed)]
     # Anthropic puts results into the parts of a message, the others into its content.
     if role in _TOOL_ROLES and not any(p.get("type") in _RESULTS for p in _objects(parts)):
         events = [_result(message, parts, ("tool_call_id", "toolCallId", "id"))]
@@ -110,7 +184,7 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
         if kind in _CALLS:
             events.append(_call(part))
         elif kind in _THOUGHTS:
-            thought = _first(part, ("content", "text", "thinking"))
+            thought = _first(part, ("content", "text", "thinking", "reasoning"))
             events.append({"type": "reasoning", "content": thought})
         else:
             content = _first(part, _RESULT_NAMES)
@@ -120,18 +194,21 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
 
 def _result(fields: RawEvent, content: JsonValue, id_names: Sequence[str]) -> RawEvent:
     event: RawEvent = {"type": "tool_result", "content": _plain(content)}
-    if isinstance(fields.get("name"), str):
-        event["name"] = fields["name"]
+    if isinstance(name := fields.get("name", fields.get("function")), str):
+        event["name"] = name
     if (call_id := _first(fields, id_names)) is not None:
         event["id"] = call_id
-    is_error = fields.get("is_error") is True or fields.get("isError") is True
+    is_error = any(fields.get(name) is True for name in ("is_error", "isError"))
+    is_error = is_error or isinstance(fields.get("error"), dict)
     return event | ({"is_error": True} if is_error or fields.get("status") == "error" else {})
 
 
 def _call(call: RawEvent) -> RawEvent:
+    call = inner if isinstance(inner := call.get("tool_call"), dict) else call
     function = call.get("function")
     inner = function if isinstance(function, dict) else call
-    name = _first(inner, ("name", "toolName"))
+    # inspect_ai writes the name of the tool as `function`.
+    name = _first(inner, ("name", "toolName", "function"))
     event: RawEvent = {"type": "tool_call", "name": name if isinstance(name, str) else "?"}
     if (arguments := _first(inner, _ARGUMENT_NAMES)) is not None:
         event["content"] = decode_value(arguments)

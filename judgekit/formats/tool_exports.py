@@ -1,0 +1,347 @@
+"""Reads exports of other tools by the tables of `tool_shapes`: cases, traces, labels, judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from judgekit.formats.foreign_file import ForeignFile
+from judgekit.formats.messages import answer_of, asked_of
+from judgekit.formats.span_files import add_trace
+from judgekit.formats.tool_shapes import Paths, ToolShape, tool_items, tool_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+    from judgekit.formats.documents import ParsedDocument
+    from judgekit.formats.messages import RawEvent
+    from judgekit.formats.text import KeyPath
+    from judgekit.records import JsonObject
+
+_STATUSES = {"ARCHIVED": "deprecated", "ACTIVE": "active"}
+_OF_CASE = ("input", "reference", "context", "name", "tags", "status", "assertions")
+_OF_OUTPUT = ("input", "reference", "context", "variant", "repeat", "trace")
+_SPAN_ATTRIBUTES = {
+    "kind": "openinference.span.kind", "input": "input.value", "output": "output.value",
+    "input_tokens": "llm.token_count.prompt", "output_tokens": "llm.token_count.completion",
+    "cost_usd": "gen_ai.usage.cost",
+}  # fmt: skip
+
+# Levels of Langfuse that are no failure; every other tool names the error itself.
+_LEVELS = frozenset({"DEFAULT", "DEBUG", "WARNING"})
+
+# The score of MT-Bench where a reply could not be read.
+_NO_SCORE = -1
+_SIDES = {"model_1": "a", "model_2": "b", "model_a": "a", "model_b": "b"}
+_VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B>A": "b", "B>>A": "b"}
+_SWAPPED = {"a": "b", "b": "a", "tie": "tie"}
+_ORDERS = {"ab": "ba", "ba": "ab"}
+_READ_OF_GOLDENS = frozenset({
+    "actual_output", "actualOutput", "retrieval_context", "retrievalContext", "tools_called",
+    "toolsCalled", "expected_tools", "expectedTools", "turns", "scenario", "user_description",
+})  # fmt: skip
+
+
+def read_tool_export(document: ParsedDocument) -> ForeignFile:
+    """The rows of an export as cases, outputs or labels, as the table of the tool says."""
+    reading = ForeignFile(document)
+    at, items = tool_items(document.value)
+    rows = list(reading.objects(items, at))
+    shape = tool_shape(rows[0][1]) if rows else None
+    if shape is None:
+        reading.add(at, "the first row is of no known export")
+        return reading
+    whole = document.value if at and isinstance(document.value, dict) else {}
+    for name, others in whole.items():
+        if name != at[0] and isinstance(others, list) and others:
+            reading.leave_out((name,), f"`{name[:60]}` is not imported: one list of a file is read")
+    _take_rows(shape, rows, reading)
+    return reading
+
+
+def _take_rows(
+    shape: ToolShape, rows: list[tuple[KeyPath, JsonObject]], reading: ForeignFile
+) -> None:
+    traces: dict[str, list[tuple[KeyPath, JsonObject]]] = {}
+    for number, (place, row) in enumerate(rows, 1):
+        if tool_shape(row) is not shape:
+            reading.add(place, f"this row is not like the first, one of {shape.title}")
+        elif shape.holds == "traces":
+            # Of some tools each span of a trace is a row.
+            trace_id = value_at(row, shape.trace_id) or f"row {number}"
+            traces.setdefault(str(trace_id), []).append((place, row))
+        else:
+            prepare = _PREPARE.get(shape.prepare or "")
+            for item in [row] if prepare is None else prepare(row, reading):
+                _take(shape, item, place, reading, number)
+    for of_trace in traces.values():
+        _take_trace(shape, of_trace, reading)
+
+
+def value_at(item: JsonValue, paths: Paths) -> JsonValue:
+    """The first value under one of several dotted paths."""
+    for path in paths.split():
+        value = item
+        for name in path.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        if value not in (None, "", [], {}):
+            return value
+    return None
+
+
+def _found(item: JsonObject, paths: Mapping[str, Paths]) -> JsonObject:
+    found = {own: value_at(item, places) for own, places in paths.items()}
+    return {own: value for own, value in found.items() if value is not None}
+
+
+def _take(
+    shape: ToolShape, item: JsonObject, at: KeyPath, reading: ForeignFile, number: int
+) -> None:
+    """Add a row of labels, or of a case and perhaps its output."""
+    if shape.holds == "labels":
+        _add_labels(shape, item, at, reading, None)
+        return
+    found = _found(item, shape.fields)
+    case_id = str(found.pop("case_id", f"row-{number}"))
+    if "input" in found:
+        found["input"] = asked_of(found["input"])
+    if isinstance(status := found.get("status"), str):
+        found["status"] = _STATUSES.get(status, status)
+    metadata = _metadata(shape, item, found)
+    answer = answer_of(found.get("answer"))
+    if shape.holds == "cases":
+        case: JsonObject = {"id": case_id, "metadata": None if answer else metadata}
+        reading.add_case(case | {name: found.get(name) for name in _OF_CASE}, at)
+    if answer:
+        row: JsonObject = {"case_id": case_id, **answer, "metadata": metadata}
+        row |= {name: found[name] for name in _OF_OUTPUT if name in found}
+        reading.outputs.append((at, {name: v for name, v in row.items() if v is not None}))
+        _add_labels(shape, item, at, reading, case_id)
+
+
+def _metadata(shape: ToolShape, item: JsonObject, found: JsonObject) -> JsonValue:
+    """What the row says besides, so that nothing is lost."""
+    of_fields = (*shape.fields.values(), *shape.span.values())
+    paths = " ".join((*of_fields, shape.trace_id, shape.children or "", shape.labels_in or ""))
+    read = {path.partition(".")[0] for path in paths.split()}
+    rest = {name: value for name, value in item.items() if name not in read and value is not None}
+    own = found.get("metadata")
+    return {**rest, **(own if isinstance(own, dict) else {} if own is None else {"metadata": own})}
+
+
+def _take_trace(
+    shape: ToolShape, rows: list[tuple[KeyPath, JsonObject]], reading: ForeignFile
+) -> None:
+    roots = [row for row in rows if not value_at(row[1], shape.span.get("parent_id", ""))]
+    at, item = (roots or rows)[0]
+    found = _found(item, shape.fields)
+    case_id = str(found.pop("case_id", "?"))
+    spans: list[JsonValue] = [span for _, row in rows for span in _spans(shape, row, case_id)]
+    if not spans:
+        reading.add(at, "the trace has no spans", case_id=case_id)
+        return
+    seconds, cost = found.get("seconds"), found.get("cost_usd")
+    known: JsonObject = {
+        "run_id": found.get("run_id"),
+        "reference": found.get("reference"),
+        "duration_ms": seconds * 1000 if isinstance(seconds, int | float) else None,
+        "usage": None if cost is None or len(spans) > 1 else {"cost_usd": cost},
+        "metadata": _metadata(shape, item, found),
+    }
+    add_trace(reading, case_id, spans, at, {n: v for n, v in known.items() if v is not None})
+    for place, row in rows:
+        _add_labels(shape, row, place, reading, case_id)
+
+
+def _spans(
+    shape: ToolShape, item: JsonObject, trace_id: str, parent: JsonValue = None
+) -> Iterator[JsonObject]:
+    """A row and what is in it as spans, in the words of OpenInference."""
+    inner = value_at(item, shape.children or "")
+    children = [one for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []
+    if not shape.span:
+        yield from children
+        return
+    found = _found(item, shape.span)
+    own_parent = found.get("parent_id", parent)
+    own_parent = own_parent[0] if isinstance(own_parent, list) else own_parent
+    span: JsonObject = {name: found.get(name) for name in ("span_id", "start_time", "end_time")}
+    failed = found.get("failed")
+    if failed is not None and str(failed) not in _LEVELS:
+        span["status"] = {"code": "error", "message": found.get("error")}
+    attributes = {name: found[own] for own, name in _SPAN_ATTRIBUTES.items() if own in found}
+    named: JsonObject = {"trace_id": trace_id, "parent_id": own_parent, "name": found.get("name")}
+    yield {**named, **span, "attributes": attributes}
+    for child in children:
+        yield from _spans(shape, child, trace_id, span["span_id"])
+
+
+def _add_labels(
+    shape: ToolShape, item: JsonObject, at: KeyPath, reading: ForeignFile, case_id: str | None
+) -> None:
+    if shape.labels_in is None:
+        return
+    listed: JsonValue = [item]
+    if shape.labels_in:
+        listed = value_at(item, shape.labels_in)
+    if isinstance(listed, dict):
+        # Braintrust has a mapping of names to scores, which it computes itself.
+        listed = [{"name": name, "value": value} for name, value in listed.items()]
+    for one in listed if isinstance(listed, list) else []:
+        label = _found(one, shape.label) if isinstance(one, dict) else {}
+        who = label.pop("annotator", "scores")
+        if "raw" not in label and "winner" not in label:
+            name = str(label.get("criterion", "a score"))[:60]
+            reading.leave_out(at, f"`{name}` is not imported: it has no score")
+        else:
+            named: JsonObject = {"case_id": case_id} if case_id is not None else {}
+            named["annotator"] = f"{shape.tool.lower()}:{who}"
+            reading.labels.append((at, label | named))
+
+
+def _text_of(value: JsonValue) -> str:
+    """The name of a judge, which MT-Bench writes beside that of its prompt."""
+    return str(value[0] if isinstance(value, list) and value else value)
+
+
+def _of_turn(row: JsonObject) -> str:
+    """The case of a question's turn: the first turn has the question's own id."""
+    name, turn = row.get("question_id", row.get("uid")), row.get("turn", 1)
+    return str(name) if turn in (1, None) else f"{name}-turn-{turn}"
+
+
+def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
+    item = {name: value for name, value in row.items() if name not in _READ_OF_GOLDENS}
+    item["answer"] = row.get("actual_output", row.get("actualOutput"))
+    retrieved = row.get("retrieval_context", row.get("retrievalContext"))
+    if retrieved:
+        # Both are shown to the judge, and their names say which is which.
+        ideal = row.get("context")
+        item["context"] = {"context": ideal, "retrieval_context": retrieved} if ideal else retrieved
+    called = row.get("tools_called", row.get("toolsCalled"))
+    item["trace"] = [event for tool in _objects(called) for event in _tool_events(tool)]
+    if expected := _objects(row.get("expected_tools", row.get("expectedTools"))):
+        item["assertions"] = [
+            {"type": "trajectory.tool_used", "tool": tool.get("name")} for tool in expected
+        ]
+    turns = _objects(row.get("turns"))
+    if "scenario" in row:
+        about = {name: row.get(name) for name in ("scenario", "user_description") if row.get(name)}
+        item["input"] = about if len(about) > 1 else row["scenario"]
+        # An open conversation is a case; one that the assistant ended has an answer, its last turn.
+        messages: list[JsonValue] = [
+            {"role": turn.get("role"), "content": turn.get("content"), "tool_calls": _calls(turn)}
+            for turn in turns
+        ]
+        item["answer"] = messages if turns and turns[-1].get("role") == "assistant" else None
+    yield item
+
+
+def _calls(turn: JsonObject) -> list[JsonValue]:
+    calls = (next(_tool_events(tool)) for tool in _objects(turn.get("tools_called")))
+    return [{"name": call["name"], "arguments": call["content"]} for call in calls]
+
+
+def _tool_events(tool: JsonObject) -> Iterator[RawEvent]:
+    arguments = tool.get("input_parameters", tool.get("inputParameters"))
+    yield {"type": "tool_call", "name": tool.get("name"), "content": arguments}
+    if tool.get("output") is not None:
+        yield {"type": "tool_result", "name": tool.get("name"), "content": tool["output"]}
+
+
+def _objects(value: JsonValue) -> list[JsonObject]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _question(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
+    turns, references = row["turns"], row.get("reference")
+    # Arena-Hard writes a turn as an object with its content.
+    asked = [
+        one.get("content") if isinstance(one, dict) else one
+        for one in (turns if isinstance(turns, list) else [turns])
+    ]
+    known = references if isinstance(references, list) else []
+    for turn, text in enumerate(asked, 1):
+        messages: list[JsonValue] = [{"role": "user", "content": one} for one in asked[:turn]]
+        yield {
+            "case_id": _of_turn(row | {"turn": turn}),
+            "input": text if turn == 1 else messages,
+            "reference": known[turn - 1] if len(known) >= turn else None,
+            "tags": [row["category"]] if isinstance(row.get("category"), str) else None,
+        }
+
+
+def _answer(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
+    choices = _objects(row["choices"])
+    for repeat, choice in enumerate(choices):
+        turns = choice.get("turns")
+        for turn, text in enumerate(turns if isinstance(turns, list) else [], 1):
+            item = {"case_id": _of_turn(row | {"turn": turn}), "model_id": row["model_id"]}
+            yield item | {"answer": text} | ({"repeat": repeat} if len(choices) > 1 else {})
+
+
+def _single(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:
+    score, judge, reply = row["score"], _text_of(row["judge"]), row["judgment"]
+    named: JsonObject = {"case_id": _of_turn(row), "variant": row["model"]}
+    reading.replies.append(((), {**named, "text": reply}))
+    raw = None if score == _NO_SCORE else score
+    yield {**named, "annotator": judge, "raw": raw, "rationale": reply}
+
+
+def _pair(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:
+    replies = [row.get("g1_judgment"), row.get("g2_judgment")]
+    # By the rule of MT-Bench a side wins only where it does in both orders.
+    winners = {_SIDES.get(str(row.get(f"g{game}_winner")), "tie") for game in (1, 2)}
+    failed = "error" in (row.get("g1_winner"), row.get("g2_winner"))
+    winner = None if failed else winners.pop() if len(winners) == 1 else "tie"
+    sides = (str(row["model_1"]), str(row["model_2"]))
+    yield from _compared(row, sides, winner, replies, reading)
+
+
+def _games(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:
+    games = _objects(row["games"])
+    # In the first game the baseline is A, in the second the model is.
+    won = [_VERDICTS.get(str(game.get("score"))) for game in games]
+    won[1:2] = [_SWAPPED.get(side or "") for side in won[1:2]]
+    winner = None if None in won or not won else won[0] if len(set(won)) == 1 else "tie"
+    sides = (str(row.get("baseline") or "baseline"), str(row["model"]))
+    replies = [game.get("judgment") for game in games]
+    texts = [one.get("answer") if isinstance(one, dict) else one for one in replies]
+    yield from _compared(row, sides, winner, texts, reading)
+
+
+def _vote(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:
+    won = str(row["winner"])
+    winner = _SIDES.get(won, "tie" if won.startswith("tie") else None)
+    sides = (str(row["model_a"]), str(row["model_b"]))
+    yield from _compared(row, sides, winner, [], reading)
+
+
+def _compared(
+    row: JsonObject,
+    sides: tuple[str, str],
+    winner: str | None,
+    replies: list[JsonValue],
+    reading: ForeignFile,
+) -> Iterator[JsonObject]:
+    """A label of two sides, always in the order of their names so that files can be matched."""
+    a, b = sorted(sides)
+    swapped = (a, b) != sides
+    case_id = _of_turn(row)
+    for order, reply in zip(_ORDERS, replies, strict=False):
+        shown = _ORDERS[order] if swapped else order
+        if isinstance(reply, str):
+            fields: JsonObject = {"case_id": case_id, "variant": f"{a} vs {b}", "order": shown}
+            reading.replies.append(((), {**fields, "text": reply}))
+    won = _SWAPPED[winner] if winner is not None and swapped else winner
+    judge = _text_of(row.get("judge", "votes"))
+    yield {"case_id": case_id, "variant": f"{a}::{b}", "winner": won, "annotator": judge}
+
+
+# What makes rows of the same shape out of one row of a tool; replies of judges are put aside.
+_PREPARE: dict[str, Callable[[JsonObject, ForeignFile], Iterator[JsonObject]]] = {
+    "golden": _golden, "question": _question, "answer": _answer, "single": _single, "pair": _pair,
+    "games": _games, "vote": _vote,
+}  # fmt: skip
