@@ -6,7 +6,7 @@ import inspect
 import logging
 import os
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,15 +15,19 @@ from judgekit.models.error_mapping import EXCEPTION_KINDS, fault_of_exception
 from judgekit.models.request import Model, ModelReply
 from judgekit.models.transports import LitellmModel
 from judgekit.models.transports.litellm import _imported
+from judgekit.testing import ServedReply
 from tests.models.asking import SCHEMA, ask, outcome
-from tests.servers.answers import Answer, Script, ok, refusing
+from tests.servers.answers import ok, refusing
 from tests.servers.openai_like import OpenAILikeServer
+
+if TYPE_CHECKING:
+    from judgekit.testing.chaos import ServerScript
 
 litellm = _imported()
 
 
 async def sent_by(
-    name: str, request: Any, script: Script = None, **options: Any
+    name: str, request: Any, script: ServerScript = None, **options: Any
 ) -> tuple[list[dict[str, Any]], ModelReply]:
     with OpenAILikeServer(script) as server:
         model = LitellmModel(name, api_base=server.url, **options)
@@ -141,7 +145,7 @@ async def test_parameters_reasoning_models_refuse_are_dropped_and_recorded(name:
     assert not {"temperature", "logprobs", "top_logprobs", "max_tokens"} & body.keys()
 
 
-CLAUDE = Answer(
+CLAUDE = ServedReply(
     body={
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
         "content": [{"type": "text", "text": "fine"}], "stop_reason": "max_tokens",
@@ -250,7 +254,7 @@ def test_a_loop_that_ends_leaves_the_connections_of_another_one_open() -> None:
         await asyncio.to_thread(asyncio.run, inner(url))
         await slow
 
-    def slowly(seen: Any) -> Answer:
+    def slowly(seen: Any) -> ServedReply:
         return ok(delay_s=0.3 if "slow" in str(seen.body) else 0.0)
 
     with OpenAILikeServer(slowly) as server:

@@ -138,7 +138,7 @@ def _completion_in(received: Sequence[object]) -> dict[str, object] | None:
     if received and isinstance(received[-1], str):
         try:
             body = json.loads(received[-1])
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     choices = body.get("choices") if isinstance(body, dict) else None
     return body if isinstance(body, dict) and isinstance(choices, list) and choices else None
