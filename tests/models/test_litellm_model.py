@@ -5,6 +5,7 @@ import gc
 import inspect
 import logging
 import os
+import threading
 import traceback
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from judgekit.models.error_mapping import EXCEPTION_KINDS, fault_of_exception
 from judgekit.models.request import Model, ModelReply
 from judgekit.models.transports import LitellmModel
 from judgekit.models.transports.litellm import _imported
-from judgekit.testing import ServedReply
+from judgekit.testing import ServedReply, ServedRequest
 from tests.models.asking import SCHEMA, ask, outcome
 from tests.servers.answers import ok, refusing
 from tests.servers.openai_like import OpenAILikeServer
@@ -281,3 +282,24 @@ async def test_a_deadline_while_litellm_prepares_the_call_leaves_no_warning(
     # The server stands in this process too: sockets that hung when it was stopped are its own.
     never_awaited = [w for w in recwarn if issubclass(w.category, RuntimeWarning)]
     assert [str(warning.message) for warning in never_awaited] == []
+
+
+async def test_closing_one_model_leaves_the_calls_of_another_alone() -> None:
+    arrived = threading.Event()
+
+    def script(_: ServedRequest) -> ServedReply:
+        is_first = not arrived.is_set()
+        arrived.set()
+        return ServedReply(is_held=is_first)
+
+    with OpenAILikeServer(script) as server:
+        first, other = (LitellmModel("openai/m", api_base=server.url) for _ in range(2))
+        held = asyncio.create_task(first.complete(ask("held")))
+        await asyncio.to_thread(arrived.wait)
+        await other.complete(ask("other"))
+        await other.aclose()
+        server.release()
+        assert (await held).text == ok().text
+        assert server.n_requests == 2
+        await first.aclose()
+    assert not litellm.in_memory_llm_clients_cache.cache_dict
