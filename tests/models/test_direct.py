@@ -72,7 +72,12 @@ async def test_a_refused_key_says_which_variable_to_look_at(
 
 
 async def test_more_than_a_judge_can_write_is_no_reply() -> None:
-    script = [ServedReply("x" * 900_000), "10MiB_reply", "gzip_bomb", "endless"]
+    script: list[str | ServedReply] = [
+        ServedReply("x" * 900_000),
+        "10MiB_reply",
+        "gzip_bomb",
+        "endless",
+    ]
     with OpenAILikeServer(script) as server:
         model = DirectModel("openai/m", api_base=server.url)
         reply = await model.complete(ask())
