@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import cache
 from typing import Any, Literal
 
 from judgekit.models import SchemaFiller, allowed_scores, nearest_score, typed_score
@@ -174,6 +175,11 @@ def _packed(encoding: str, pack: Callable[[bytes], bytes]) -> Fault:
     return fault
 
 
+@cache
+def _bomb() -> bytes:
+    return gzip.compress(b" " * (64 * _MIB), compresslevel=9)
+
+
 def _streamed(request: ServedRequest) -> ServedReply:
     """A stream of events, although none was asked for."""
     chunk = ServedReply(schema_reply(request)).payload(request)
@@ -283,10 +289,7 @@ SERVER_FAULTS: dict[str, Fault] = {
     "deflate": _packed("deflate", zlib.compress),
     "gzip_broken": _packed("gzip", lambda whole: gzip.compress(whole)[:-12]),
     "gzip_unpacked": _packed("gzip", lambda whole: whole),
-    "gzip_bomb": lambda _: ServedReply(
-        body=gzip.compress(b" " * (64 * _MIB), compresslevel=9),
-        headers={"Content-Encoding": "gzip"},
-    ),
+    "gzip_bomb": lambda _: ServedReply(body=_bomb(), headers={"Content-Encoding": "gzip"}),
     "10MiB_reply": ServedReply("x" * (10 * _MIB)),
     "deep_json": ServedReply(body=b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
     # The completion: errors with status 200, and parts that are missing or of another type.

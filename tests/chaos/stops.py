@@ -42,7 +42,6 @@ class Stops:
     """The moments at which a command was stopped, and how it ended otherwise than it must."""
 
     command: str
-    number: int
     n_stops: int = 0
     complaints: list[str] = field(default_factory=list)
 
@@ -58,7 +57,7 @@ def stop_at_imports(
     moments = list(dict.fromkeys(modules))
     if n_stops is not None:
         moments = random.Random(seed).sample(moments, n_stops)
-    stops = Stops(command, number)
+    stops = Stops(command)
     for moment in moments:
         done = _start(command, folder, stop_at=moment, number=number)
         stops.n_stops += 1
