@@ -111,7 +111,9 @@ async def ask_judge(
     for attempt in range(max_reasks + 1):
         attempted = request if last is None else _retry_request(request, last, attempt, n_cut)
         try:
-            reply = await calls.reply(attempted, attempt, n_cut)
+            reply = calls.recorded(attempted, attempt, n_cut) or await model.complete(attempted)
+            if reply.cached and calls.is_refetched(reply, attempted):
+                reply = await model.complete(attempted)  # with refresh="unreadable"
         except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
             error = _judge_error(raised, model)
             # The first error is the cause, and a failed retry only comes on top of it. In a frozen
@@ -143,25 +145,14 @@ class _Calls(Generic[R]):
     read: ReadReply[R]
     max_reasks: int
 
-    async def reply(self, asked: ModelRequest, attempt: int, n_cut: int) -> ModelReply:
-        """The reply to an attempt."""
-        recorded = self._recorded(asked, attempt, n_cut)
-        if recorded is not None:
-            return recorded
-        reply = await self.model.complete(asked)
-        if not reply.cached or not isinstance(self.model, CachedModel) or not self._error(reply):
-            return reply
-        # With `refresh="unreadable"` a cached reply that cannot be parsed is fetched again.
-        is_refetched = self.model.mark_unreadable(asked.key)
-        return await self.model.complete(asked) if is_refetched else reply
-
-    def _recorded(self, asked: ModelRequest, attempt: int, n_cut: int) -> ModelReply | None:
+    def recorded(self, asked: ModelRequest, attempt: int, n_cut: int) -> ModelReply | None:
         """The rejected reply to an attempt whose retry has a cached reply; None: make the call."""
         # A reply that was cut off or filtered is not served again, so that a later run may get a
         # better one. Where its retry has succeeded, that run would pay for the same judgment twice.
         model = self.model
-        is_last = attempt == self.max_reasks
-        if not isinstance(model, CachedModel) or is_last or self._is_cached(asked):
+        if not isinstance(model, CachedModel) or not model.cache.has_rejected(asked.key):
+            return None
+        if attempt == self.max_reasks or self._is_cached(asked):
             return None
         for reply in model.rejected_replies(asked):
             error = self._error(reply)
@@ -169,9 +160,17 @@ class _Calls(Generic[R]):
                 continue
             cut = n_cut + (isinstance(error, ReplyFormatError) and error.reason == "truncated")
             retry = _retry_request(self.request, error, attempt + 1, cut)
-            if self._is_cached(retry) or self._recorded(retry, attempt + 1, cut) is not None:
+            if self._is_cached(retry) or self.recorded(retry, attempt + 1, cut) is not None:
                 return reply
         return None
+
+    def is_refetched(self, reply: ModelReply, asked: ModelRequest) -> bool:
+        """Whether a cached reply cannot be parsed and a new one is wanted in its place."""
+        is_readable = self._error(reply) is None
+        model = self.model
+        return (
+            not is_readable and isinstance(model, CachedModel) and model.mark_unreadable(asked.key)
+        )
 
     def _is_cached(self, asked: ModelRequest) -> bool:
         model = self.model

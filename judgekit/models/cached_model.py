@@ -79,8 +79,8 @@ class CachedModel(ModelAround):
         """The recorded replies to a request that are not served, latest first."""
         if self._refresh is True or not self.cacheable:
             return []
-        entries = self.cache.rejected(request.key)[::-1]
-        return [entry.reply.model_copy(update={"cached": True}) for entry in entries]
+        entries = self.cache.rejected(request.key)
+        return [entry.reply.model_copy(update={"cached": True}) for entry in entries[::-1]]
 
     def mark_unreadable(self, key: str) -> bool:
         """Note that the cached reply of a key cannot be parsed; whether it is fetched again."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from judgekit.errors import UnknownNameError
 from judgekit.testing.server_replies import (
-    COMPLETE,
+    ARRIVES_WHOLE,
     SERVER_FAULTS,
     ServedReply,
     ServedRequest,
@@ -101,7 +101,7 @@ class ChaosServer:
     @property
     def requests(self) -> list[ServedRequest]:
         """The requests so far, in the order of their arrival."""
-        return [ServedRequest(**seen) for seen in self._state()["requests"]]
+        return [ServedRequest(**one) for one in self._state()["requests"]]
 
     @property
     def n_requests(self) -> int:
@@ -214,7 +214,7 @@ class _Core:
         elif path == "/_release":
             loop, released = self._holding
             loop.call_soon_threadsafe(released.set)
-        requests = [asdict(seen) for seen in self._seen]
+        requests = [asdict(one) for one in self._seen]
         state = {"requests": requests, "counts": self._counts, "faults": self._faults}
         return json.dumps(state).encode()
 
@@ -258,60 +258,60 @@ class _Core:
             self._counts["connections"] += is_new
             is_new = False
             number = self._counts["requests"]
-            seen = ServedRequest(path, headers, json.loads(raw or b"{}"), number)
-            if not await self._answer(writer, seen):
+            request = ServedRequest(path, headers, json.loads(raw or b"{}"), number)
+            if not await self._answer(writer, request):
                 return
 
-    async def _answer(self, writer: asyncio.StreamWriter, seen: ServedRequest) -> bool:
+    async def _answer(self, writer: asyncio.StreamWriter, request: ServedRequest) -> bool:
         counts = self._counts
         counts["requests"] += 1
         self._in_flight += 1
         counts["most_in_flight"] = max(counts["most_in_flight"], self._in_flight)
         if self._keep_requests:
-            self._seen.append(seen)
+            self._seen.append(request)
         try:
-            reply, is_good = self._choose(seen)
+            reply, is_good = self._choose(request)
             if self._latency_s + reply.delay_s:
                 await asyncio.sleep(self._latency_s + reply.delay_s)
             if reply.is_held:
                 await self._holding[1].wait()
-            stays_open = await _send(writer, reply, reply.payload(seen))
+            stays_open = await _send(writer, reply, reply.payload(request))
             counts["good_replies"] += is_good
             return stays_open
         finally:
             self._in_flight -= 1
 
-    def _choose(self, seen: ServedRequest) -> tuple[ServedReply, bool]:
+    def _choose(self, request: ServedRequest) -> tuple[ServedReply, bool]:
         """The reply to a request, and whether it is a good one."""
-        chosen = self._scheduled(seen)
+        chosen = self._scheduled(request)
         if isinstance(chosen, str):
             self._faults[chosen] += chosen != "ok"
             fault = SERVER_FAULTS[chosen]
-            chosen = fault if isinstance(fault, ServedReply) else fault(seen)
+            chosen = fault if isinstance(fault, ServedReply) else fault(request)
         is_made = chosen.body is None and chosen.text is None
         if is_made:
-            text = self._reply if isinstance(self._reply, str) else self._reply(seen)
+            text = self._reply if isinstance(self._reply, str) else self._reply(request)
             chosen = replace(chosen, text=text)
         # What has its own text was written by the caller, who knows what it is worth.
         is_good = is_made and not chosen.message and not chosen.fields
-        return chosen, is_good and chosen.manner in COMPLETE and chosen.finish_reason == "stop"
+        return chosen, is_good and chosen.manner in ARRIVES_WHOLE and chosen.finish_reason == "stop"
 
-    def _scheduled(self, seen: ServedRequest) -> str | ServedReply:
+    def _scheduled(self, request: ServedRequest) -> str | ServedReply:
         script = self._script
         if script is None:
             return "ok"
         if isinstance(script, str | ServedReply):
             return script
         if isinstance(script, Mapping):
-            draw = random.Random(f"{self._seed}/{seen.number}").random()
+            draw = random.Random(f"{self._seed}/{request.number}").random()
             for name, share in script.items():
                 draw -= share
                 if draw < 0:
                     return name
             return "ok"
         if callable(script):
-            return script(seen)
-        turn = seen.number - self._n_before
+            return script(request)
+        turn = request.number - self._n_before
         return script[turn] if turn < len(script) else "ok"
 
 
@@ -346,7 +346,7 @@ async def _send(writer: asyncio.StreamWriter, reply: ServedReply, payload: bytes
         await asyncio.sleep(_STEP_S if manner in {"reset_headers", "reset_mid"} else 0)
     if manner in {"hang", "reset_before", "reset_headers", "reset_mid"}:
         writer.transport.abort()
-    return manner in COMPLETE and manner not in {"close_after", "no_length"}
+    return manner in ARRIVES_WHOLE and manner not in {"close_after", "no_length"}
 
 
 def _head(reply: ServedReply, n_bytes: int) -> bytes:

@@ -22,7 +22,7 @@ Manner = Literal[
 ]  # fmt: skip
 """How a reply is sent. The first five arrive whole; the others misbehave below HTTP."""
 
-COMPLETE = frozenset({"whole", "close_after", "no_length", "drip", "slow_headers"})
+ARRIVES_WHOLE = frozenset({"whole", "close_after", "no_length", "drip", "slow_headers"})
 _MIB = 1 << 20
 _WORTH = 0.75  # of a scale: the score of a good reply, 4 of 5
 
