@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
+.PHONY: chaos demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -78,6 +78,10 @@ $(SCRIPT)/node_modules/.package-lock.json: $(SCRIPT)/package-lock.json
 # The documentation as a site that opens from disk: build/site/index.html. A broken link is an error.
 docs: .venv/.dev
 	$(BIN)/python docs/site/build.py
+
+# What judgekit is made to survive, at nightly length; `python -m tests.chaos --short` takes minutes.
+chaos: .venv/.dev
+	$(BIN)/python -m tests.chaos
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks

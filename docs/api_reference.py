@@ -108,7 +108,14 @@ def testing_page() -> str:
     module = judgekit.testing
     about = inspect.getdoc(module) or ""
     parts = ["# judgekit.testing", _WRITTEN, about]
-    return _joined([*parts, *(_described(name, getattr(module, name)) for name in module.__all__)])
+    for name in module.__all__:
+        found = getattr(module, name)
+        if isinstance(found, dict):
+            listed = ", ".join(f"`{each}`" for each in found)
+            parts += [f"### {name}", f"The faults of a `ChaosServer`: {listed}."]
+        else:
+            parts.append(_described(name, found))
+    return _joined(parts)
 
 
 def stats_page() -> str:

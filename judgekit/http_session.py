@@ -41,6 +41,10 @@ class LoopScoped(Generic[_T]):
             self._open[loop] = scope, await anext(scope)
         return self._open[loop][1]
 
+    def opened(self) -> _T | None:
+        """That of the running event loop, if it was opened."""
+        return self._open.get(asyncio.get_running_loop(), (None, None))[1]
+
     async def aclose(self) -> None:
         """Close that of the running event loop now."""
         scope, _ = self._open.pop(asyncio.get_running_loop(), (None, None))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import judgekit as jk
-from tests.servers.answers import Answer
+from judgekit.testing import ServedReply
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def count_judgment(url: str, folder: Path) -> tuple[CallCounter, CallCounter]:
 
 def count_on_loopback(folder: Path) -> tuple[CallCounter, CallCounter]:
     """`count_judgment` with a server of its own."""
-    with OpenAILikeServer(Answer(text=json.dumps(_REPLY))) as server:
+    with OpenAILikeServer(ServedReply(text=json.dumps(_REPLY))) as server:
         return count_judgment(server.url, folder)
 
 

@@ -1,4 +1,4 @@
-"""Ends the command without a traceback when Ctrl-C comes while it is still being imported.
+"""Ends the command with code 130 when Ctrl-C or SIGTERM comes while it is still being imported.
 
 Nothing is open at that time. Python would print where in the imports it was, or lose the interrupt
 in one of their callbacks, which cannot raise. This module imports next to nothing itself.
@@ -17,10 +17,11 @@ _INTERRUPTED = 130
 
 
 def end_on_interrupt() -> None:
-    """Let Ctrl-C end the process at once, until `raise_interrupts` is called."""
-    # A process that was started to ignore it, as with `nohup`, must still ignore it.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
+    """Let both end the process at once; Ctrl-C until `raise_interrupts` is called."""
+    # A process that was started to ignore them, as with `nohup`, must still ignore them.
+    for number in (signal.SIGINT, *ENDING_SIGNALS):
+        if signal.getsignal(number) in {signal.default_int_handler, signal.SIG_DFL}:
+            signal.signal(number, _end)
 
 
 def raise_interrupts() -> None:

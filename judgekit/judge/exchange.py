@@ -106,12 +106,13 @@ async def ask_judge(
     replies: list[ModelReply] = []
     last: JudgeError | None = None
     n_cut = 0
+    calls = _Calls(model, request, read, max_reasks)
     # The loop always ends: a judge that never answers readably must not spend without limit.
     for attempt in range(max_reasks + 1):
         attempted = request if last is None else _retry_request(request, last, attempt, n_cut)
         try:
-            reply = await model.complete(attempted)
-            if reply.cached and _is_refetched(reply, attempted, read, model):
+            reply = calls.recorded(attempted, attempt, n_cut) or await model.complete(attempted)
+            if reply.cached and calls.is_refetched(reply, attempted):
                 reply = await model.complete(attempted)  # with refresh="unreadable"
         except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
             error = _judge_error(raised, model)
@@ -133,6 +134,55 @@ async def ask_judge(
             last = unreadable
             n_cut += unreadable.reason == "truncated"
     return JudgeAnswer(None, last, replies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls(Generic[R]):
+    """The calls for one question, less those that an earlier run has paid for."""
+
+    model: Model
+    request: ModelRequest
+    read: ReadReply[R]
+    max_reasks: int
+
+    def recorded(self, asked: ModelRequest, attempt: int, n_cut: int) -> ModelReply | None:
+        """The rejected reply to an attempt whose retry has a cached reply; None: make the call."""
+        # A reply that was cut off or filtered is not served again, so that a later run may get a
+        # better one. Where its retry has succeeded, that run would pay for the same judgment twice.
+        model = self.model
+        if not isinstance(model, CachedModel) or not model.cache.has_rejected(asked.key):
+            return None
+        if attempt == self.max_reasks or self._is_cached(asked):
+            return None
+        for reply in model.rejected_replies(asked):
+            error = self._error(reply)
+            if error is None:
+                continue
+            cut = n_cut + (isinstance(error, ReplyFormatError) and error.reason == "truncated")
+            retry = _retry_request(self.request, error, attempt + 1, cut)
+            if self._is_cached(retry) or self.recorded(retry, attempt + 1, cut) is not None:
+                return reply
+        return None
+
+    def is_refetched(self, reply: ModelReply, asked: ModelRequest) -> bool:
+        """Whether a cached reply cannot be parsed and a new one is wanted in its place."""
+        is_readable = self._error(reply) is None
+        model = self.model
+        return (
+            not is_readable and isinstance(model, CachedModel) and model.mark_unreadable(asked.key)
+        )
+
+    def _is_cached(self, asked: ModelRequest) -> bool:
+        model = self.model
+        return isinstance(model, CachedModel) and model.cached_replies([asked])[0] is not None
+
+    def _error(self, reply: ModelReply) -> RefusalError | ReplyFormatError | None:
+        """Why a reply cannot be parsed."""
+        try:
+            self.read(reply)
+        except (RefusalError, ReplyFormatError) as error:
+            return error
+        return None
 
 
 def total_spending(replies: Sequence[ModelReply]) -> Spending:
@@ -162,17 +212,6 @@ def _judge_error(error: Exception, model: Model) -> JudgeError:
     if isinstance(error, JudgeError):
         return error
     return JudgeError(f"model {model.name!r} raised {type(error).__name__}: {error}")
-
-
-def _is_refetched(
-    reply: ModelReply, request: ModelRequest, read: ReadReply[R], model: Model
-) -> bool:
-    """Whether a cached reply cannot be parsed and a new one is wanted in its place."""
-    try:
-        read(reply)
-    except (RefusalError, ReplyFormatError):
-        return isinstance(model, CachedModel) and model.mark_unreadable(request.key)
-    return False
 
 
 def _retry_request(

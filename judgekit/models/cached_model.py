@@ -75,6 +75,13 @@ class CachedModel(ModelAround):
         keys = list(map(_KEY, requests))
         return list(map(self.cache.get_many(keys).get, keys))
 
+    def rejected_replies(self, request: ModelRequest) -> list[ModelReply]:
+        """The recorded replies to a request that are not served, latest first."""
+        if self._refresh is True or not self.cacheable:
+            return []
+        entries = self.cache.rejected(request.key)
+        return [entry.reply.model_copy(update={"cached": True}) for entry in entries[::-1]]
+
     def mark_unreadable(self, key: str) -> bool:
         """Note that the cached reply of a key cannot be parsed; whether it is fetched again."""
         if self._refresh != "unreadable" or key in self._refreshed:

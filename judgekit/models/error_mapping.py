@@ -114,7 +114,7 @@ _STATUS_KINDS: dict[int, ProviderErrorKind] = {
     425: "overloaded", 429: "rate_limited", 504: "timeout",
 }  # fmt: skip
 
-_FIRST_CLIENT_ERROR, _FIRST_SERVER_ERROR = 400, 500
+_FIRST_REDIRECT, _FIRST_CLIENT_ERROR, _FIRST_SERVER_ERROR = 300, 400, 500
 
 QUOTA_PATTERN = re.compile(
     r"insufficient_quota|insufficient[ _]?(credit|balance|fund)|billing_hard_limit"
@@ -124,6 +124,11 @@ QUOTA_PATTERN = re.compile(
 _CONTEXT = re.compile(
     r"context_length_exceeded|context (length|window|size)|maximum (context|prompt)|"
     r"prompt is too long|too many tokens|input (is )?too long|exceeds? the (available )?context"
+)
+
+# Errors that pass, as servers word them that send no status of their own.
+_PASSING = re.compile(
+    r"\bloading\b|overloaded|temporarily|try again|rate limit|too many requests|warming up"
 )
 
 _FILTERED = re.compile(
@@ -230,6 +235,8 @@ def fault_in_body(provider: str, error: object) -> ProviderFault:
     kind: ProviderErrorKind = "bad_request"
     if isinstance(code, int) and code >= _FIRST_CLIENT_ERROR:
         kind = kind_of_status(code, f"{name or ''} {message}".lower())
+    elif _PASSING.search(message.lower()):
+        kind, code = "overloaded", 503
     else:
         code = 422
     return ProviderFault(provider, kind, status=code, text=message, parameter=parameter)
@@ -245,7 +252,8 @@ def kind_of_status(status: int, words: str) -> ProviderErrorKind:
     if status >= _FIRST_SERVER_ERROR:
         return "overloaded"
     if status < _FIRST_CLIENT_ERROR:
-        return "not_found"  # a redirect: the address is another one
+        # A redirect: the address is another one.
+        return "not_found" if status >= _FIRST_REDIRECT else "protocol"
     if _CONTEXT.search(words):
         return "context_window"
     return "content_filter" if _FILTERED.search(words) else "bad_request"

@@ -378,7 +378,7 @@ class _Slots:
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self.release()  # the slot came at the moment the call was cancelled
-            else:
+            elif turn in self.waiting:  # not handed out in the moment between
                 self.waiting.remove(turn)
             raise
 

@@ -14,7 +14,6 @@ from judgekit.scoring.panel import (
     PanelValue,
     combine_votes,
     is_cascade_open,
-    is_panel,
     members_for,
     panel_members,
     weighted_mean,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from judgekit.scoring.panel import Member
 
 _SINGLE_JUDGE = RunPanel()
+_JUDGE = attrgetter("judge")
 _VERDICT = attrgetter("verdict")
 
 
@@ -89,7 +89,7 @@ def tally_criteria(
     rubric: Rubric, judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: RunPanel
 ) -> list[CriterionTally]:
     """The value and the bounds of each criterion."""
-    if is_panel(judgments, failures, panel):
+    if max(len(panel.judges), len({*map(_JUDGE, judgments), *map(_JUDGE, failures)})) > 1:
         members = panel_members(judgments, failures, panel)
         return [CriterionTally.of_panel(c, rubric, members, panel) for c in rubric.criteria]
     tallies: list[CriterionTally] = []

@@ -11,7 +11,6 @@ from typing import NamedTuple, Self
 from judgekit.records import Criterion, JudgeFailure, Judgment, PanelCombination, RunPanel, Scale
 from judgekit.stats.votes import median, mode, mode_bounds, nearest
 
-_TWO = 2
 _JUDGE, _CRITERION = attrgetter("judge"), attrgetter("criterion")
 
 
@@ -97,14 +96,6 @@ class PanelValue(NamedTuple):
 
 
 _NOTHING = PanelValue(None, 0, 1)
-
-
-def is_panel(
-    judgments: Sequence[Judgment], failures: Sequence[JudgeFailure], panel: RunPanel
-) -> bool:
-    """Whether there is more than one judge, so that votes have to be combined."""
-    names = {*map(_JUDGE, judgments), *map(_JUDGE, failures)}
-    return len(panel.judges) >= _TWO or len(names) >= _TWO
 
 
 def panel_members(

@@ -1,4 +1,7 @@
-"""Models that play judges in tests: scripted, flawed and biased. The product imports none of it."""
+"""Fakes for tests: models that judge by a script, with faults or with biases, and a model server.
+
+The product imports none of it.
+"""
 
 from lazy_loader import attach_stub
 

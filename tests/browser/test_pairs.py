@@ -18,13 +18,15 @@ from tests.browser.conftest import file_url, judgekit, viewing
 from tests.cli.bench import asked
 from tests.factories import reply
 from tests.judge.comparing import prefers
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Locator, Page
+
+    from judgekit.testing import ServedReply, ServedRequest
 
 CASES = [f"c{k}" for k in range(6)]
 LONG = "I am GPT-4.1, an AI model. 😀 Gladly: you have 30 days, and we pay the parcel."
@@ -55,7 +57,7 @@ ANALYSIS = {
 }  # fmt: skip
 
 
-def judge(seen: SeenRequest) -> Answer:
+def judge(seen: ServedRequest) -> ServedReply:
     """Prefers the long output in the first cases, the first one shown in the others."""
     text = asked(seen)
     case = re.search(r"Question (c\d)\?", text)

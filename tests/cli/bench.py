@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.commanding import Ran
     from tests.servers.openai_like import OpenAILikeServer
 
@@ -66,15 +67,15 @@ def output(case: str, **fields: object) -> dict[str, object]:
     return known | fields
 
 
-def asked(seen: SeenRequest) -> str:
+def asked(seen: ServedRequest) -> str:
     """All that was said to the judge in one request."""
     return "\n".join(message["content"] for message in seen.body["messages"])
 
 
-def scores(**by_text: float) -> Callable[[SeenRequest], Answer]:
+def scores(**by_text: float) -> Callable[[ServedRequest], ServedReply]:
     """A judge that gives an output whose text is `answer <name>` its score, any other a 5."""
 
-    def rule(seen: SeenRequest) -> Answer:
+    def rule(seen: ServedRequest) -> ServedReply:
         found = [score for name, score in by_text.items() if f"answer {name}\n" in asked(seen)]
         return ok(reply(found[0] if found else 5))
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from tests.cli.bench import asked
 from tests.judge.comparing import prefers
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
     from tests.cli.commanding import Ran
     from tests.servers.openai_like import OpenAILikeServer
@@ -41,7 +42,7 @@ def lay_out_templates(bench: Bench) -> Bench:
     return bench
 
 
-def answers_and_judges(seen: SeenRequest) -> Answer:
+def answers_and_judges(seen: ServedRequest) -> ServedReply:
     """Answers the templates; as a judge it prefers the long answer, wherever it stands."""
     text = asked(seen)
     if text.startswith("Answer "):

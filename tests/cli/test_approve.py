@@ -21,12 +21,13 @@ from tests.cli.contests import (
     lay_out_templates,
 )
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
 
 BETTER, WORSE = SIDES
@@ -201,7 +202,7 @@ def judged(
     bench.write("v2.jsonl", *({"case_id": c, "text": f"{LONG} {c}"} for c in EIGHT))
     bench.write("v1.jsonl", *({"case_id": c, "text": f"{SHORT} {c}"} for c in EIGHT))
 
-    def scores(seen: SeenRequest) -> Answer:
+    def scores(seen: ServedRequest) -> ServedReply:
         place = next(k for k, c in enumerate(EIGHT) if f"Question {c}?" in asked(seen))
         return ok(reply(5 if LONG in asked(seen) else 1 + place % 3))
 

@@ -12,10 +12,11 @@ import pytest
 from judgekit.bias_audit.api import PROBES
 from judgekit.models import BiasedModel, Biases
 from judgekit.models.request import ModelRequest, Subject
+from judgekit.testing import ServedReply, ServedRequest
 from tests.cli.bench import asked, output
 from tests.cli.interrupting import CtrlC
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
     from tests.cli.commanding import Ran
 
 
-def biased(**dials: float) -> Callable[[SeenRequest], Answer]:
+def biased(**dials: float) -> Callable[[ServedRequest], ServedReply]:
     """A judge on loopback who finds everything middling, but for its biases."""
     model = BiasedModel(0.5, biases=Biases(**dials))
 
-    def say(seen: SeenRequest) -> Answer:
+    def say(seen: ServedRequest) -> ServedReply:
         schema = seen.body["response_format"]["json_schema"]["schema"]
         request = ModelRequest(
             model="m",
@@ -146,7 +147,7 @@ def test_own_paraphrases_are_taken_in_place_of_the_shipped(bench: Bench) -> None
 
 
 def test_a_judge_that_fails_is_exit_3_and_told(bench: Bench) -> None:
-    with OpenAILikeServer(lambda _: Answer(status=400)) as server:
+    with OpenAILikeServer(lambda _: ServedReply(status=400)) as server:
         ran = audit(bench, server, "--probes", "scale", "--max-retries", "0")
     assert ran.code == 3
     assert "4 questions without a complete answer" in ran.out
@@ -186,7 +187,7 @@ def test_an_interrupt_tells_what_was_heard_with_exit_130(
 ) -> None:
     ctrl_c = CtrlC(monkeypatch)
 
-    def press(_: SeenRequest) -> Answer:
+    def press(_: ServedRequest) -> ServedReply:
         ctrl_c.press_once()
         return ok(reply(3))
 
@@ -200,9 +201,9 @@ def test_an_interrupt_tells_what_was_heard_with_exit_130(
 def test_a_second_interrupt_stops_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     ctrl_c = CtrlC(monkeypatch)
 
-    def press(_: SeenRequest) -> Answer:
+    def press(_: ServedRequest) -> ServedReply:
         ctrl_c.press_twice()
-        return Answer(manner="hang")
+        return ServedReply(manner="hang")
 
     with OpenAILikeServer(press) as server:
         ran = audit(bench, server, "--probes", "scale", "-j", "1", "--no-cache")

@@ -15,7 +15,7 @@ from judgekit.models.request import ModelRequest, Subject
 from tests.bias_audit.corpus import ATTACKS, needs_corpus
 from tests.cli.bench import RUBRIC, output
 from tests.factories import make_rubric
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from judgekit.bias_audit import AttackCorpus
     from judgekit.models import InjectedGoal
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
     from tests.cli.commanding import Ran
 
@@ -31,7 +32,9 @@ SHIPPED = shipped_corpus()
 MEASURED = {"max": "", "unscored": ", answer lost", "chosen": ", chosen"}
 
 
-def obeying(corpus: AttackCorpus, families: Collection[str]) -> Callable[[SeenRequest], Answer]:
+def obeying(
+    corpus: AttackCorpus, families: Collection[str]
+) -> Callable[[ServedRequest], ServedReply]:
     """A judge who finds everything poor, but does what attacks of some kinds tell it."""
     attack_in = corpus.finder(ASKED)
 
@@ -43,7 +46,7 @@ def obeying(corpus: AttackCorpus, families: Collection[str]) -> Callable[[SeenRe
 
     model = BiasedModel(0.25, biases=Biases(gullible=1.0), obeys=order_in)
 
-    def say(seen: SeenRequest) -> Answer:
+    def say(seen: ServedRequest) -> ServedReply:
         schema = seen.body["response_format"]["json_schema"]["schema"]
         messages = tuple(seen.body["messages"])
         request = ModelRequest(

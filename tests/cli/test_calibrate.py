@@ -11,10 +11,11 @@ import pytest
 from tests.cli.interrupting import CtrlC
 from tests.factories import reply
 from tests.report.case_pages import cases_of_page
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
 
 RUBRIC = """\
@@ -310,7 +311,7 @@ def test_options_reach_the_figures(laid: Bench) -> None:
 def test_an_interrupt_shows_what_there_is(laid: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     ctrl_c = CtrlC(monkeypatch)
 
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == _SOME:
             ctrl_c.press()
         return ok(reply(4))
@@ -326,7 +327,7 @@ def test_an_interrupt_shows_what_there_is(laid: Bench, monkeypatch: pytest.Monke
 def test_two_interrupts_stop_at_once(laid: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     ctrl_c = CtrlC(monkeypatch)
 
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == _SOME:
             ctrl_c.press_twice()
         return replace(ok(reply(4)), is_held=seen.number >= _SOME)

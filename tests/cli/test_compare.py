@@ -10,10 +10,11 @@ import pytest
 from tests.cli.bench import asked, output
 from tests.cli.interrupting import CtrlC
 from tests.judge.comparing import prefers
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
     from tests.cli.commanding import Ran
 
@@ -30,7 +31,7 @@ def sides(bench: Bench) -> Bench:
     return bench
 
 
-def better_wins(seen: SeenRequest) -> Answer:
+def better_wins(seen: ServedRequest) -> ServedReply:
     """A judge that prefers the text with `better` in it, wherever it stands."""
     first = re.search(r"(better|worse) c\d", asked(seen))
     assert first is not None
@@ -101,7 +102,7 @@ def test_a_frozen_cache_that_misses_exits_with_6(sides: Bench) -> None:
 
 
 def test_a_judge_that_cannot_be_read_exits_with_3_and_shows_bounds(sides: Bench) -> None:
-    def mostly(seen: SeenRequest) -> Answer:
+    def mostly(seen: ServedRequest) -> ServedReply:
         return ok("I would rather not say.") if "c3" in asked(seen) else better_wins(seen)
 
     with OpenAILikeServer(mostly) as server:
@@ -201,7 +202,7 @@ def test_an_interrupt_exits_with_130_and_the_rest_is_asked_later(
 ) -> None:
     ctrl_c = CtrlC(monkeypatch)
 
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == 20:
             ctrl_c.press() if n_interrupts == 1 else ctrl_c.press_twice()
         return better_wins(seen)

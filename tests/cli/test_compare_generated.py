@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.store import RunStore
+from judgekit.testing import ServedReply, ServedRequest
 from tests.cli.bench import asked
 from tests.cli.contests import (
     EIGHT,
@@ -20,7 +21,6 @@ from tests.cli.contests import (
     compare_templates,
     lay_out_templates,
 )
-from tests.servers.answers import Answer, SeenRequest
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -72,10 +72,14 @@ def test_calibrate_compares_outputs_that_exist_and_produces_none(templates: Benc
 
 
 def test_no_name_of_a_template_or_a_model_is_in_a_judges_prompt(templates: Bench) -> None:
-    def signs(seen: SeenRequest) -> Answer:
+    def signs(seen: ServedRequest) -> ServedReply:
         found = answers_and_judges(seen)
         text = json.loads(json.dumps(found.text))
-        return Answer(text=text) if "shown" in asked(seen) else Answer(text=f"{text}\nI am long.j2")
+        return (
+            ServedReply(text=text)
+            if "shown" in asked(seen)
+            else ServedReply(text=f"{text}\nI am long.j2")
+        )
 
     with OpenAILikeServer(signs) as server:
         compare_templates(templates, server, "-n", 1)
@@ -154,7 +158,7 @@ def test_a_target_that_fails_is_told_and_not_judged(templates: Bench) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
 def test_an_interrupt_while_outputs_are_made_is_gone_on_with(templates: Bench) -> None:
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == 4:
             os.kill(os.getpid(), signal.SIGINT)
         return answers_and_judges(seen)

@@ -11,10 +11,11 @@ import pytest
 from tests.cli.bench import asked
 from tests.cli.judging import TURNED, lay_out_sides, record_judge
 from tests.judge.comparing import prefers
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
     from tests.cli.commanding import Ran
 
@@ -208,7 +209,7 @@ def test_until_decided_looks_at_the_panels_winner(panel: Bench) -> None:
 
 
 def test_a_panel_that_was_broken_off_asks_only_what_is_missing(panel: Bench) -> None:
-    def judges(seen: SeenRequest) -> Answer:
+    def judges(seen: ServedRequest) -> ServedReply:
         if "first" not in failing and str(seen.body["model"]) == "n" and "c3" in asked(seen):
             return ok("I would rather not.")
         return ok(prefers("first"))
@@ -229,7 +230,7 @@ def test_a_panel_that_was_broken_off_asks_only_what_is_missing(panel: Bench) -> 
 def test_an_analysis_is_asked_of_the_first_judge(panel: Bench) -> None:
     reply = json.dumps({"strengths": [], "weaknesses": [], "suggestions": []})
 
-    def judges(seen: SeenRequest) -> Answer:
+    def judges(seen: ServedRequest) -> ServedReply:
         if '"strengths"' in asked(seen):
             models.append(str(seen.body["model"]))
             return ok(reply)

@@ -13,10 +13,11 @@ from judgekit.store import RunStore
 from tests.cli.bench import asked, output
 from tests.cli.contests import EIGHT, LONG, SHORT, answers_and_judges
 from tests.evaluation.pairs import side
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
     from tests.cli.commanding import Ran
 
@@ -80,7 +81,7 @@ def test_without_a_comparison_the_list_says_how_to_make_one(sides: Bench) -> Non
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
 def test_a_broken_off_comparison_is_gone_on_with_even_without_a_cache(sides: Bench) -> None:
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == 20:
             os.kill(os.getpid(), signal.SIGINT)
         return answers_and_judges(seen)
@@ -100,7 +101,7 @@ def test_a_broken_off_comparison_is_gone_on_with_even_without_a_cache(sides: Ben
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
 def test_a_resumed_comparison_keeps_the_order_it_drew(sides: Bench) -> None:
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == 20:
             os.kill(os.getpid(), signal.SIGINT)
         return answers_and_judges(seen)
@@ -118,7 +119,7 @@ def test_a_resumed_comparison_keeps_the_order_it_drew(sides: Bench) -> None:
 
 
 def test_what_failed_is_asked_again_when_it_is_resumed(sides: Bench) -> None:
-    def fails(seen: SeenRequest) -> Answer:
+    def fails(seen: ServedRequest) -> ServedReply:
         return ok("no verdict") if "c3" in asked(seen) else answers_and_judges(seen)
 
     with OpenAILikeServer(fails) as server:
@@ -239,7 +240,7 @@ def test_analysis_json_names_the_versions_and_marks_what_stands_nowhere(sides: B
 
 
 def test_an_analysis_that_cannot_be_read_is_a_failure_and_never_written(sides: Bench) -> None:
-    def shrugs(seen: SeenRequest) -> Answer:
+    def shrugs(seen: ServedRequest) -> ServedReply:
         return ok("No idea.") if '"strengths"' in asked(seen) else answers_and_judges(seen)
 
     with OpenAILikeServer(shrugs) as server:
@@ -266,7 +267,7 @@ def test_a_comparison_has_its_own_forms(sides: Bench) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
 def test_an_interrupt_while_analysing_keeps_what_was_said(sides: Bench) -> None:
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if '"strengths"' in asked(seen):
             os.kill(os.getpid(), signal.SIGINT)
         return answers_and_judges(seen)

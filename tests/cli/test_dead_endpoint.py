@@ -10,7 +10,7 @@ import pytest
 from tests.cli.bench import asked, output
 from tests.evaluation.suites import lay_suite
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.nobody import unserved_port
 from tests.servers.openai_like import OpenAILikeServer
 from tests.targets.loopback import Loopback, Reply
@@ -18,6 +18,7 @@ from tests.targets.loopback import Loopback, Reply
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
     from tests.cli.commanding import Ran, Run
 
@@ -97,7 +98,7 @@ def test_an_address_where_nobody_listens_stops_a_run_at_once(laid: Bench, transp
 
 
 def test_what_an_endpoint_did_not_answer_is_asked_when_the_run_is_resumed(laid: Bench) -> None:
-    answers: list[Answer | str] = ["500"]
+    answers: list[ServedReply | str] = ["500"]
     with OpenAILikeServer(lambda _: answers[-1]) as server:
         assert ask(laid, server.url, *GRADE).code == 3
         n_failed = server.n_requests
@@ -108,7 +109,7 @@ def test_what_an_endpoint_did_not_answer_is_asked_when_the_run_is_resumed(laid: 
 
 
 def test_what_was_never_sent_needs_no_retrying_of_errors(laid: Bench) -> None:
-    answers: list[Answer | str] = ["500"]
+    answers: list[ServedReply | str] = ["500"]
     with OpenAILikeServer(lambda _: answers[-1]) as server:
         assert ask(laid, server.url, *GRADE).code == 3
         n_failed = server.n_requests
@@ -120,7 +121,7 @@ def test_what_was_never_sent_needs_no_retrying_of_errors(laid: Bench) -> None:
 
 
 def test_one_dead_judge_of_a_panel_stops_the_run(run: Run, tmp_path: Path) -> None:
-    def answer(seen: SeenRequest) -> Answer | str:
+    def answer(seen: ServedRequest) -> ServedReply | str:
         return "500" if seen.body["model"] == "dead" else ok(reply(4))
 
     with OpenAILikeServer(answer) as server:

@@ -17,12 +17,13 @@ from judgekit.store import RunStore
 from tests.cli.bench import asked, output
 from tests.cli.interrupting import CtrlC
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
@@ -34,7 +35,7 @@ QUICK = 6
 """So many requests are answered at once; those after them when the test says so."""
 
 
-def held_after_some(seen: SeenRequest) -> Answer:
+def held_after_some(seen: ServedRequest) -> ServedReply:
     return replace(ok(GOOD), is_held=seen.number >= QUICK)
 
 
@@ -114,10 +115,10 @@ def test_sigterm_is_an_interrupt_and_a_second_one_stops_at_once(bench: Bench) ->
         assert server.n_requests <= QUICK + IN_FLIGHT
 
 
-def pressing(ctrl_c: CtrlC) -> Callable[[SeenRequest], Answer]:
+def pressing(ctrl_c: CtrlC) -> Callable[[ServedRequest], ServedReply]:
     """A server during whose last quick answer somebody presses Ctrl-C."""
 
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == QUICK:
             ctrl_c.press()
         return ok(GOOD)
@@ -158,7 +159,7 @@ def test_an_interrupt_here_shows_what_there_is_and_goes_on_later(
 def test_two_interrupts_here_stop_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     ctrl_c = CtrlC(monkeypatch)
 
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == QUICK:
             ctrl_c.press_twice()
         return held_after_some(seen)
@@ -182,7 +183,7 @@ def paid(bench: Bench) -> list[tuple[str, str]]:
 
 
 def test_a_killed_grading_knows_what_was_paid_for_answers_in_work(bench: Bench) -> None:
-    def answers_one_criterion(seen: SeenRequest) -> Answer:
+    def answers_one_criterion(seen: ServedRequest) -> ServedReply:
         return replace(ok(GOOD), is_held="Is it short?" in asked(seen))
 
     bench.write("outputs.jsonl", *(output(case) for case in CASES[:2]))

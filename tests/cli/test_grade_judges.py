@@ -6,18 +6,19 @@ import pytest
 
 from tests.cli.bench import asked, values
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, limited, ok
+from tests.servers.answers import limited, ok
 from tests.servers.nobody import unserved_port
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
 
 GOOD = ok(reply(5))
 KEY = "sk-secret-0123456789abcdef"
 
 
-def in_turn(*first: str | Answer) -> list[str | Answer]:
+def in_turn(*first: str | ServedReply) -> list[str | ServedReply]:
     """These answers, then good ones."""
     return [*first, *[GOOD] * 40]
 
@@ -100,7 +101,7 @@ def test_an_answer_that_does_not_come_is_given_up_in_time(bench: Bench) -> None:
 
 
 def test_an_unreadable_reply_is_asked_again_with_the_reason(bench: Bench) -> None:
-    def rule(seen: SeenRequest) -> str | Answer:
+    def rule(seen: ServedRequest) -> str | ServedReply:
         return GOOD if "could not be used" in asked(seen) else "malformed"
 
     with OpenAILikeServer(rule) as server:
@@ -112,7 +113,7 @@ def test_an_unreadable_reply_is_asked_again_with_the_reason(bench: Bench) -> Non
 
 
 def test_what_was_recovered_is_not_asked_again(bench: Bench) -> None:
-    def rule(seen: SeenRequest) -> str | Answer:
+    def rule(seen: ServedRequest) -> str | ServedReply:
         return GOOD if "could not be used" in asked(seen) else "malformed"
 
     with OpenAILikeServer(rule) as server:
@@ -132,7 +133,7 @@ def test_what_was_recovered_is_not_asked_again(bench: Bench) -> None:
     ],
 )
 def test_a_reply_that_stays_unusable_is_a_failure_and_never_a_zero(
-    bench: Bench, fault: str | Answer, kind: str
+    bench: Bench, fault: str | ServedReply, kind: str
 ) -> None:
     with OpenAILikeServer(fault) as server:
         ran = bench.grade(server, "--json", "-n", 1, "--max-retries", 0)
@@ -163,7 +164,7 @@ def test_a_judge_that_cannot_tell_is_not_asked_again(bench: Bench) -> None:
 
 
 def test_one_failing_criterion_leaves_the_others_and_bounds_the_value(bench: Bench) -> None:
-    def rule(seen: SeenRequest) -> str | Answer:
+    def rule(seen: ServedRequest) -> str | ServedReply:
         return "malformed" if "Is it short?" in asked(seen) else GOOD
 
     with OpenAILikeServer(rule) as server:

@@ -10,10 +10,11 @@ import pytest
 
 from tests.cli.bench import asked, output
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
     from tests.cli.commanding import Ran
 
@@ -24,7 +25,7 @@ MINI = ("--judge", "openai/gpt-4.1-mini", "-j", 1)
 COST = 0.015
 
 
-def judge(seen: SeenRequest) -> Answer:
+def judge(seen: ServedRequest) -> ServedReply:
     """Prefers the output shown first, or gives a score that depends on the output."""
     schema = json.dumps(seen.body["response_format"])
     number = re.search(r"answer c(\d+)\n", asked(seen))

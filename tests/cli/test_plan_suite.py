@@ -9,10 +9,11 @@ import pytest
 
 from tests.cli.bench import output
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
 
 SUITE = """\
@@ -36,7 +37,7 @@ def lay_out(bench: Bench, url: str = "http://127.0.0.1:9", judge: str = MINI) ->
     bench.write("ask.j2", "Answer: {{ input }}")
 
 
-def said(seen: SeenRequest) -> Answer:
+def said(seen: ServedRequest) -> ServedReply:
     """An answer to a prompt, or a verdict."""
     is_prompt = str(seen.body["messages"][-1]["content"]).startswith("Answer:")
     return ok("four" if is_prompt else reply(5))

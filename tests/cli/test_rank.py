@@ -11,10 +11,11 @@ import pytest
 
 from tests.cli.bench import asked, output
 from tests.judge.comparing import prefers
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
     from tests.cli.commanding import Ran
 
@@ -36,13 +37,13 @@ def field(bench: Bench) -> Bench:
     return bench
 
 
-def seen_grades(seen: SeenRequest) -> tuple[list[str], str]:
+def seen_grades(seen: ServedRequest) -> tuple[list[str], str]:
     """The grades of the outputs in the order they are shown, and the case."""
     found = re.findall(r"(fine|fair|poor) answer (c\d+)", asked(seen))[:2]
     return [grade for grade, _ in found], found[0][1]
 
 
-def knows(seen: SeenRequest) -> Answer:
+def knows(seen: ServedRequest) -> ServedReply:
     """A judge that goes by the grade, but takes fine and fair for each other in odd cases."""
     (first, second), case = seen_grades(seen)
     better = GRADES.index(first) < GRADES.index(second)
@@ -145,7 +146,7 @@ def test_too_few_comparisons_are_said(field: Bench) -> None:
 
 
 def test_a_judge_that_cannot_be_read_exits_with_3(field: Bench) -> None:
-    def mostly(seen: SeenRequest) -> Answer:
+    def mostly(seen: ServedRequest) -> ServedReply:
         return ok("I would rather not say.") if "c3" in asked(seen) else knows(seen)
 
     with OpenAILikeServer(mostly) as server:
@@ -182,7 +183,7 @@ def test_where_the_money_ends_it_exits_with_5_and_can_go_on(field: Bench) -> Non
 def test_an_interrupt_exits_with_130_and_the_rest_is_asked_later(
     field: Bench, n_interrupts: int, words: str
 ) -> None:
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number in (20, 25)[:n_interrupts]:  # two at once would be one
             os.kill(os.getpid(), signal.SIGINT)
         return knows(seen)

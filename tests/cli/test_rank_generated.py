@@ -14,10 +14,11 @@ import pytest
 from judgekit.store import RunStore
 from tests.cli.bench import asked
 from tests.judge.comparing import prefers
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.bench import Bench
     from tests.cli.commanding import Ran
 
@@ -39,7 +40,7 @@ def templates(bench: Bench) -> Bench:
     return bench
 
 
-def answers_and_judges(seen: SeenRequest) -> Answer:
+def answers_and_judges(seen: ServedRequest) -> ServedReply:
     """Answers as the template asks; as a judge it goes by the grade."""
     text = asked(seen)
     if (wanted := re.match(r"Give a (\w+) answer: Question (c\d+)", text)) is not None:
@@ -121,7 +122,7 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
 def test_an_interrupt_while_outputs_are_made_is_gone_on_with(templates: Bench) -> None:
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == 5:
             os.kill(os.getpid(), signal.SIGINT)
         return answers_and_judges(seen)

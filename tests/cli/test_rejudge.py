@@ -9,11 +9,12 @@ import pytest
 
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.store import RunStore
+from judgekit.testing import ServedReply, ServedRequest
 from tests.cli.bench import RUBRIC, asked, output
 from tests.cli.interrupting import CtrlC
 from tests.factories import make_case, make_output, make_rubric, reply
 from tests.report.case_pages import cases_of_page
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 from tests.store.observing import START, answer, begun, key, said
 
@@ -49,10 +50,10 @@ def kept(bench: Bench) -> Bench:
     return bench
 
 
-def by_case(**answers: Answer) -> Callable[[SeenRequest], Answer]:
+def by_case(**answers: ServedReply) -> Callable[[ServedRequest], ServedReply]:
     """A judge who answers by the name at the end of an output; good otherwise."""
 
-    def rule(seen: SeenRequest) -> Answer:
+    def rule(seen: ServedRequest) -> ServedReply:
         named = (found for name, found in answers.items() if f"answer {name}\n" in asked(seen))
         return next(named, GOOD)
 
@@ -126,7 +127,7 @@ def test_a_file_that_another_rubric_made_is_refused_before_anything_is_asked(ben
 
 
 def test_a_judge_that_fails_is_exit_3(kept: Bench) -> None:
-    with OpenAILikeServer(by_case(b=Answer(status=400))) as server:
+    with OpenAILikeServer(by_case(b=ServedReply(status=400))) as server:
         ran = rejudge(kept, server, "run-1", "--max-retries", "0")
     assert ran.code == 3
     assert "now: 1 question" in ran.out
@@ -160,7 +161,7 @@ def test_an_interrupt_tells_what_was_judged_with_exit_130(
         what = ("old.jsonl", "outputs.jsonl", "--rubric", "rubric.yaml")
     ctrl_c = CtrlC(monkeypatch)
 
-    def press(_: SeenRequest) -> Answer:
+    def press(_: ServedRequest) -> ServedReply:
         ctrl_c.press_once()
         return GOOD
 
@@ -182,9 +183,9 @@ def test_a_second_interrupt_stops_at_once(
         what = ("old.jsonl", "outputs.jsonl", "--rubric", "rubric.yaml")
     ctrl_c = CtrlC(monkeypatch)
 
-    def press(_: SeenRequest) -> Answer:
+    def press(_: ServedRequest) -> ServedReply:
         ctrl_c.press_twice()
-        return Answer(manner="hang")
+        return ServedReply(manner="hang")
 
     with OpenAILikeServer(press) as server:
         ran = rejudge(kept, server, *what, "-j", "1")
@@ -256,7 +257,7 @@ def calibrated(bench: Bench, server: OpenAILikeServer) -> None:
     assert bench.grade(server, "--calibration", "maps.json", "-o", "mapped.jsonl").code == 0
 
 
-def too_kind(seen: SeenRequest) -> Answer:
+def too_kind(seen: ServedRequest) -> ServedReply:
     number = re.search(r"answer c(\d\d)\n", asked(seen))
     return ok(reply(int(number[1]) % 4 + 2 if number else 3))
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.testing import ServedReply
 from tests.evaluation.suites import RIGHT, lay_suite, rows
-from tests.servers.answers import Answer
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_a_dataset_that_is_stopped_ends_it_and_says_what_was_not_begun(
 def test_money_is_for_all_datasets_together(run: Run, tmp_path: Path) -> None:
     data = lay_datasets(tmp_path, a=REFUND, b=REFUND)
     body = {"text": "right", "usage": {"input_tokens": 1, "cost_usd": 0.6}}
-    with OpenAILikeServer(Answer(body=body)) as server:
+    with OpenAILikeServer(ServedReply(body=body)) as server:
         ran = run("run", data, "--target-http", server.url, "--max-cost", "0.6")
         assert server.n_requests == 1
     assert ran.code == 5, ran.err

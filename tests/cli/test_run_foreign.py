@@ -12,10 +12,11 @@ import pytest
 
 from tests.evaluation.suites import rows
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.commanding import Ran, Run
 
 FOREIGN = Path(__file__).parents[1] / "data" / "foreign"
@@ -264,7 +265,7 @@ def lay_mixed(folder: Path) -> Path:
     return skill
 
 
-def five_or_one(seen: SeenRequest) -> Answer:
+def five_or_one(seen: ServedRequest) -> ServedReply:
     asked = json.dumps(seen.body["messages"])
     return ok(reply(1 if "has a greeting" in asked.lower() else 5))
 
@@ -356,7 +357,7 @@ def test_records_of_a_quality_memory_are_judged_and_exported(run: Run, tmp_path:
     assert {one["type"] for one in kept} >= {"test-run", "eval-judgment"}
 
 
-def five_or_one_of_scale(seen: SeenRequest) -> Answer:
+def five_or_one_of_scale(seen: ServedRequest) -> ServedReply:
     asked = json.dumps(seen.body["messages"])
     return ok(reply(5 if "price is that of the list" in asked.lower() else 1))
 

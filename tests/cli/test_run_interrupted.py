@@ -22,7 +22,7 @@ from judgekit.store import RunStore
 from tests.cli.interrupting import CtrlC
 from tests.evaluation.suites import lay_suite
 from tests.factories import reply
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.records import CaseResult, RunInfo
+    from judgekit.testing import ServedReply, ServedRequest
     from tests.cli.commanding import Run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
@@ -55,7 +56,7 @@ time.sleep(3600)
 _PASSING = {"run_id", "ran_at", "judged_at", "duration_ms", "cached", "cost_usd"}
 
 
-def answers(seen: SeenRequest) -> Answer:
+def answers(seen: ServedRequest) -> ServedReply:
     """The model of the prompt, and the judge."""
     asked = seen.body["messages"][-1]["content"]
     return ok(f"by model: {asked[5:]}" if asked.startswith("ASK: ") else reply(len(asked) % 5 + 1))
@@ -120,7 +121,7 @@ def exported(results: list[CaseResult]) -> list[Any]:
     return [lasting(json.loads(result_line(result))) for result in results]
 
 
-def repeats(requests: list[SeenRequest]) -> int:
+def repeats(requests: list[ServedRequest]) -> int:
     """How many requests were sent more than once."""
     counted = Counter(canonical_json(seen.body) for seen in requests)
     return sum(n - 1 for n in counted.values())
@@ -166,7 +167,7 @@ QUICK = 10
 """So many requests are answered at once; those after them when the test says so."""
 
 
-def held_after_some(seen: SeenRequest) -> Answer:
+def held_after_some(seen: ServedRequest) -> ServedReply:
     return replace(answers(seen), is_held=seen.number >= QUICK)
 
 
@@ -183,7 +184,7 @@ def test_the_first_interrupt_finishes_what_is_in_flight_and_says_how_to_go_on(
 ) -> None:
     ctrl_c = CtrlC(monkeypatch)
 
-    def interrupts(seen: SeenRequest) -> Answer:
+    def interrupts(seen: ServedRequest) -> ServedReply:
         if seen.number == QUICK:
             ctrl_c.press_and_wait()
         return answers(seen)

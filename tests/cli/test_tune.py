@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.datasets import load_rubric
+from judgekit.testing import ServedReply, ServedRequest
 from tests.cli.bench import Bench, asked, output
 from tests.cli.interrupting import CtrlC
 from tests.factories import reply
 from tests.report.case_pages import cases_of_page
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def school(bench: Bench) -> Bench:
     return bench
 
 
-def judge(seen: SeenRequest) -> Answer:
+def judge(seen: ServedRequest) -> ServedReply:
     """Right where it is told to be strict, or shown four examples; else two off."""
     text = asked(seen)
     mark = re.search(r"<output (\w+)>\nq(\d)q", text)
@@ -104,7 +105,7 @@ def test_nothing_better_is_exit_0_and_nothing_is_written(school: Bench) -> None:
 
 
 def test_what_is_not_shown_is_written_where_that_is_asked_for(school: Bench) -> None:
-    def often(seen: SeenRequest) -> Answer:
+    def often(seen: ServedRequest) -> ServedReply:
         is_lucky = "strictly" in asked(seen) and re.search(r"q\dq of \d*[05]\n", asked(seen))
         return judge(seen) if is_lucky else ok(reply(3))
 
@@ -133,7 +134,7 @@ def test_a_dry_run_asks_nothing(school: Bench) -> None:
 
 
 def test_failed_answers_are_told_with_exit_3(school: Bench) -> None:
-    def lossy(seen: SeenRequest) -> Answer:
+    def lossy(seen: ServedRequest) -> ServedReply:
         return ok("no idea") if " of 7\n" in asked(seen) else judge(seen)
 
     with OpenAILikeServer(lossy) as server:
@@ -186,7 +187,7 @@ def test_an_interrupt_keeps_what_was_answered_with_exit_130(
 ) -> None:
     ctrl_c = CtrlC(monkeypatch)
 
-    def press(seen: SeenRequest) -> Answer:
+    def press(seen: ServedRequest) -> ServedReply:
         ctrl_c.press_once()
         return judge(seen)
 
@@ -199,9 +200,9 @@ def test_an_interrupt_keeps_what_was_answered_with_exit_130(
 def test_a_second_interrupt_stops_at_once(school: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     ctrl_c = CtrlC(monkeypatch)
 
-    def press(_: SeenRequest) -> Answer:
+    def press(_: ServedRequest) -> ServedReply:
         ctrl_c.press_twice()
-        return Answer(manner="hang")
+        return ServedReply(manner="hang")
 
     with OpenAILikeServer(press) as server:
         ran = tune(school, server, "--anchors", "-j", "1", "--no-cache")

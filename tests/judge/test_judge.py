@@ -13,6 +13,7 @@ import pytest
 from judgekit.errors import InputError, SettingsError, StoreError, TemplateError, UnknownNameError
 from judgekit.judge import Judge
 from judgekit.models.cache import MemoryCache
+from judgekit.models.request import ModelReply
 from judgekit.testing import FlawedModel, ScriptedModel
 from tests.factories import (
     DATA,
@@ -29,7 +30,7 @@ from tests.factories import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from judgekit.models.request import ModelReply, ModelRequest
+    from judgekit.models.request import ModelRequest
     from judgekit.records import Rubric, Verdict
 
 RUBRIC = make_rubric("accuracy", "style")
@@ -379,3 +380,25 @@ def test_recorded_replies_are_a_judge(tmp_path: Path) -> None:
         judge.connection.cached_reply(judge.requests(make_case(), make_output(), RUBRIC)[0])
         is not None
     )
+
+
+@pytest.mark.parametrize("n_cut", [1, 2])
+def test_what_a_retry_obtained_is_not_paid_for_again(n_cut: int) -> None:
+    cut = ModelReply(text='{"rationale": "It was', finish_reason="length")
+    model, cache = ScriptedModel([*[cut] * n_cut, reply(4)]), MemoryCache()
+    case, output, rubric = make_case(), make_output(), make_rubric("accuracy")
+    first = Judge(model, cache=cache).grade_sync(case, output, rubric)
+    frozen = Judge(model, cache=cache, frozen=True).grade_sync(case, output, rubric)
+    assert [one.raw for one in frozen.judgments] == [one.raw for one in first.judgments] == [4]
+    assert frozen.judgments[0].cached
+    assert frozen.judgments[0].cost_usd == 0
+    assert len(model.requests) == n_cut + 1
+
+
+def test_a_rejected_reply_is_fetched_again_where_no_retry_succeeded() -> None:
+    cut = ModelReply(text='{"rationale": "It was', finish_reason="length")
+    model, cache = ScriptedModel([cut, cut, cut, reply(4)]), MemoryCache()
+    case, output, rubric = make_case(), make_output(), make_rubric("accuracy")
+    assert Judge(model, cache=cache).grade_sync(case, output, rubric).failures
+    again = Judge(model, cache=cache).grade_sync(case, output, rubric)
+    assert [one.raw for one in again.judgments] == [4]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.servers.answers import Answer
+from judgekit.testing import ServedReply
 
 if TYPE_CHECKING:
-    from tests.servers.answers import SeenRequest
+    from judgekit.testing import ServedRequest
 
 WORDS = ("refund", "days", "shipping")
 
@@ -17,11 +17,11 @@ def vector(text: str) -> list[float]:
     return [1.0 * (word in text.lower()) for word in WORDS] + [0.25]
 
 
-def embedded(seen: SeenRequest) -> Answer:
+def embedded(seen: ServedRequest) -> ServedReply:
     """The vector of what was asked, in the shape OpenAI gives it."""
     asked = seen.body["input"]
     text = asked[0] if isinstance(asked, list) else asked
     row = {"object": "embedding", "index": 0, "embedding": vector(text)}
     body: dict[str, Any] = {"object": "list", "data": [row], "model": seen.body["model"],
                             "usage": {"prompt_tokens": 7, "total_tokens": 7}}  # fmt: skip
-    return Answer(body=body)
+    return ServedReply(body=body)

@@ -13,10 +13,10 @@ from judgekit.models.budget import MOST_OUTPUT_TOKENS, BudgetedModel, most_input
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.records import Usage
-from judgekit.testing import ScriptedModel
+from judgekit.testing import ScriptedModel, ServedReply, ServedRequest
 from tests.factories import make_case, make_output, make_request, make_rubric, reply
 from tests.models.virtual_time import LeapingClock
-from tests.servers.answers import Answer, SeenRequest, limited, refusing
+from tests.servers.answers import limited, refusing
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -248,10 +248,10 @@ async def over_loopback(script: Any, limit: float, n: int, **settings: Any) -> t
         return ends, budget, server.requests
 
 
-def using(tokens: int) -> Callable[[Any], Answer]:
+def using(tokens: int) -> Callable[[Any], ServedReply]:
     usage = {"prompt_tokens": 100, "completion_tokens": tokens}
     choice = {"index": 0, "message": {"content": "x"}, "finish_reason": "stop"}
-    return lambda _: Answer(body={"choices": [choice], "usage": usage}, delay_s=0.01)
+    return lambda _: ServedReply(body={"choices": [choice], "usage": usage}, delay_s=0.01)
 
 
 async def test_a_server_is_asked_until_the_money_is_gone_and_never_beyond() -> None:
@@ -266,9 +266,9 @@ async def test_a_server_is_asked_until_the_money_is_gone_and_never_beyond() -> N
 async def test_waiting_for_money_does_not_count_as_waiting_for_the_server() -> None:
     clock = LeapingClock()
 
-    def slow(_: SeenRequest) -> Answer:
+    def slow(_: ServedRequest) -> ServedReply:
         clock.leap(25)
-        return Answer()
+        return ServedReply()
 
     ends, _, seen = await over_loopback(slow, MOST * 1.1, 6, timeout_s=60)
     assert len(seen) == 6
@@ -276,7 +276,7 @@ async def test_waiting_for_money_does_not_count_as_waiting_for_the_server() -> N
 
 
 async def test_every_attempt_is_counted_and_errors_are_free() -> None:
-    script = [limited("0.01"), Answer(manner="reset_mid"), Answer()]
+    script = [limited("0.01"), ServedReply(manner="reset_mid"), ServedReply()]
     ends, budget, seen = await over_loopback(script, 1.0, 1, max_retries=3)
     assert isinstance(ends[0], ModelReply)
     assert len(seen) == 3

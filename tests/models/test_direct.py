@@ -11,8 +11,10 @@ from judgekit.errors import ModelError, SettingsError
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.request import Model
 from judgekit.models.transports import DirectModel
+from judgekit.testing import ServedReply, ServedRequest
+from judgekit.testing.server_replies import http_error
 from tests.models.asking import SCHEMA, ask, outcome
-from tests.servers.answers import Answer, SeenRequest, error, ok, schedule
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 
@@ -44,9 +46,9 @@ async def test_a_reply_is_read_with_its_usage_and_duration() -> None:
 
 
 async def test_what_was_refused_once_is_not_sent_again() -> None:
-    def no_schema(seen: SeenRequest) -> Answer:
+    def no_schema(seen: ServedRequest) -> ServedReply:
         refused = "response_format" in seen.body
-        return error(400, "response_format json_schema is not supported") if refused else ok()
+        return http_error(400, "response_format json_schema is not supported") if refused else ok()
 
     with OpenAILikeServer(no_schema) as server:
         model = DirectModel("openai/m", api_base=server.url)
@@ -69,18 +71,25 @@ async def test_a_refused_key_says_which_variable_to_look_at(
     assert "sentinel-4711" not in str(caught.value)
 
 
-async def test_a_large_reply_is_read_and_a_bomb_is_not() -> None:
-    with OpenAILikeServer(["10MiB_reply", "gzip_bomb"]) as server:
+async def test_more_than_a_judge_can_write_is_no_reply() -> None:
+    script: list[str | ServedReply] = [
+        ServedReply("x" * 900_000),
+        "10MiB_reply",
+        "gzip_bomb",
+        "endless",
+    ]
+    with OpenAILikeServer(script) as server:
         model = DirectModel("openai/m", api_base=server.url)
         reply = await model.complete(ask())
-        assert len(reply.text or "") == 10 << 20
-        with pytest.raises(ModelError, match="more than 32 MiB"):
-            await model.complete(ask())
+        assert len(reply.text or "") == 900_000
+        for _ in script[1:]:
+            with pytest.raises(ModelError, match="more than 1 MiB"):
+                await model.complete(ask())
         await model.aclose()
 
 
 async def test_a_redirect_is_not_followed() -> None:
-    moved = Answer(status=302, headers={"Location": "/elsewhere"})
+    moved = ServedReply(status=302, headers={"Location": "/elsewhere"})
     with OpenAILikeServer(moved) as server:
         model = DirectModel("openai/m", api_base=server.url)
         with pytest.raises(ModelError, match="HTTP 302") as caught:
@@ -118,7 +127,7 @@ def test_no_connection_outlives_its_loop(closes: bool) -> None:  # noqa: FBT001
 
 
 async def test_a_storm_of_faults_is_weathered_without_a_wrong_reply() -> None:
-    storm = schedule({"429": 0.1, "500": 0.1, "reset_mid": 0.1, "html200": 0.1}, seed=3)
+    storm = {"429": 0.1, "500": 0.1, "reset_mid": 0.1, "html200": 0.1}
     with OpenAILikeServer(storm) as server:
         direct = DirectModel("openai/m", api_base=server.url)
         model = LimitedModel(direct, max_concurrency=8, max_retries=20, first_backoff_s=0.001)

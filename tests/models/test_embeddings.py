@@ -9,12 +9,12 @@ from judgekit.models import Budget, Embeddings, ModelPrice, PriceTable, open_emb
 from judgekit.models.cache import MemoryCache
 from judgekit.models.embeddings import EmbeddingModel, embedding_request, reply_vector
 from judgekit.models.request import ModelReply
+from judgekit.testing import ServedReply
 from tests.models.embedding import embedded, vector
-from tests.servers.answers import Answer
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
-    from tests.servers.answers import SeenRequest
+    from judgekit.testing import ServedRequest
 
 MODEL = "openai/text-embedding-3-small"
 DEAR = PriceTable({MODEL: ModelPrice.per_million(input_usd=1000.0, output_usd=0.0)})
@@ -77,7 +77,7 @@ async def test_a_frozen_cache_asks_nobody() -> None:
 
 
 async def test_what_the_model_will_not_take_is_told_when_it_is_looked_up() -> None:
-    def too_long(seen: SeenRequest) -> str | Answer:
+    def too_long(seen: ServedRequest) -> str | ServedReply:
         return "context" if "long" in seen.body["input"] else embedded(seen)
 
     with OpenAILikeServer(too_long) as server:
@@ -93,14 +93,14 @@ async def test_what_the_model_will_not_take_is_told_when_it_is_looked_up() -> No
     ("answer", "kind"),
     [
         ("401", "auth"),
-        (Answer(body={"data": []}), "protocol"),
-        (Answer(body={"data": [{"embedding": []}]}), "protocol"),
-        (Answer(body={"data": [{"embedding": ["x"]}]}), "protocol"),
-        (Answer(body=b"[1]"), "protocol"),
+        (ServedReply(body={"data": []}), "protocol"),
+        (ServedReply(body={"data": [{"embedding": []}]}), "protocol"),
+        (ServedReply(body={"data": [{"embedding": ["x"]}]}), "protocol"),
+        (ServedReply(body=b"[1]"), "protocol"),
     ],
 )
 async def test_a_model_that_cannot_be_asked_is_an_error_now(
-    answer: str | Answer, kind: str
+    answer: str | ServedReply, kind: str
 ) -> None:
     with OpenAILikeServer(answer) as server:
         model = EmbeddingModel(MODEL, api_base=server.url)

@@ -5,8 +5,9 @@ import gc
 import inspect
 import logging
 import os
+import threading
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,15 +16,19 @@ from judgekit.models.error_mapping import EXCEPTION_KINDS, fault_of_exception
 from judgekit.models.request import Model, ModelReply
 from judgekit.models.transports import LitellmModel
 from judgekit.models.transports.litellm import _imported
+from judgekit.testing import ServedReply, ServedRequest
 from tests.models.asking import SCHEMA, ask, outcome
-from tests.servers.answers import Answer, Script, ok, refusing
+from tests.servers.answers import ok, refusing
 from tests.servers.openai_like import OpenAILikeServer
+
+if TYPE_CHECKING:
+    from judgekit.testing.chaos import ServerScript
 
 litellm = _imported()
 
 
 async def sent_by(
-    name: str, request: Any, script: Script = None, **options: Any
+    name: str, request: Any, script: ServerScript = None, **options: Any
 ) -> tuple[list[dict[str, Any]], ModelReply]:
     with OpenAILikeServer(script) as server:
         model = LitellmModel(name, api_base=server.url, **options)
@@ -141,7 +146,7 @@ async def test_parameters_reasoning_models_refuse_are_dropped_and_recorded(name:
     assert not {"temperature", "logprobs", "top_logprobs", "max_tokens"} & body.keys()
 
 
-CLAUDE = Answer(
+CLAUDE = ServedReply(
     body={
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
         "content": [{"type": "text", "text": "fine"}], "stop_reason": "max_tokens",
@@ -250,7 +255,7 @@ def test_a_loop_that_ends_leaves_the_connections_of_another_one_open() -> None:
         await asyncio.to_thread(asyncio.run, inner(url))
         await slow
 
-    def slowly(seen: Any) -> Answer:
+    def slowly(seen: Any) -> ServedReply:
         return ok(delay_s=0.3 if "slow" in str(seen.body) else 0.0)
 
     with OpenAILikeServer(slowly) as server:
@@ -277,3 +282,24 @@ async def test_a_deadline_while_litellm_prepares_the_call_leaves_no_warning(
     # The server stands in this process too: sockets that hung when it was stopped are its own.
     never_awaited = [w for w in recwarn if issubclass(w.category, RuntimeWarning)]
     assert [str(warning.message) for warning in never_awaited] == []
+
+
+async def test_closing_one_model_leaves_the_calls_of_another_alone() -> None:
+    arrived = threading.Event()
+
+    def script(_: ServedRequest) -> ServedReply:
+        is_first = not arrived.is_set()
+        arrived.set()
+        return ServedReply(is_held=is_first)
+
+    with OpenAILikeServer(script) as server:
+        first, other = (LitellmModel("openai/m", api_base=server.url) for _ in range(2))
+        held = asyncio.create_task(first.complete(ask("held")))
+        await asyncio.to_thread(arrived.wait)
+        await other.complete(ask("other"))
+        await other.aclose()
+        server.release()
+        assert (await held).text == ok().text
+        assert server.n_requests == 2
+        await first.aclose()
+    assert not litellm.in_memory_llm_clients_cache.cache_dict

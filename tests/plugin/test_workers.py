@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from judgekit.pytest_plugin.options import cost_limit
+from judgekit.testing import ServedReply
 from tests.factories import reply
 from tests.plugin.project import JUDGE
-from tests.servers.answers import Answer
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ import pytest
 def test_it(judge, n):
     judge.assert_passes("Can I?", "Yes.")
 """
-GOOD = Answer(text=reply(5))
+GOOD = ServedReply(text=reply(5))
 
 
 def asked(server: OpenAILikeServer) -> tuple[str, ...]:

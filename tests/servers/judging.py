@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tests.servers.answers import ok
 
 if TYPE_CHECKING:
-    from tests.servers.answers import Answer, SeenRequest
+    from judgekit.testing import ServedReply, ServedRequest
 
 ANSWER = "Yes, you can return it within 30 days, unworn and with the receipt."
 _OUTPUT = re.compile(r"<(output\S*) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
@@ -44,7 +44,7 @@ class _Read(NamedTuple):
         return "The output does what the criterion asks for."
 
 
-def judging(seen: SeenRequest) -> Answer:
+def judging(seen: ServedRequest) -> ServedReply:
     """The reply of the rule to a request of a judge or of a prompt under test."""
     prompt = "\n".join(str(message["content"]) for message in seen.body["messages"])
     form = seen.body.get("response_format")

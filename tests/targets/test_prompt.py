@@ -16,9 +16,8 @@ from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply
 from judgekit.records import Output, Usage
 from judgekit.targets import PromptTarget, TargetPrompt
-from judgekit.testing import ScriptedModel
+from judgekit.testing import ScriptedModel, ServedReply
 from tests.factories import make_case
-from tests.servers.answers import Answer
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -184,7 +183,7 @@ async def test_a_spent_budget_and_a_frozen_cache_are_passed_on(
 
 
 async def test_it_goes_over_the_wire_as_a_judge_does(tmp_path: Path) -> None:
-    with OpenAILikeServer([Answer(text="Within 30 days."), "500"]) as server:
+    with OpenAILikeServer([ServedReply(text="Within 30 days."), "500"]) as server:
         connection = connect("openai/m", api_base=server.url, max_retries=0)
         target = PromptTarget("v1", prompt(tmp_path, ROLES), connection)
         output = await target.answer(make_case(context="policy"))

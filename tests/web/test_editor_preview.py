@@ -10,7 +10,7 @@ import pytest
 from judgekit.datasets import load_rubric, load_suite
 from judgekit.judge import open_judge
 from judgekit.records import Case, Output
-from tests.servers.answers import Answer
+from judgekit.testing import ServedReply
 from tests.servers.openai_like import OpenAILikeServer
 from tests.web.test_editor import CASES, RUBRIC, SUITE, ask, editing, write_folder
 
@@ -37,7 +37,7 @@ def served(folder: Path) -> Iterator[Served]:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAILikeServer]:
     monkeypatch.setenv("OPENAI_API_KEY", "test-key")
-    with OpenAILikeServer(Answer(text=VERDICT)) as server:
+    with OpenAILikeServer(ServedReply(text=VERDICT)) as server:
         yield server
 
 
@@ -145,9 +145,9 @@ def test_no_call_is_made_whose_price_was_not_shown(served: Served, model: OpenAI
     assert model.n_requests == 0
 
 
-@pytest.mark.parametrize("fault", [Answer(text="no JSON at all"), Answer(status=429)])
+@pytest.mark.parametrize("fault", [ServedReply(text="no JSON at all"), ServedReply(status=429)])
 def test_an_unusable_reply_is_a_failure_and_not_asked_for_again(
-    served: Served, monkeypatch: pytest.MonkeyPatch, fault: Answer
+    served: Served, monkeypatch: pytest.MonkeyPatch, fault: ServedReply
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "test-key")
     with OpenAILikeServer(lambda _: fault) as server:

@@ -15,6 +15,7 @@ import threading
 import warnings
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from judgekit.models.cache.entries import Execute
 
 _BATCH = 500
+_UTC_NOW = partial(datetime.now, UTC)
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -75,7 +77,7 @@ class DiskCache(ReplyCache):
         *,
         read_only: bool = False,
         temporary: Path | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = _UTC_NOW,
     ) -> None:
         place = CacheFolder(folder)
         if read_only:

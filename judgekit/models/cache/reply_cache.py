@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 FLUSH_EVERY = 512
 """Hits between two writes of the counts; a killed process loses at most so many."""
 
+_FIRST_REJECTED = ":rejected:0"  # the end of a name as `rejected_row` makes it
+
 
 class ReplyCache:
     """Stores replies by the key of their request; safe to share between threads."""
@@ -158,7 +160,14 @@ class ReplyCache:
 
     def rejected_keys(self) -> Iterator[str]:
         """The keys that hold rejected replies, in ascending order."""
-        return (name[:64] for name in self._rows.names() if name.endswith(":rejected:0"))
+        return (name[:64] for name in self._rows.names() if name.endswith(_FIRST_REJECTED))
+
+    def has_rejected(self, key: str) -> bool:
+        """Whether there are rejected replies of a key."""
+        try:
+            return self._rows.text(f"{key}{_FIRST_REJECTED}") is not None
+        except DamagedEntryError:
+            return True
 
     def rejected(self, key: str) -> tuple[CacheEntry, ...]:
         """The rejected replies of a key, oldest first; damaged ones are left out."""

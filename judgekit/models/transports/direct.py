@@ -21,7 +21,9 @@ from judgekit.models.error_mapping import (
 )
 from judgekit.models.request import ModelReply, ModelRequest, Transport
 
-LARGEST_REPLY_BYTES = 32 * 2**20
+# What a judge says has some kilobytes. A larger body is no reply, and reading it all would keep the
+# other calls waiting.
+LARGEST_REPLY_BYTES = 2**20
 
 _OK = 200
 

@@ -66,7 +66,7 @@ class LitellmModel:
         self._route: _Route | None = None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        route = await self._entered_route()
+        route = self._found_route()
         messages = _messages(request, mark_cache=route.takes_cache_marks)
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
@@ -86,18 +86,15 @@ class LitellmModel:
         self._found_route()
 
     async def aclose(self) -> None:
-        # Other models that use the connections of this loop open new ones.
-        await _CONNECTIONS.aclose()
+        # Calls of other models would break, and be paid for twice. The last model, or the end of
+        # the loop, closes them.
+        connections = _CONNECTIONS.opened()
+        if connections is not None and not connections.n_calls:
+            await _CONNECTIONS.aclose()
 
     async def embed(self, text: str) -> object | ProviderFault:
-        route = await self._entered_route()
-        return await self._send(route, route.litellm.aembedding, {"input": [text]})
-
-    async def _entered_route(self) -> _Route:
-        """The route, looked up at the first call, whose connections end with this loop."""
         route = self._found_route()
-        await _CONNECTIONS.current()
-        return route
+        return await self._send(route, route.litellm.aembedding, {"input": [text]})
 
     def _found_route(self) -> _Route:
         if self._route is None:
@@ -112,6 +109,8 @@ class LitellmModel:
         def keep(details: Mapping[str, Any]) -> None:
             received.append(details.get("original_response"))
 
+        connections = await _CONNECTIONS.current()
+        connections.n_calls += 1
         try:
             async with asyncio.timeout(self._timeout_s):  # litellm's own is no deadline
                 response = await function(
@@ -128,6 +127,8 @@ class LitellmModel:
             if completion is not None:
                 return completion
             return fault_of_exception(route.label, error, hint=route.key_hint)
+        finally:
+            connections.n_calls -= 1
         body: object = response.model_dump()
         return body
 
@@ -138,7 +139,7 @@ def _completion_in(received: Sequence[object]) -> dict[str, object] | None:
     if received and isinstance(received[-1], str):
         try:
             body = json.loads(received[-1])
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     choices = body.get("choices") if isinstance(body, dict) else None
     return body if isinstance(body, dict) and isinstance(choices, list) and choices else None
@@ -271,10 +272,18 @@ def _marked(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}
 
 
-async def _connections() -> AsyncGenerator[None, None]:
+@dataclass(slots=True)
+class _LoopConnections:
+    """The connections of one event loop, which all its models share."""
+
+    n_calls: int = 0
+    """Calls in flight."""
+
+
+async def _connections() -> AsyncGenerator[_LoopConnections, None]:
     """Nothing is opened here: litellm does that at a call, and would leave it open."""
     try:
-        yield
+        yield _LoopConnections()
     finally:
         import litellm  # noqa: PLC0415 - a call has imported it
 
@@ -282,9 +291,11 @@ async def _connections() -> AsyncGenerator[None, None]:
         ours = [
             key for key in cache.cache_dict if key.endswith(f"-{id(asyncio.get_running_loop())}")
         ]
+        # All at once: a call that begins while one of them is being closed must not find another.
+        clients = [cache.cache_dict.pop(key) for key in ours]
         for key in ours:
-            client = cache.cache_dict.pop(key)
             cache.ttl_dict.pop(key, None)
+        for client in clients:
             await client.close()
         if not any(re.search(r"-\d{6,}$", key) for key in cache.cache_dict):
             from litellm.llms.custom_httpx.async_client_cleanup import close_litellm_async_clients  # noqa: PLC0415

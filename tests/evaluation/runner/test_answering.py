@@ -12,11 +12,13 @@ from judgekit.records import Output
 from tests.evaluation.suites import Bench, Hanging, Told
 from tests.factories import reply
 from tests.models.virtual_time import LeapingClock
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from judgekit.testing import ServedReply, ServedRequest
 
     MakeBench = Callable[..., Bench]
 
@@ -29,10 +31,10 @@ def judge(server: OpenAILikeServer, **settings: Any) -> dict[str, Any]:
     return {"model": "openai/m", "api_base": server.url, "max_retries": 0, **settings}
 
 
-def good(delay_s: float = 0, **by_word: float) -> Callable[[SeenRequest], Answer]:
+def good(delay_s: float = 0, **by_word: float) -> Callable[[ServedRequest], ServedReply]:
     """A judge that gives 5, and takes its time where the request holds a word."""
 
-    def rule(seen: SeenRequest) -> Answer:
+    def rule(seen: ServedRequest) -> ServedReply:
         asked = str(seen.body["messages"])
         slow = max((s for word, s in by_word.items() if word in asked), default=delay_s)
         return ok(reply(5), delay_s=slow)
@@ -206,7 +208,7 @@ async def test_a_program_killed_before_the_judge_was_asked_is_not_asked_again(
 ) -> None:
     arrived = threading.Event()
 
-    def hangs_once(seen: SeenRequest) -> Answer:
+    def hangs_once(seen: ServedRequest) -> ServedReply:
         arrived.set()
         return ok(reply(5), delay_s=60 if seen.number == 0 else 0)
 

@@ -22,13 +22,14 @@ from judgekit.report.run import run_notes
 from tests.evaluation.suites import NOW, Bench, Told, rows
 from tests.factories import reply
 from tests.models.embedding import embedded
-from tests.servers.answers import Answer, SeenRequest, ok
+from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from judgekit.evaluation import Outcome
+    from judgekit.testing import ServedReply, ServedRequest
 
     MakeBench = Callable[..., Bench]
 
@@ -118,7 +119,7 @@ async def test_texts_are_compared_by_a_model_of_embeddings(bench: MakeBench) -> 
 async def test_an_answer_is_kept_when_its_vectors_cannot_be_had_now(bench: MakeBench) -> None:
     is_down = [True]
 
-    def sometimes(seen: SeenRequest) -> str | Answer:
+    def sometimes(seen: ServedRequest) -> str | ServedReply:
         return "401" if is_down[0] else embedded(seen)
 
     with OpenAILikeServer(sometimes) as server:
@@ -200,7 +201,7 @@ async def test_a_resumed_run_counts_what_earlier_sittings_paid_for_vectors(
 ) -> None:
     is_down = [True]
 
-    def first_alone(seen: SeenRequest) -> str | Answer:
+    def first_alone(seen: ServedRequest) -> str | ServedReply:
         return "401" if is_down[0] and seen.body["input"] == "right" else embedded(seen)
 
     with OpenAILikeServer(first_alone) as server:
@@ -227,7 +228,7 @@ async def test_a_resumed_run_counts_what_earlier_sittings_paid_for_vectors(
 async def test_what_cannot_be_had_twice_is_paid_once_and_counted_each_time(
     bench: MakeBench,
 ) -> None:
-    def reference_alone(seen: SeenRequest) -> str | Answer:
+    def reference_alone(seen: ServedRequest) -> str | ServedReply:
         return "401" if seen.body["input"] == "right" else embedded(seen)
 
     with OpenAILikeServer(reference_alone) as server:

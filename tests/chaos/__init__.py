@@ -1,0 +1,1 @@
+"""What judgekit is made to survive, and what is counted: `python -m tests.chaos`."""

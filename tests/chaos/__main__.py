@@ -1,0 +1,165 @@
+"""Runs everything that judgekit is made to survive, and prints what was tried and lost.
+
+python -m tests.chaos [--short] [--write]; --write puts the table into docs/reliability.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from tests.chaos.commands import COMMANDS, IN_FLIGHT
+from tests.chaos.faults import FAULT_NAMES, POSITIONS, run_trials, trials
+from tests.chaos.kills import kill_command
+from tests.chaos.stops import stop_at_imports
+from tests.chaos.storage import damage, fill, remove, share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_T = TypeVar("_T")
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+_TABLE = re.compile(r"(<!-- table -->\n).*?(\n<!-- end -->)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was tried, how often, and what came of it."""
+
+    what: str
+    tried: str
+    result: str
+    complaints: list[str]
+
+
+def rows(*, short: bool) -> Iterator[Row]:
+    """Every row of the table, one after the other: some take minutes."""
+    yield from _faults(short=short)
+    for command in COMMANDS:
+        yield _kills(command, short=short)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        yield _stops(number, short=short)
+    yield from _storage(short=short)
+
+
+def _faults(*, short: bool) -> Iterator[Row]:
+    positions = ["every 2nd"] if short else list(POSITIONS)
+    for transport in ("direct", "litellm"):
+        done = run_trials(trials(FAULT_NAMES, positions, [transport]))
+        n_scored, n_failed = sum(t.n_scored for t in done), sum(t.failures.total() for t in done)
+        n_good = sum(len(trial.good) for trial in done)
+        yield Row(
+            f"{len(FAULT_NAMES)} faults at {len(positions)} positions, transport {transport}",
+            f"{len(done)} trials, {sum(t.n_requests for t in done):,} requests",
+            f"{n_scored:,} right scores, {n_failed:,} failures of a kind, 0 wrong scores; "
+            f"0 of {n_good:,} good replies lost",
+            [one for trial in done for one in trial.complaints],
+        )
+
+
+def _kills(command: str, *, short: bool) -> Row:
+    n_trials, n_kills = (1, 2) if short else (10, 4)
+    done = [
+        _in_folder(lambda folder, s=seed: kill_command(  # type: ignore[misc]
+            command, folder, n_kills=n_kills, n_cases=8 if short else 20, seed=s
+        ))
+        for seed in range(n_trials)
+    ]  # fmt: skip
+    n_kills = sum(one.n_kills for one in done)
+    n_repeated = sum(one.n_repeated for one in done)
+    return Row(
+        f"`{command}` killed with SIGKILL and started again",
+        f"{n_kills} kills, {sum(one.n_keys for one in done):,} distinct calls",
+        f"{n_repeated} calls repeated (at most {n_kills * IN_FLIGHT} were in flight); equal "
+        "results, cache and store intact",
+        [complaint for one in done for complaint in one.complaints],
+    )
+
+
+def _stops(number: int, *, short: bool) -> Row:
+    n_stops = 6 if short else 60
+    done = _in_folder(
+        lambda folder: stop_at_imports("run", folder, number=number, n_stops=n_stops, seed=1)
+    )
+    return Row(
+        f"{signal.Signals(number).name} while `run` starts up",
+        f"{done.n_stops} moments",
+        "exit code 130, no traceback",
+        done.complaints,
+    )
+
+
+def _storage(*, short: bool) -> Iterator[Row]:
+    n_cases, n_kills = (20, 2) if short else (100, 10)
+    shown = {
+        "four processes with one cache, some killed": lambda folder: share(
+            folder, n_cases=n_cases, n_kills=n_kills, seed=1
+        ),
+        "cache folder removed in the middle of a command": lambda folder: remove(
+            folder, n_cases=n_cases
+        ),
+        "40 bits of the cache's file changed": lambda folder: damage(
+            folder, n_cases=n_cases, seed=1
+        ),
+        "disk full in the middle of a command": lambda folder: fill(folder, n_cases=120),
+    }
+    for what, run in shown.items():
+        done = _in_folder(run)
+        if done is None:
+            yield Row(what, "not tried: no small disk can be mounted here", "", [])
+            continue
+        yield Row(
+            what,
+            f"{done.n_keys} distinct calls",
+            f"{done.n_paid} calls made (at most {done.most_paid})",
+            done.complaints,
+        )
+
+
+def _in_folder(run: Callable[[Path], _T]) -> _T:
+    with tempfile.TemporaryDirectory(prefix="judgekit-chaos-") as folder:
+        return run(Path(folder, "suite"))
+
+
+def main() -> None:
+    """Print the table; exit 1 where something was lost or wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos")
+    parser.add_argument("--short", action="store_true", help="a minute or two, for a first look")
+    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
+    arguments = parser.parse_args()
+    # What litellm finds odd in replies that are made odd.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings")
+    lines, complaints, started = (
+        ["| what | tried | result |", "| --- | --- | --- |"],
+        [],
+        time.time(),
+    )
+    for row in rows(short=arguments.short):
+        complaints += row.complaints
+        result = f"**{len(row.complaints)} complaints**" if row.complaints else row.result
+        lines.append(f"| {row.what} | {row.tried} | {result} |")
+        print(lines[-1], flush=True)  # noqa: T201
+    minutes = (time.time() - started) / 60
+    machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    when = f"{datetime.now(UTC):%Y-%m-%d}, {machine}, {minutes:.0f} minutes."
+    print(when, *complaints, sep="\n")  # noqa: T201
+    if arguments.write:
+        table = "\n".join([*lines, "", when])
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(_TABLE.sub(lambda m: m[1] + table + m[2], page), encoding="utf-8")
+    sys.exit(bool(complaints))
+
+
+if __name__ == "__main__":
+    main()
