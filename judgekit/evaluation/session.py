@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
+from judgekit.assertions import ScriptSettings, transform_output, with_scripts
 from judgekit.datasets import (
     CaseSelection,
     Suite,
@@ -44,13 +45,13 @@ from judgekit.targets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from judgekit.datasets import TargetKind, VariantSettings
     from judgekit.judge import Judge
     from judgekit.models import Connection, Embeddings
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import Case, CaseResult, JsonObject, Output, Rubric
+    from judgekit.records import Case, CaseResult, ItemKey, JsonObject, Output, Rubric
     from judgekit.targets import Target
 
 
@@ -164,6 +165,18 @@ class OpenSuite:
             return sum(map(len, self.recorded.outputs.values()))
         return n_cases * len(self.variants) * self.suite.settings.repeats
 
+    async def answer(self, case: Case, key: ItemKey) -> Output:
+        """The output of an answer, after the transforms of its variant and its case."""
+        output = await self.targets[key.variant].answer(case, repeat=key.repeat)
+        if not self._transforms[key.variant] and not case.transform:
+            return output
+        # In a thread, because a step may run a program.
+        return await asyncio.to_thread(self.transformed, output, case, key.variant)
+
+    def transformed(self, output: Output, case: Case, variant: str) -> Output:
+        steps = (*self._transforms[variant], *case.transform)
+        return transform_output(output, steps, case=case, scripts=self.plans.scripts)
+
     def retries_of(self, case: Case) -> int:
         """How often an answer to a case is tried again when it does not pass."""
         own = 0 if case.evaluation is None else case.evaluation.retries
@@ -212,6 +225,10 @@ class OpenSuite:
                 stack.push_async_callback(target.aclose)
 
     @cached_property
+    def _transforms(self) -> dict[str, tuple[JsonObject, ...]]:
+        return {variant.id: variant.transform for variant in self.variants}
+
+    @cached_property
     def _kinds(self) -> dict[str, TargetKind]:
         return {variant.id: variant.kind for variant in self.variants}
 
@@ -228,7 +245,7 @@ def open_suite(
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = _chosen(expand_variants(loaded), choice.variants)
     _check_settings(loaded, execution)
-    cases = _chosen_cases(loaded, choice) if recorded is None else CaseSelection(recorded.cases)
+    cases = _chosen_cases(loaded, choice, recorded, allow_scripts=execution.allow_scripts)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
     # One budget and one price table for targets, judges and embeddings: the limit is for the
     # run.
@@ -315,9 +332,16 @@ def open_recorded(
     )
 
 
-def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
+def _chosen_cases(
+    suite: Suite, choice: Choice, recorded: RecordedAnswers | None, *, allow_scripts: bool
+) -> CaseSelection:
+    source = open_cases(suite) if recorded is None else recorded.cases
+    if allow_scripts:
+        source = replace(source, read=partial(_with_scripts, source))
+    if recorded is not None:
+        return CaseSelection(source)
     return CaseSelection(
-        open_cases(suite),
+        source,
         tags=choice.tags,
         ids=choice.case_ids,
         name_pattern=choice.name_pattern,
@@ -325,6 +349,10 @@ def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
         seed=choice.seed,
         limit=choice.limit,
     )
+
+
+def _with_scripts(source: CaseSource) -> Iterator[Case]:
+    return map(with_scripts, source)
 
 
 def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:
@@ -362,11 +390,21 @@ class _Means:
             template_folders=self._template_folders,
             environment=os.environ,
             default_timeout_s=self._timeout_s(variant),
+            scripts=self._scripts(variant),
         )
         # Nothing added is the same system under test: it asks what it asks without the sizes.
         if self.filler is None or not variant.added_context_tokens:
             return opened
         return LongerContextTarget(opened, self.filler, variant.added_context_tokens)
+
+    def _scripts(self, variant: VariantSettings) -> ScriptSettings:
+        """With what the functions of a variant are run."""
+        return ScriptSettings(
+            self.suite.folder,
+            is_allowed=self.execution.allow_scripts,
+            timeout_s=self._timeout_s(variant),
+            environment=self.suite.settings.environment,
+        )
 
     def prompt(self, variant: VariantSettings) -> str:
         """The fingerprint of the prompt under test and of all it includes."""
