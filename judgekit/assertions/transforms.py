@@ -46,7 +46,7 @@ def transform_output(
     scripts: ScriptSettings | None = None,
 ) -> Output:
     """The output after every step; one that a step does not fit becomes an error."""
-    if output.error is not None or not steps or output.metadata.get(IS_TRANSFORMED):
+    if output.error is not None or not steps:
         return output
     value: JsonValue = output.text if output.data is None else output.data
     try:

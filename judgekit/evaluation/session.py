@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from judgekit.assertions import ScriptSettings, transform_output, with_scripts
+from judgekit.assertions import IS_TRANSFORMED, ScriptSettings, transform_output, with_scripts
 from judgekit.datasets import (
     CaseSelection,
     Suite,
@@ -174,6 +174,8 @@ class OpenSuite:
         return await asyncio.to_thread(self.transformed, output, case, key.variant)
 
     def transformed(self, output: Output, case: Case, variant: str) -> Output:
+        if output.metadata.get(IS_TRANSFORMED):
+            return output
         steps = (*self._transforms[variant], *case.transform)
         return transform_output(output, steps, case=case, scripts=self.plans.scripts)
 

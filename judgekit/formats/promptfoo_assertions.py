@@ -111,11 +111,13 @@ class AssertionReader:
                 checks.add(marker, at)
             else:
                 value = self._value(fields.get("value"), (*at, "value"), variables)
-                n_before = len(checks.assertions)
+                n_before, n_similar = len(checks.assertions), len(checks.similarities)
                 self._take(replace(assertion, value=value), checks, is_scored=is_scored)
                 steps = as_steps(str(fields.get("transform") or "output"))
-                for spec in checks.assertions[n_before:]:
+                for spec in checks.assertions[n_before:] if steps else ():
                     _transform(spec, [*(steps or ())])
+                    # A strategy would measure the whole output.
+                    del checks.similarities[n_similar:]
         return checks
 
     def _take(self, item: _Assertion, checks: PromptfooChecks, *, is_scored: bool) -> None:
@@ -173,10 +175,12 @@ class AssertionReader:
         if plain in CODE_ASSERTIONS or is_file:
             return self._code(item)
         steps = as_steps(str(item.fields.get("transform") or "output"))
-        # What a judge sees is the output of the case, whole.
-        if steps is None or (steps and plain in MODEL_GRADED_ASSERTIONS):
-            at: KeyPath = (*item.at, "transform")
+        at: KeyPath = (*item.at, "transform")
+        if steps is None:
             return self._reading.not_imported("transform", at, NO_CODE, WRITE_IT)
+        if steps and plain in MODEL_GRADED_ASSERTIONS:
+            reason, remedy = "a judge sees the whole output", "transform the test's output"
+            return self._reading.not_imported("transform", at, reason, remedy)
         is_known = plain in KNOWN_ASSERTIONS or plain.partition(":")[0] == PROMPTFOO_SIMILAR
         if is_known or not is_foreign_name(plain):
             return None
@@ -386,7 +390,7 @@ def _transform(spec: JsonObject, steps: list[JsonValue]) -> None:
     for member in members if isinstance(members, list) else []:
         if isinstance(member, dict):
             _transform(member, steps)
-    if steps and not isinstance(members, list):
+    if not isinstance(members, list):
         spec["transform"] = steps
 
 

@@ -64,6 +64,13 @@ def test_a_similarity_beside_another_or_a_judge_is_an_assertion_like_others(
     assert case.assertions[0] == {"type": "similar", "value": "x", "threshold": 0.75}
 
 
+def test_a_similarity_of_a_part_of_the_output_is_an_assertion(tmp_path: Path) -> None:
+    part = {"type": "similar", "value": "x", "transform": "output.trim()"}
+    [case] = load_dataset(write(tmp_path, config(asserting(part)))).cases
+    [spec] = case.assertions
+    assert (case.evaluation, spec["transform"]) == (None, [{"trim": True}])
+
+
 def test_likeness_to_one_of_several_texts_and_unlikeness_are_read(tmp_path: Path) -> None:
     path = write(tmp_path, config(asserting(
         {"type": "similar:cosine", "value": ["x", "y"], "weight": 2},
@@ -454,6 +461,7 @@ def test_what_has_no_counterpart_is_told_with_what_to_do(tmp_path: Path, name: s
     {"type": "webhook", "value": "https://example.org"},
     {"type": "equals", "value": "file://made.js"},
     {"type": "contains", "value": "x", "transform": "context.vars.x"},
+    {"type": "llm-rubric", "value": "x", "transform": "output.trim()"},
     {"type": "javascript", "value": "output === '{{q}}'"},
     {"type": "python", "value": "file://check.rb"},
     {"type": "moderation"},

@@ -287,9 +287,21 @@ def test_a_configuration_runs_and_converts_to_a_suite_that_runs(
     invoke = runner(capsys)
     monkeypatch.chdir(tmp_path)
     test = {"vars": {"q": "x"}, "assert": [{"type": "equals", "value": "ASK X"}]}
-    fields = {"prompts": ["Ask {{q}}"], "providers": ["echo"], "tests": [test]}
+    fields: dict[str, Any] = {"prompts": ["Ask {{q}}"], "providers": ["echo"], "tests": [test]}
     default = {"options": {"transform": "output.toUpperCase()"}}
     write(tmp_path, {**fields, "defaultTest": default}, "promptfooconfig.json")
     assert "echo passed 1/1" in invoke("run", "promptfooconfig.json", "--strict").out
+    # promptfoo has transformed the outputs of its results; the assertion's own steps remain.
+    fields["tests"][0]["assert"] = [
+        {"type": "equals", "value": "k", "transform": "JSON.parse(output).a.toLowerCase()"}
+    ]
+    write(tmp_path, {**fields, "defaultTest": default}, "promptfooconfig.json")
+    made = {"success": True, "testIdx": 0, "vars": {"q": "x"}, "response": {"output": '{"a": "K"}'}}
+    write(tmp_path, {"results": [{**made, "provider": "echo"}]}, "results.json")
+    assert (
+        "echo passed 1/1" in invoke("run", "promptfooconfig.json", "--outputs", "results.json").out
+    )
+    fields["tests"][0]["assert"] = [{"type": "equals", "value": "ASK X"}]
+    write(tmp_path, {**fields, "defaultTest": default}, "promptfooconfig.json")
     assert invoke("convert", "promptfooconfig.json", "-o", "made").code == 0
     assert "echo passed 1/1" in invoke("run", "made/judgekit.yaml").out
