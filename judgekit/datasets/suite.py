@@ -123,8 +123,8 @@ class VariantSettings(Record):
     """A file of recorded outputs."""
 
     prompt: Name | Names | None = None
-    """A prompt template that is rendered with the case and sent to `model`; of a list each is a
-    variant of its own, with each model and each set of parameters."""
+    """A prompt template, a file or the text itself, that is rendered with the case and sent to
+    `model`; of a list each is a variant, with each model and each set of parameters."""
 
     command: Names | None = None
     """A program and its arguments: the case as JSON on stdin, the output as JSON on stdout."""
@@ -140,7 +140,7 @@ class VariantSettings(Record):
     that judgekit itself was given, so that no key stands here."""
 
     model: Name | Names | None = None
-    """The model a `prompt` is sent to; a list as for `prompt`."""
+    """The model a `prompt` is sent to, or a function, `code:FILE:NAME`; a list as for `prompt`."""
 
     api_base: Name | None = None
     """The endpoint of that model, where it is not the provider's own."""
