@@ -546,7 +546,9 @@ def assertion_of_text(text: str) -> JsonObject:
     found: JsonObject = {"type": name}
     value = (match["value"] or "").strip()
     if match["threshold"] is not None:
-        found["threshold"] = float(match["threshold"])
+        stated = float(match["threshold"])
+        # A distance is a whole number.
+        found["threshold"] = round(stated) if plain == "levenshtein" else stated
     if plain in _LIST_CELLS:
         found["value"] = [part.strip() for part in value.split(",")]
     elif plain in _NUMBERS and match["threshold"] is None:

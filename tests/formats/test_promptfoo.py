@@ -196,13 +196,16 @@ def test_a_table_of_tests_is_read(cases: dict[str, Case]) -> None:
         ("not-contains: no", {"type": "not-contains", "value": "no"}),
         ("grade: is kind", {"type": "llm-rubric", "value": "is kind"}),
         ("fn: output.length", {"type": "javascript", "value": "output.length"}),
-        ("levenshtein(5): abc", {"type": "levenshtein", "threshold": 5.0, "value": "abc"}),
+        ("levenshtein(5): abc", {"type": "levenshtein", "threshold": 5, "value": "abc"}),
         ("cost: cheap", {"type": "cost", "threshold": "cheap"}),
         ("cost: 1e999", {"type": "cost", "threshold": "1e999"}),
     ],
 )
 def test_a_cell_is_an_assertion(text: str, expected: dict[str, Any]) -> None:
-    assert assertion_of_text(text) == expected
+    found = assertion_of_text(text)
+    assert found == expected
+    # The text of a number shows whether it is whole, as a distance must be.
+    assert repr(found) == repr(expected)
 
 
 @pytest.mark.parametrize(
