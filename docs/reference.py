@@ -52,7 +52,8 @@ _GROUPS = {
         "text.is_refusal",
     ),
     "Similarity to a reference text": (
-        "text.levenshtein", "text.bleu", "text.chrf", "text.meteor", "text.rouge_l", "text.rouge_n",
+        "text.levenshtein", "text.bleu", "text.word_bleu", "text.gleu", "text.chrf", "text.meteor",
+        "text.rouge_l", "text.rouge_n",
     ),
     "Formats": (
         "text.is_json", "text.contains_json", "text.is_xml", "text.contains_xml", "text.is_html",

@@ -44,6 +44,7 @@ from .errors import (
     ReplyFormatError as ReplyFormatError,
     RetiredSuiteError as RetiredSuiteError,
     RubricError as RubricError,
+    ScriptsNeededWarning as ScriptsNeededWarning,
     SettingsError as SettingsError,
     StoreError as StoreError,
     TemplateError as TemplateError,

@@ -5,6 +5,7 @@ JudgekitError
   InputError             the caller's files or arguments; retrying never helps
     DatasetError         a data file is invalid (path, line, case_id)
       NotImportedWarning parts of another tool's file are not imported; an error with `--strict`
+        ScriptsNeededWarning  those that are run where scripts are allowed
     RubricError          a rubric is invalid
     TemplateError        a prompt template is invalid or cannot be rendered
     UnknownNameError     no such name; suggests similar ones
@@ -90,6 +91,10 @@ class DatasetError(InputError):
 
 class NotImportedWarning(DatasetError, UserWarning):  # noqa: N818 - a warning by default
     """Parts of another tool's file are not imported; with `--strict` it is raised as an error."""
+
+
+class ScriptsNeededWarning(NotImportedWarning):
+    """Parts of another tool's file are code, which is run only where scripts are allowed."""
 
 
 class RubricError(InputError):

@@ -25,11 +25,16 @@ from .runner import (
     validate_dataset as validate_dataset,
 )
 from .scripts import (
+    CODE_PREFIX as CODE_PREFIX,
+    CodeCall as CodeCall,
     ScriptFailedError as ScriptFailedError,
     ScriptSettings as ScriptSettings,
+    code_context as code_context,
     find_script as find_script,
     named_scripts as named_scripts,
+    run_code as run_code,
     script_entries as script_entries,
+    with_scripts as with_scripts,
 )
 from .selection import text_of as text_of
 from .spec import check_specs as check_specs, read_specs as read_specs
@@ -42,3 +47,4 @@ from .strategies import (
     combine_outcomes as combine_outcomes,
     plan_evaluation as plan_evaluation,
 )
+from .transforms import IS_TRANSFORMED as IS_TRANSFORMED, transform_output as transform_output

@@ -39,12 +39,12 @@ def read_json(text: str) -> object:
     return _DECODER.decode(text)
 
 
-def schema_faults(schema: object, text: str) -> list[str]:
-    """The violations of a schema in a JSON text."""
-    return _faults(_validator(json.dumps(schema)), read_json(text))
+def schema_faults(schema: object, text: str, formats: bool = False) -> list[str]:  # noqa: FBT001, FBT002 - a worker passes it by place
+    """The violations of a schema in a JSON text; `formats` such as `email` count where wanted."""
+    return _faults(_validator(json.dumps(schema), formats=formats), read_json(text))
 
 
-def contained_json_faults(text: str, schema: object) -> list[str]:
+def contained_json_faults(text: str, schema: object, formats: bool = False) -> list[str]:  # noqa: FBT001, FBT002 - a worker passes it by place
     """Why a text contains no JSON object or list that satisfies a schema."""
     first: list[str] = []
     at = 0
@@ -57,7 +57,9 @@ def contained_json_faults(text: str, schema: object) -> list[str]:
         except ValueError:
             at = found.start() + 1
             continue
-        faults = [] if schema is None else _faults(_validator(json.dumps(schema)), value)
+        faults = []
+        if schema is not None:
+            faults = _faults(_validator(json.dumps(schema), formats=formats), value)
         if not faults:
             return []
         # The first value is the one whose faults are shown: it is likely the answer.
@@ -79,14 +81,15 @@ def invalid_schema(schema: object) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _validator(schema: str) -> Validator:
+def _validator(schema: str, *, formats: bool = False) -> Validator:
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
     from jsonschema.validators import validator_for  # noqa: PLC0415 - slow to import
     from referencing import Registry  # noqa: PLC0415 - slow to import
 
     value = json.loads(schema)
     kind = validator_for(value, default=Draft202012Validator)
-    return kind(value, registry=Registry())  # an empty registry fetches nothing
+    checker = kind.FORMAT_CHECKER if formats else None
+    return kind(value, registry=Registry(), format_checker=checker)  # an empty one fetches nothing
 
 
 def _faults(validator: Validator, value: object) -> list[str]:

@@ -31,6 +31,7 @@ from judgekit.assertions.spec import (
     refuse_faults,
     spec_fault,
 )
+from judgekit.assertions.transforms import transform_output
 from judgekit.errors import InputError, JudgekitError
 from judgekit.records import (
     AssertionResult,
@@ -123,9 +124,12 @@ def _parse_specs(
 def _carry_out(check: ParsedAssertion, output: Output, case: Case | None) -> AssertionResult:
     if check.members:
         parts = [_carry_out(member, output, case) for member in check.members]
-        found = conclude_group(parts, rule=check.rule, threshold=check.threshold)
+        found = conclude_group(
+            parts, rule=check.rule, threshold=check.threshold, is_scored=check.is_scored
+        )
     else:
-        found = _call_assertion(check, output, case)
+        subject = transform_output(output, check.transform, case=case)
+        found = _call_assertion(check, subject, case)
     known: dict[str, object] = {"type": check.type, "weight": check.weight}
     if check.is_negated and found.passed is not None:
         known["passed"] = not found.passed
@@ -174,7 +178,11 @@ _SHOWN = 3
 
 
 def conclude_group(
-    parts: Sequence[AssertionResult], *, rule: str, threshold: float | None = None
+    parts: Sequence[AssertionResult],
+    *,
+    rule: str,
+    threshold: float | None = None,
+    is_scored: bool = False,
 ) -> AssertionResult:
     """The result of a group from those of its members."""
     # A member that could not be checked counts as open: the group passes or fails only where it
@@ -182,7 +190,7 @@ def conclude_group(
     # shown and does not count.
     counted = [part for part in parts if part.weight > 0]
     weighed = list(zip(counted, weight_shares([part.weight for part in counted]), strict=True))
-    passed = fsum(share for part, share in weighed if part.passed)
+    passed = fsum(share * _share(part, is_scored=is_scored) for part, share in weighed)
     is_open = fsum(share for part, share in weighed if part.passed is None)
     if threshold is None:
         verdict = decide_by_rule(rule, {part.passed for part in counted})
@@ -212,6 +220,12 @@ def conclude_group(
         error=message if verdict is None else None,
         parts=tuple(parts),
     )
+
+
+def _share(part: AssertionResult, *, is_scored: bool) -> float:
+    """How much of its weight a member earns."""
+    has_value = is_scored and part.passed is not None and part.value is not None
+    return part.value or 0.0 if has_value else float(part.passed is True)
 
 
 def decide_by_rule(rule: str, found: set[bool | None]) -> bool | None:
@@ -386,6 +400,6 @@ def every_assertion() -> Registry:
     from judgekit.assertions.scripts import ScriptSettings, script_entries  # noqa: PLC0415
 
     # Allowed, because nothing is run here: their names must only be known.
-    scripts = script_entries(ScriptSettings(Path(), is_allowed=True))[0]
+    script, _, code = script_entries(ScriptSettings(Path(), is_allowed=True))
     similar = text_similarity.similar_entry(text_similarity.SimilaritySettings())
-    return assertion_registry().plus(similar, scripts)
+    return assertion_registry().plus(similar, script, code)

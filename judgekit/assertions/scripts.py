@@ -1,6 +1,7 @@
 """Custom assertions and scorers: a suite's Python and JavaScript files, run with limits.
 
-Python files are run by `script_runner`, in a process of its own.
+Python files are run by `script_runner`, in a process of its own. Functions and code of other
+tools' files are called with arguments: by `script_runner` too, and by `call_runner.cjs`.
 """
 
 from __future__ import annotations
@@ -15,14 +16,23 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import JsonValue, ValidationError, model_validator
 
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import UndecidedError, assertion, scorer
 from judgekit.assertions.selection import first_fault
-from judgekit.records import AssertionResult, Case, Fraction, JsonObject, Name, Record, Score
+from judgekit.records import (
+    AssertionResult,
+    Case,
+    Finite,
+    Fraction,
+    JsonObject,
+    Name,
+    Record,
+    Score,
+)
 from judgekit.registry import RegistryEntry
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 
@@ -33,6 +43,11 @@ if TYPE_CHECKING:
 
 # The assertion and the scorer that run a script.
 SCRIPT_NAME = "custom.script"
+# The assertion that calls code of a promptfoo configuration.
+CODE_NAME = "custom.code"
+CODE_PREFIX = "code:"
+"""What a prompt or a model that is a function of a file begins with."""
+
 _PYTHON = frozenset({".py"})
 _JAVASCRIPT = frozenset({".js", ".cjs", ".mjs"})
 _HERE = Path(__file__).parent
@@ -87,6 +102,16 @@ async def run_script(
     # "message": …}`, with a truth value, or with a number on [0, 1]; as the value it returns, or as
     # JSON on stdout.
     path = find_script(script, settings)
+    request: JsonObject = {
+        "output": output.to_json(),
+        "case": None if case is None else case.to_json(),
+        "params": params or {},
+    }
+    return read_script_answer(await _run(path, script, request, settings), script)
+
+
+async def _run(path: Path, script: str, request: JsonObject, settings: ScriptSettings) -> bytes:
+    """What a script writes."""
     if path.suffix.lower() in _PYTHON:
         runner, own = [sys.executable, "-I", "-B", str(_HERE / "script_runner.py")], 0
     else:
@@ -100,14 +125,9 @@ async def run_script(
         stderr_bytes=settings.output_bytes,  # which is where a function's prints go
         cpu_s=math.ceil(settings.timeout_s) + 1,
     )
-    request = {
-        "output": output.to_json(),
-        "case": None if case is None else case.to_json(),
-        "params": params or {},
-    }
     command = [*_GUARDED, *runner, str(path), str(settings.output_bytes)]
     try:
-        stdout = await run_process(
+        return await run_process(
             command,
             json.dumps(request).encode("ascii"),
             limits=limits,
@@ -116,11 +136,58 @@ async def run_script(
         )
     except ProcessFailedError as error:
         raise _failure(script, error, settings) from error
-    return read_script_answer(stdout, script)
 
 
-def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEntry]:
-    """The assertion and the scorer `custom.script`, for the registries of a run."""
+class CodeCall(Record):
+    """A function of a file, or code in a text, that another tool's file names."""
+
+    language: Literal["python", "javascript"]
+    file: Name | None = None
+    function: str | None = None
+    code: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"{self.language} code" if self.file is None else self.file
+
+    @classmethod
+    def named(cls, name: str, *, function: str | None = None) -> Self:
+        """The function of a name such as `code:provider.py:call_api`; a default one for Python."""
+        path, _, own = name.removeprefix(CODE_PREFIX).partition(":")
+        is_python = Path(path).suffix.lower() in _PYTHON
+        language: Literal["python", "javascript"] = "python" if is_python else "javascript"
+        return cls(language=language, file=path, function=own or (function if is_python else None))
+
+
+def run_code(
+    call: CodeCall,
+    arguments: Mapping[str, JsonValue],
+    settings: ScriptSettings,
+    *,
+    provider: JsonObject | None = None,
+) -> JsonValue:
+    """What a function returns for arguments, which code knows by their names."""
+    if call.file is not None:
+        find_script(call.file, settings)
+    elif not settings.is_allowed:
+        raise ScriptFailedError(_not_allowed(call.title))
+    params: JsonObject = {"names": [*arguments], "arguments": [*arguments.values()]}
+    params |= call.to_json() | ({} if provider is None else {"provider": provider})
+    runner = _HERE / ("script_runner.py" if call.language == "python" else "call_runner.cjs")
+    running = _run(runner, call.title, {"output": None, "case": None, "params": params}, settings)
+    # In a thread of its own, because the caller may run in an event loop.
+    with ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(asyncio.run, running).result()
+    try:
+        found: JsonValue = json.loads(answer)
+    except ValueError as error:
+        raise ScriptFailedError(f"{call.title} returned no JSON: {error}") from error
+    return found
+
+
+def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEntry, RegistryEntry]:
+    """The assertion and the scorer `custom.script`, and the assertion `custom.code`, of a run."""
     # A spec names the script and its parameters: `{"type": "custom.script", "script":
     # "checks/tone.py", "params": {…}, "threshold": 0.7}`.
 
@@ -167,16 +234,70 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
             name=SCRIPT_NAME, value=value, raw=answer.value, method=script, message=answer.message
         )
 
-    return RegistryEntry(SCRIPT_NAME, script_holds), RegistryEntry(SCRIPT_NAME, script_score)
+    return (
+        RegistryEntry(SCRIPT_NAME, script_holds),
+        RegistryEntry(SCRIPT_NAME, script_score),
+        _code_entry(settings),
+    )
+
+
+def _code_entry(settings: ScriptSettings) -> RegistryEntry:
+    @assertion(CODE_NAME)
+    def code_holds(
+        output: Output,
+        *,
+        call: CodeCall,
+        config: JsonObject | None = None,
+        threshold: Finite | None = None,
+        case: Case | None = None,
+    ) -> AssertionResult:
+        """Pass when the code of a promptfoo configuration returns that the output passes."""
+        value = output.text if output.data is None else output.data
+        context = code_context(case) | {"config": config or {}}
+        found = run_code(call, {"output": value, "context": context}, settings)
+        return _code_result(found, call, threshold)
+
+    return RegistryEntry(CODE_NAME, code_holds)
+
+
+def code_context(case: Case | None) -> JsonObject:
+    """What promptfoo's functions get beside an output, as far as a case has it."""
+    own = None if case is None else case.input
+    variables: JsonObject = own if isinstance(own, dict) else {}
+    metadata = {} if case is None else dict(case.metadata)
+    test: JsonObject = {"vars": variables, "metadata": metadata}
+    return {"vars": variables, "test": test, "metadata": metadata, "prompt": None}
+
+
+def _code_result(found: JsonValue, call: CodeCall, threshold: float | None) -> AssertionResult:
+    """The result of code: a truth value, a number, or an object with `pass`, `score`, `reason`."""
+    score: JsonValue = found
+    passed: JsonValue = found
+    reason = ""
+    if isinstance(found, dict):
+        score, passed = found.get("score"), found.get("pass", found.get("pass_"))
+        reason = str(found.get("reason") or "")
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        score = None
+    if score is not None and not isinstance(passed, bool):
+        passed = score > 0 if threshold is None else score >= threshold
+    elif isinstance(found, dict) and score is not None and threshold is not None:
+        passed = bool(passed) and score >= threshold
+    if not isinstance(passed, bool):
+        raise ScriptFailedError(
+            f"{call.title} returned {json.dumps(found)[:_SHOWN]}; it returns a truth value, a "
+            "number, or an object with `pass`, `score` and `reason`"
+        )
+    # A number beyond [0, 1] decides, but is no share of anything.
+    value = score if score is not None and 0 <= score <= 1 else None
+    reason = reason or f"{call.title} returned {json.dumps(found)[:_SHOWN]}"
+    return AssertionResult(passed=passed, actual=score, value=value, message=reason)
 
 
 def find_script(script: str, settings: ScriptSettings) -> Path:
     """The file of a script that may run."""
     if not settings.is_allowed:
-        raise ScriptFailedError(
-            f"the script {script!r} was not run, because scripts are not allowed; read it, then "
-            "run again with --allow-scripts (allow_scripts=True)"
-        )
+        raise ScriptFailedError(_not_allowed(script))
     folder = settings.folder.resolve()
     try:
         path = (folder / script).resolve()
@@ -203,6 +324,13 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
     return path
 
 
+def _not_allowed(script: str) -> str:
+    return (
+        f"the script {script!r} was not run, because scripts are not allowed; read it, then "
+        "run again with --allow-scripts (allow_scripts=True)"
+    )
+
+
 def named_scripts(specs: Iterable[object]) -> Iterator[str]:
     """The scripts that assertions and scorers name, also within groups."""
     for spec in specs:
@@ -210,10 +338,37 @@ def named_scripts(specs: Iterable[object]) -> Iterator[str]:
             continue
         if str(spec.get("type")).removeprefix("not-") == SCRIPT_NAME and "script" in spec:
             yield str(spec["script"])
+        call = spec.get("call")
+        if isinstance(call, dict) and call.get("file") is not None:
+            yield str(call["file"])
         for name in ("assert", "assertions"):
             members = spec.get(name)
             if isinstance(members, list | tuple):
                 yield from named_scripts(members)
+
+
+def with_scripts(case: Case) -> Case:
+    """The case with the code of its file, which marks stand for where scripts are not allowed."""
+    specs = _with_scripts(case.assertions)
+    return case if specs == [*case.assertions] else case.model_copy(update={"assertions": specs})
+
+
+def _with_scripts(specs: Iterable[JsonValue]) -> list[JsonValue]:
+    found: list[JsonValue] = []
+    for spec in specs:
+        if not isinstance(spec, dict):
+            found.append(spec)
+        elif isinstance(script := spec.get("script"), dict):
+            # A mark of a transform is only removed: the steps of the case carry it out.
+            found += [script] if script else []
+        else:
+            members = {
+                name: _with_scripts(value)
+                for name in ("assert", "assertions")
+                if isinstance(value := spec.get(name), list)
+            }
+            found.append({**spec, **members})
+    return found
 
 
 def read_script_answer(stdout: bytes, script: str) -> ScriptAnswer:

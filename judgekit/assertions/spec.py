@@ -26,7 +26,7 @@ from judgekit.assertions.registry import (
 )
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.extras import install_hint, is_installed
-from judgekit.records import Fraction, Name, Weight
+from judgekit.records import Fraction, JsonObject, Name, Weight
 
 if TYPE_CHECKING:
     from judgekit.formats import Synonym
@@ -38,11 +38,15 @@ _NOT_READ = ("type", "description", "metric")
 
 # The criterion an assertion stands for where rules judge; common but for assertions of one.
 _CRITERION = "criterion"
+_TRANSFORM = "transform"
+_SCORED = "scored"
 _NOT = "not-"
 _COMMON: Mapping[str, TypeAdapter[object]] = {
     "weight": TypeAdapter(Weight),
     "threshold": TypeAdapter(Fraction),
     _CRITERION: TypeAdapter(Name),
+    _TRANSFORM: TypeAdapter(list[JsonObject]),
+    _SCORED: TypeAdapter(bool),
 }
 
 
@@ -56,10 +60,14 @@ class ParsedAssertion:
     # The function with its arguments; None for a group.
     function: Callable[..., object] | None = None
     wants_case: bool = False
+    # Steps that the output goes through for this assertion alone.
+    transform: tuple[JsonObject, ...] = ()
     # For a group: `all`, `any` or `none`.
     rule: str = ""
     # For a group: the share of its weight that must pass.
     threshold: float | None = None
+    # Whether a member counts with its value rather than as passed or not.
+    is_scored: bool = False
     members: tuple[ParsedAssertion, ...] = ()
 
 
@@ -130,12 +138,15 @@ class _Reader:
             self._add((*where, "type"), message, base.type, install_hint(package))
         if _CRITERION not in declared.parameters:
             self._take(settings, _CRITERION, where, base.type)
+        steps = cast("list[JsonObject] | None", self._take(settings, _TRANSFORM, where, base.type))
         arguments, faults = read_arguments(
             declared, settings, where=where, name=base.type, synonym=synonym
         )
         self.faults += faults
         function = partial(declared.function, **arguments)
-        return replace(base, function=function, wants_case=declared.wants_case)
+        transform = tuple(steps or ())
+        wants_case = declared.wants_case
+        return replace(base, function=function, wants_case=wants_case, transform=transform)
 
     def _group(
         self,
@@ -147,12 +158,13 @@ class _Reader:
     ) -> ParsedAssertion | None:
         self._take(settings, _CRITERION, where, base.type)
         key = "assert" if "assert" in settings else "assertions"
-        name, known = base.type, (key, "threshold") if rule == "all" else (key,)
+        name, known = base.type, (key, "threshold", _SCORED) if rule == "all" else (key,)
         for other in settings:
             if other not in known:
                 hint = f"it takes {', '.join((*known, 'weight'))}"
                 self._add((*where, other), f"takes no `{other}`", name, hint)
         threshold = cast("float | None", self._take(settings, "threshold", where, name))
+        is_scored = self._take(settings, _SCORED, where, name) is True
         # Recursion as deep as a file likes would end the process.
         if depth >= _MAX_DEPTH:
             self._add(where, f"groups are nested deeper than {_MAX_DEPTH}", name)
@@ -164,7 +176,7 @@ class _Reader:
         # Such a group would pass whatever its members say.
         if members and not any(member.weight for member in members):
             self._add((*where, key), "every member has the weight 0, so that none counts", name)
-        return replace(base, rule=rule, threshold=threshold, members=members)
+        return replace(base, rule=rule, threshold=threshold, members=members, is_scored=is_scored)
 
     def _take(
         self, settings: dict[str, object], key: str, where: SpecLocation, name: str

@@ -5,10 +5,16 @@ It imports nothing heavy, because the worker process loads it too.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 
 _WORD = re.compile(r"\w+")
+_WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
+
+# The longest sequence of words, and what stands for no shared one in a logarithm.
+_ORDERS = 4
+_NO_MATCH = 1e-7
 
 
 def edit_distance(text: str, reference: str, most: int) -> int:
@@ -31,12 +37,10 @@ def word_ratio(text: str, reference: str) -> float:
     return token_sort_ratio(one, other) / 100
 
 
-def rouge_n_score(text: str, reference: str, n: int) -> float:
-    """ROUGE-N: the F1 of the n-grams of words that two texts share."""
-    ours, theirs = (
-        Counter(tuple(words[at : at + n]) for at in range(len(words) - n + 1))
-        for words in (split_words(text), split_words(reference))
-    )
+def rouge_n_score(text: str, reference: str, n: int, signs: bool = False) -> float:  # noqa: FBT001, FBT002 - a worker passes it by place
+    """ROUGE-N: the F1 of the n-grams of words, or of words and signs, that two texts share."""
+    parts = _WORD_OR_SIGN.findall if signs else split_words
+    ours, theirs = (_ngrams(parts(one.casefold()), n) for one in (text, reference))
     shared = (ours & theirs).total()
     return _f1(shared, ours.total(), theirs.total())
 
@@ -54,6 +58,31 @@ def bleu_score(text: str, reference: str) -> float:
     from sacrebleu import sentence_bleu  # noqa: PLC0415 - slow to import
 
     return _share(sentence_bleu(text, [reference]).score)
+
+
+def word_bleu_score(text: str, reference: str) -> float:
+    """BLEU of the words between white space, where an order without a match counts as 1e-7."""
+    ours, theirs = text.lower().split(), reference.lower().split()
+    logs: list[float] = []
+    for n in range(1, min(_ORDERS, len(ours)) + 1):
+        counts = _ngrams(ours, n)
+        shared = (counts & _ngrams(theirs, n)).total()
+        logs.append(math.log(shared / counts.total() or _NO_MATCH))
+    penalty = min(0.0, 1 - len(theirs) / len(ours)) if ours else 0.0
+    return math.exp(penalty + math.fsum(logs) / len(logs)) if logs else 0.0
+
+
+def gleu_score(text: str, reference: str) -> float:
+    """GLEU (Wu and others 2016): of runs of 1 to 4 words, the lower of precision and recall."""
+    ours, theirs = ([word.rstrip(".") for word in one.lower().split()] for one in (text, reference))
+    sides = [(_ngrams(ours, n), _ngrams(theirs, n)) for n in range(1, _ORDERS + 1)]
+    shared = sum((one & other).total() for one, other in sides)
+    most = max(sum(one.total() for one, _ in sides), sum(other.total() for _, other in sides))
+    return shared / most if most else 0.0
+
+
+def _ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[at : at + n]) for at in range(len(words) - n + 1))
 
 
 def chrf_score(text: str, reference: str) -> float:

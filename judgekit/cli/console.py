@@ -10,10 +10,11 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NoReturn, TextIO
 
-from judgekit.errors import NotImportedWarning
+from judgekit.errors import NotImportedWarning, ScriptsNeededWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from rich.console import Console
 
@@ -83,10 +84,16 @@ def warnings_as_notes() -> Iterator[None]:
 
 
 @contextmanager
-def strict_import(*, is_strict: bool) -> Iterator[None]:
-    """Let what is not imported from a file be an error, with `--strict`."""
-    with warnings.catch_warnings():
+def strict_import(
+    *, is_strict: bool, allow_scripts: bool = False, root: Path | None = None
+) -> Iterator[None]:
+    """Read another tool's file: what is not imported is an error, with `--strict`."""
+    from judgekit.formats import files_below  # noqa: PLC0415 - completion needs no files
+
+    with files_below(root), warnings.catch_warnings():
         warnings.simplefilter("error" if is_strict else "default", NotImportedWarning)
+        if allow_scripts:  # then nothing is missing
+            warnings.simplefilter("ignore", ScriptsNeededWarning)
         yield
 
 

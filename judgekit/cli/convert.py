@@ -9,7 +9,7 @@ import click
 
 from judgekit.cli import console
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, flag, option
+from judgekit.cli.options import OutputOptions, flag, option, root_option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.exports import (
@@ -56,6 +56,7 @@ class _ConvertOptions(OutputOptions):
         metavar="NAME=FIELD",
     )
     strict: bool = flag("Exit 2 if a part of SOURCE is not imported; nothing is written.")
+    root: Path | None = root_option()
     lossy: bool = flag("Write even if something is lost; lists the losses.")
 
 
@@ -90,7 +91,7 @@ def convert_command(options: _ConvertOptions, *, source: Path) -> None:
         if not name or not field:
             raise SettingsError(f"--column {column!r} is not NAME=FIELD", hint="question=input")
         columns[name] = field
-    with console.strict_import(is_strict=options.strict):
+    with console.strict_import(is_strict=options.strict, root=options.root):
         opened = open_conversion_source(source, columns or None)
     if form != _SUITE:
         lost = convert_cases(opened, output, form, lossy=options.lossy)
@@ -106,7 +107,8 @@ def convert_command(options: _ConvertOptions, *, source: Path) -> None:
     n = opened.cases.count()
     lines = [f"wrote {numbers.format_count(n, 'case')} to {output} ({form})", *_losses(lost)]
     if beside:
-        hint = "" if opened.is_suite or opened.skill_tests is None else "; --to suite keeps it"
+        is_kept = opened.skill_tests is not None or opened.suite_fields is not None
+        hint = "; --to suite keeps it" if is_kept else ""
         omitted = message.printable(", ".join(beside))
         lines.append(f"not converted, because the target holds only cases: {omitted}{hint}")
     done = {"source": str(source), "file": str(output), "form": form, "n_cases": n}

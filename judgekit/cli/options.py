@@ -146,6 +146,14 @@ def judge_option(
     )
 
 
+def root_option() -> Any:
+    return option(
+        "Folder from which files named by another tool's file may come, beside its own folder.",
+        kind=click.Path(path_type=Path, exists=True, file_okay=False),
+        metavar="DIR",
+    )
+
+
 def dry_run_option() -> Any:
     """The field of `--dry-run`."""
     return flag("Estimate calls and cost without making any.")

@@ -23,6 +23,7 @@ from judgekit.cli.options import (
     SuiteOptions,
     cases_option,
     max_cost_option,
+    root_option,
     rubric_option,
 )
 from judgekit.cli.outputs import (
@@ -61,6 +62,7 @@ class _PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
     max_cost: float | None = max_cost_option(
         "Exit with code 5 if SUITE is likely to cost more than this."
     )
+    root: Path | None = root_option()
     output: tuple[Path, ...] = output_option("Write the plan to FILE: .json, .md or .html.")
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 import warnings
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -481,3 +482,20 @@ def refuse_uncalibrated(use: CalibrationInUse) -> int:
     if not use.path:
         console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
     return Exit.INCONCLUSIVE
+
+
+def command_words(value: str, suite: Suite) -> tuple[str, ...]:
+    """The words of a command, with files of the working folder as absolute paths."""
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        raise SettingsError(f"--target-command cannot be read: {error}") from error
+    if not words:
+        raise SettingsError("--target-command is empty", hint="for example 'python agent.py'")
+    # Programs are started in the suite's folder.
+    return tuple(
+        str(Path(word).resolve())
+        if Path(word).is_file() and not (suite.folder / word).is_file()
+        else word
+        for word in words
+    )

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +29,7 @@ from judgekit.cli.options import (
     max_cost_option,
     max_drop_option,
     option,
+    root_option,
 )
 from judgekit.cli.outputs import output_option
 from judgekit.cli.setup import (
@@ -37,6 +37,7 @@ from judgekit.cli.setup import (
     GradeInputs,
     cache_folder,
     chosen_refresh,
+    command_words,
     configured_suite,
     grade_inputs,
     grade_rubric,
@@ -74,6 +75,7 @@ from judgekit.evaluation import (
     needs_judge,
     open_suite,
 )
+from judgekit.formats import is_foreign_file
 from judgekit.records import Case, CaseResult, CaseSource, Output, Rubric, RunInfo, memory_objects
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
@@ -149,6 +151,7 @@ class RunOptions(SuiteOptions, EngineOptions):
     """The options of `run`."""
 
     strict: bool = flag("Exit 2 if a part of another tool's file is not imported.")
+    root: Path | None = root_option()
     resume: str | None = option(
         "Resume a run of this suite: its id, the beginning of it, or the latest.",
         metavar="[RUN]",
@@ -242,7 +245,8 @@ class RunSetup:
 
 def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     """Resolve the options of a run: command line first, then the suite file, then defaults."""
-    with console.strict_import(is_strict=options.strict):
+    allowed, root = options.allow_scripts, options.root
+    with console.strict_import(is_strict=options.strict, allow_scripts=allowed, root=root):
         return _run_setup(path, options)
 
 
@@ -257,7 +261,9 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     suite = suite_from_path(named, benchmark=options.benchmark)
     refuse_retired(suite, allowed=options.retired)
     suite = with_command_line_rubric(suite, options.rubric, options.extra_rubric)
-    suite = with_command_line_variant(_judged(suite, options), options)
+    # What answers may be named for another tool's file, whose variants need not run here.
+    is_free = not suite.variants or is_foreign_file(named)
+    suite = with_command_line_variant(_judged(suite, options), options, is_free=is_free)
     suite = _with_command_line_gate(suite, options)
     store = RunStore(options.store)
     check_baseline(suite.gate, store)
@@ -542,8 +548,8 @@ def selected_cases(options: SelectionOptions) -> Choice:
     )
 
 
-def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
-    """The suite with the variant of the command line, if it has none of its own."""
+def with_command_line_variant(suite: Suite, options: SuiteOptions, *, is_free: bool) -> Suite:
+    """The suite with the variant of the command line."""
     targets = {name: str(value) for name in TARGET_OPTIONS if (value := getattr(options, name))}
     if not targets:
         return suite
@@ -552,7 +558,7 @@ def with_command_line_variant(suite: Suite, options: SuiteOptions) -> Suite:
         raise SettingsError(f"{both} exclude each other: they set one variant", hint="give one")
     ((name, value),) = targets.items()
     # Replacing them would store another suite's results under this suite's name.
-    if suite.variants:
+    if not is_free:
         raise SettingsError(
             f"{TARGET_OPTIONS[name]} is for a suite without variants, and {suite.name!r} has some",
             hint="omit it, or add the variant to the suite",
@@ -566,7 +572,7 @@ def _variants(
 ) -> tuple[VariantSettings, ...]:
     id_ = next(iter(ids), None)
     if name == "target_command":
-        return (VariantSettings(id=id_ or "command", command=_command(value, suite)),)
+        return (VariantSettings(id=id_ or "command", command=command_words(value, suite)),)
     if name == "target_python":
         here = str(Path.cwd())
         if here not in sys.path:  # as with `python script.py`, modules here go first
@@ -581,20 +587,3 @@ def _variants(
         named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
         ids = () if None in named else tuple(str(one) for one in named if one not in {None, ""})
     return tuple(VariantSettings(id=one, outputs=str(path.resolve())) for one in ids or [path.stem])
-
-
-def _command(value: str, suite: Suite) -> tuple[str, ...]:
-    """The words of a command, with files of the working folder as absolute paths."""
-    try:
-        words = shlex.split(value)
-    except ValueError as error:
-        raise SettingsError(f"--target-command cannot be read: {error}") from error
-    if not words:
-        raise SettingsError("--target-command is empty", hint="for example 'python agent.py'")
-    # Programs are started in the suite's folder.
-    return tuple(
-        str(Path(word).resolve())
-        if Path(word).is_file() and not (suite.folder / word).is_file()
-        else word
-        for word in words
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import islice
@@ -35,7 +36,7 @@ from judgekit.cli.lint import (
     template_fault,
     template_kind,
 )
-from judgekit.cli.options import EXISTING_PATH, OutputOptions, flag
+from judgekit.cli.options import EXISTING_PATH, OutputOptions, flag, root_option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import (
@@ -45,7 +46,14 @@ from judgekit.datasets import (
     suite_from_path,
     validate_path,
 )
-from judgekit.errors import DatasetError, InputError, JudgekitError, SettingsError, TemplateError
+from judgekit.errors import (
+    DatasetError,
+    InputError,
+    JudgekitError,
+    NotImportedWarning,
+    SettingsError,
+    TemplateError,
+)
 from judgekit.evaluation import CasePlans, CriterionChecks
 from judgekit.extras import install_hint, is_installed
 from judgekit.formats import (
@@ -57,6 +65,7 @@ from judgekit.formats import (
     FileRow,
     document_kind,
     file_exists,
+    files_below,
     folder_exists,
     foreign_shape,
     read_whole_document,
@@ -122,6 +131,7 @@ _CHECKED = frozenset(
 
 class _ValidateOptions(OutputOptions):
     strict: bool = flag("Exit 2 for warnings as well.")
+    root: Path | None = root_option()
 
 
 @command("validate", _ValidateOptions)
@@ -141,7 +151,11 @@ def validate_command(options: _ValidateOptions, *, paths: tuple[Path, ...]) -> N
         judgekit validate .
     """
     files = [(path, _title(path)) for path in _files(paths)]
-    remarks = sort_diagnostics(one for path, title in files for one in _diagnostics(path, title))
+    # What is not imported is listed below.
+    with files_below(options.root), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotImportedWarning)
+        found = [one for path, title in files for one in _diagnostics(path, title)]
+    remarks = sort_diagnostics(found)
     document = diagnostics_document(
         "Files",
         numbers.format_count(len(files), "file"),

@@ -80,4 +80,4 @@ from .validation import (
     dataset_problems as dataset_problems,
     validate_path as validate_path,
 )
-from .variants import expand_variants as expand_variants
+from .variants import choose_variants as choose_variants, expand_variants as expand_variants

@@ -14,7 +14,15 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from judgekit.errors import SettingsError
 from judgekit.fingerprint import omit_at_default
-from judgekit.records import JsonObject, Name, ReconciliationRule, Record, Weight
+from judgekit.records import (
+    Fraction,
+    JsonObject,
+    Name,
+    PanelCombination,
+    ReconciliationRule,
+    Record,
+    Weight,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -300,3 +308,21 @@ class HumanSettings(Record):
 
     reason: Literal["required", "optional"]
     """Whether each score needs a reason."""
+
+
+class PanelSettings(Record):
+    """How the values of several judges are combined."""
+
+    combine: PanelCombination = "mean"
+    """The rule. With `cascade` the judges are called in the order they stand in, the next one only
+    where the one before was not sure enough."""
+
+    escalate_below: Fraction | None = None
+    """For `cascade`: below this confidence, or without one, the next judge is called."""
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        # A cascade without a threshold would always ask the first judge alone.
+        if (self.combine == "cascade") != (self.escalate_below is not None):
+            raise ValueError("`combine: cascade` and `escalate_below` go together")
+        return self

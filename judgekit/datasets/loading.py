@@ -96,7 +96,7 @@ def load_dataset(
         if benchmark is not None:
             dataset = benchmark_dataset(dataset, benchmark, _IN_MEMORY)
         if not dataset.cases and not allow_empty:
-            raise _no_cases(_IN_MEMORY)
+            raise no_cases(_IN_MEMORY)
         return dataset
     path = as_path(path)
     # Documents and foreign files are read whole: their records refer to each other.
@@ -114,7 +114,7 @@ def load_dataset(
     dataset = _read_dataset(path, document, columns, unique=unique)
     dataset = dataset if benchmark is None else benchmark_dataset(dataset, benchmark, path)
     if not dataset.cases and not allow_empty:
-        raise _no_cases(path)
+        raise no_cases(path)
     return dataset
 
 
@@ -169,7 +169,7 @@ def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) ->
         is_empty = False
     # Only the end of a stream shows that it was empty.
     if is_empty:
-        raise _no_cases(path)
+        raise no_cases(path)
 
 
 def dataset_name(path: Path) -> str:
@@ -177,7 +177,7 @@ def dataset_name(path: Path) -> str:
     return path.name.removesuffix(suffix_of(path)) or path.name
 
 
-def _no_cases(path: Path) -> DatasetError:
+def no_cases(path: Path) -> DatasetError:
     hint = "a result over no cases says nothing; add a case"
     return DatasetError("holds no cases", path=path, hint=hint)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import JsonValue, ValidationError
 
 from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark
-from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite
+from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite, no_cases
 from judgekit.datasets.outputs import iter_described_cases
 from judgekit.datasets.suite import Gate, RunSettings, Suite
 from judgekit.errors import DatasetError, RetiredSuiteError, SettingsError, UnknownNameError
@@ -281,31 +281,34 @@ _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh
 
 
 def foreign_suite(document: ParsedDocument) -> Suite | None:
-    """The suite of an `eval/tests.json`; None for any other file."""
+    """The suite of a file that also says how its cases are run; None for any other file."""
     shape = foreign_shape(document.value)
     if shape is None or not shape.is_suite:
         return None
-    from judgekit.formats import SkillTests, read_skill_tests  # noqa: PLC0415 - only for a skill
+    from judgekit.formats import PromptfooRun, SkillTests  # noqa: PLC0415 - only for such a file
 
-    reading = read_skill_tests(document)
+    reading = shape.read(document)
     dataset, head = reading.dataset(), reading.head
-    if not isinstance(head, SkillTests):  # pragma: no cover - then there was an error
-        raise TypeError
     place, _ = attachments_of(document.path)
-    fields: JsonObject = {
-        "name": dataset.name,
-        "version": head.version,
-        "profile": head.profile,
-        "settings": _settings(head, document, is_folder=isinstance(place, FolderAttachments)),
-        "suites": [
+    fields: JsonObject = {"name": dataset.name, "version": dataset.version}
+    if isinstance(head, SkillTests):
+        is_folder = isinstance(place, FolderAttachments)
+        fields |= {"version": head.version, "profile": head.profile}
+        fields["settings"] = _settings(head, document, is_folder=is_folder)
+        fields["suites"] = [
             {
                 "name": group.name,
                 "case_ids": [*group.test_ids],
                 "in_sequence": bool(group.run_in_sequence),
             }
             for group in head.suites
-        ],
-    }
+        ]
+    elif isinstance(head, PromptfooRun):
+        fields |= {"description": dataset.description, "variants": [*head.variants]}
+        if head.judge is not None and any(case.rubric is not None for case in dataset.cases):
+            fields["judge"] = head.judge
+    if not dataset.cases:
+        raise no_cases(document.path)
     try:
         suite = Suite.model_validate({**fields, "cases": dataset.cases})
     except ValidationError as error:
@@ -314,7 +317,8 @@ def foreign_suite(document: ParsedDocument) -> Suite | None:
     # Nothing can be run in a zip, so the folder is the one around it.
     zip_folder = next(folder for folder in document.path.parents if folder_exists(folder))
     folder = place.root if isinstance(place, FolderAttachments) else zip_folder
-    return suite.in_folder(folder)
+    # Only a skill has its tests in a folder below its own.
+    return suite.in_folder(folder if isinstance(head, SkillTests) else document.path.parent)
 
 
 def _settings(head: SkillTests, document: ParsedDocument, *, is_folder: bool) -> JsonObject:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from judgekit.datasets.judge_settings import HumanSettings, SuiteJudge
+from judgekit.datasets.judge_settings import HumanSettings, PanelSettings, SuiteJudge
 from judgekit.fingerprint import omit_at_default
 from judgekit.formats import as_path, is_foreign_file
 from judgekit.records import (
@@ -24,7 +24,6 @@ from judgekit.records import (
     Fraction,
     JsonObject,
     Name,
-    PanelCombination,
     ReconciliationRule,
     Record,
     Weight,
@@ -48,24 +47,6 @@ _KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 def _short(field: str) -> Callable[[object], object]:
     """A text alone stands for a mapping with one field."""
     return lambda value: {field: value} if isinstance(value, str) else value
-
-
-class PanelSettings(Record):
-    """How the values of several judges are combined."""
-
-    combine: PanelCombination = "mean"
-    """The rule. With `cascade` the judges are called in the order they stand in, the next one only
-    where the one before was not sure enough."""
-
-    escalate_below: Fraction | None = None
-    """For `cascade`: below this confidence, or without one, the next judge is called."""
-
-    @model_validator(mode="after")
-    def _goes_together(self) -> Self:
-        # A cascade without a threshold would always ask the first judge alone.
-        if (self.combine == "cascade") != (self.escalate_below is not None):
-            raise ValueError("`combine: cascade` and `escalate_below` go together")
-        return self
 
 
 class PriceSettings(Record):
@@ -92,6 +73,11 @@ class HttpTarget(Record):
 
     headers: dict[str, str] = Field(default_factory=dict)
     """Headers to send; `${NAME}` stands for an environment variable, so that no key stands here."""
+
+    body: JsonObject | None = None
+    """JSON to send in place of the case; its texts are templates, and the reply is a text."""
+
+    _without_defaults = omit_at_default("body")
 
 
 def _token_size(value: object) -> object:
@@ -137,8 +123,8 @@ class VariantSettings(Record):
     """A file of recorded outputs."""
 
     prompt: Name | Names | None = None
-    """A prompt template that is rendered with the case and sent to `model`; of a list each is a
-    variant of its own, with each model and each set of parameters."""
+    """A prompt template, a file or the text itself, that is rendered with the case and sent to
+    `model`; of a list each is a variant, with each model and each set of parameters."""
 
     command: Names | None = None
     """A program and its arguments: the case as JSON on stdin, the output as JSON on stdout."""
@@ -154,7 +140,7 @@ class VariantSettings(Record):
     that judgekit itself was given, so that no key stands here."""
 
     model: Name | Names | None = None
-    """The model a `prompt` is sent to; a list as for `prompt`."""
+    """The model a `prompt` is sent to, or a function, `code:FILE:NAME`; a list as for `prompt`."""
 
     api_base: Name | None = None
     """The endpoint of that model, where it is not the provider's own."""
@@ -186,7 +172,10 @@ class VariantSettings(Record):
     """Tokens of other text that are added to each case's context, as `8k` or 8000; the suite's
     `context` sets it for each of its sizes."""
 
-    _without_defaults = omit_at_default("added_context_tokens")
+    transform: tuple[JsonObject, ...] = ()
+    """Steps that each output goes through, before those of a case."""
+
+    _without_defaults = omit_at_default("added_context_tokens", "transform")
 
     @property
     def kind(self) -> TargetKind:
@@ -526,11 +515,9 @@ class Suite(Record):
             raise ValueError("a suite needs `dataset` or `cases`, one of the two")
         if twice := _twice(variant.id for variant in self.variants):
             raise ValueError(f"two variants are called {twice}")
-        untyped = [
-            n for n, c in enumerate(self.assertions, 1) if not isinstance(c.get("type"), str)
-        ]
-        if untyped:
-            raise ValueError(f"assertion {untyped[0]} needs a `type`, such as `output.contains`")
+        bad = [n for n, c in enumerate(self.assertions, 1) if not isinstance(c.get("type"), str)]
+        if bad:
+            raise ValueError(f"assertion {bad[0]} needs a `type`, such as `output.contains`")
         if self.columns and self.dataset is None:
             raise ValueError("`columns` are those of a `dataset`")
         if self.benchmark is not None and (self.dataset is None or self.columns):

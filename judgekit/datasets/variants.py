@@ -6,11 +6,11 @@ import json
 from itertools import product
 from typing import TYPE_CHECKING
 
-from judgekit.errors import SettingsError
+from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.records import JsonObject, size_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pydantic import JsonValue
 
@@ -41,6 +41,24 @@ def expand_variants(suite: Suite) -> tuple[VariantSettings, ...]:
             hint="a list may name each thing once; an id may not be that of a combination",
         )
     return expanded
+
+
+def choose_variants(
+    variants: Sequence[VariantSettings], wanted: Sequence[str]
+) -> tuple[VariantSettings, ...]:
+    """The variants that are wanted; all of them where none is named."""
+    if not variants:
+        raise SettingsError(
+            "the suite has no variants, so that there is nothing to run",
+            hint="give what answered or answers: --outputs FILE (rows with `case_id` and `text`), "
+            "--target-command 'python agent.py', --target-python MODULE:NAME or --target-http "
+            "URL; or `variants:` in a suite, for example `- {id: v1, outputs: outputs/v1.jsonl}`",
+        )
+    known = [variant.id for variant in variants]
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError("variant", name, known)
+    return tuple(variant for variant in variants if not wanted or variant.id in wanted)
 
 
 def _expanded(variant: VariantSettings) -> list[VariantSettings]:

@@ -103,8 +103,8 @@ class CasePlans:
                 f"no scorer may be called {OVERALL_SCORE!r}: that is the mean of all scores"
             )
         self.means = self._similarity()
-        check, score = script_entries(self.scripts)
-        self.assertions = assertion_registry().plus(similar_entry(self.means), check)
+        script, score, code = script_entries(self.scripts)
+        self.assertions = assertion_registry().plus(similar_entry(self.means), script, code)
         self.scorers = scorer_registry().plus(score)
         # By identity, for hashing a case reads all of it; the case is stored too, as an id may be
         # used again.

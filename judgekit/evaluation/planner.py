@@ -33,6 +33,7 @@ from judgekit.evaluation.suite_plan import (
 from judgekit.judge import HEURISTIC, resolve_suite_model
 from judgekit.models import Connection, connect
 from judgekit.records import Case, Output, Rubric, RunInfo, TraceEvent
+from judgekit.targets import is_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -202,8 +203,10 @@ class _SuitePlanner:
             answers.n_errors += output.error is not None
             if output.error is None:
                 answers.lengths.append(text_tokens(output))
-        if output is not None and output.error is not None:
-            return
+        if output is not None:
+            output = self._opened.transformed(output, item.case, item.key.variant)
+            if output.error is not None:
+                return
         self._take_vectors(item, output, n_again)
         if rubric is not None:
             self._take_judges(item, output, rubric, n_again)
@@ -217,7 +220,7 @@ class _SuitePlanner:
             # Reading a recorded row is free. Commands and endpoints may charge, so that a plan
             # never calls them.
             return await target.answer(item.case, repeat=repeat)
-        if kind != "prompt":
+        if kind != "prompt" or variant not in self._targets:
             return None
         try:
             request = cast("PromptTarget", target).request(item.case, repeat=repeat)
@@ -369,7 +372,8 @@ def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
     keys_of_model: defaultdict[str, set[str]] = defaultdict(set)
     found: dict[str, RequestCounter] = {}
     for variant in opened.variants:
-        if variant.kind == "prompt":
+        # What a function costs is as little known as what a command does.
+        if variant.kind == "prompt" and not is_code(variant.model):
             model = resolve_suite_model(suite, cast("str", variant.model))
             way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
             found[variant.id] = _counter(opened, way, keys_of_model[way.name])

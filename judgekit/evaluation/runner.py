@@ -49,6 +49,7 @@ from judgekit.judge import gather_in_order
 from judgekit.records import FATAL_FAILURE_KINDS, OUTPUTS_TAG, RunInfo, Variant, config_part
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
+from judgekit.targets import is_code
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -187,11 +188,12 @@ async def run_suite(
     """Run a suite, or resume a run of it; `answers` of another run are judged as they are."""
     if session.reason is not None:
         raise SettingsError("the session has ended already", hint="make a new one for each run")
-    for variant, ids in opened.unmatched.items():
-        session.note(unmatched_message(variant, ids))
+    for name, ids in opened.unmatched.items():
+        session.note(unmatched_message(name, ids))
     for words in opened.plans.unmet_needs:
         session.note(words)
     allowed = opened.execution.allow_scripts
+    _refuse_code(opened)
     async with suite_hooks(opened.suite, allowed=allowed, note=session.note):
         if resumed:
             store.end(run.id, status="running", at=session.now())
@@ -404,6 +406,18 @@ def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: 
     # A session that ended at a dead endpoint may have left out answers of which nothing is stored.
     is_cut_short = session.reason == "model" and not is_whole
     return "incomplete" if session.n_open or is_cut_short else run_status(store, run.id)
+
+
+def _refuse_code(opened: OpenSuite) -> None:
+    """Refuse variants that run functions where scripts are not allowed."""
+    is_run = opened.recorded is None and not opened.execution.allow_scripts
+    for variant in opened.variants if is_run else ():
+        for code in filter(is_code, (variant.prompt, variant.model)):
+            raise SettingsError(
+                f"the variant {variant.id!r} runs {code}, and scripts are not allowed",
+                hint="read it, then allow scripts with --allow-scripts (allow_scripts=True), or "
+                "choose other variants with --variant",
+            )
 
 
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:

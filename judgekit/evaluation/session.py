@@ -5,23 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
+from judgekit.assertions import IS_TRANSFORMED, ScriptSettings, transform_output, with_scripts
 from judgekit.datasets import (
     CaseSelection,
     Suite,
+    choose_variants,
     expand_variants,
     load_rubric,
     open_cases,
     suite_from_path,
     with_benchmark,
 )
-from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.errors import DatasetError, SettingsError
 from judgekit.evaluation.case_plans import CaseChecks, CasePlans, check_suite_specs
 from judgekit.evaluation.judges import (
     ExecutionOptions,
@@ -45,13 +47,13 @@ from judgekit.targets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from judgekit.datasets import TargetKind, VariantSettings
     from judgekit.judge import Judge
     from judgekit.models import Connection, Embeddings
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import Case, CaseResult, JsonObject, Output, Rubric
+    from judgekit.records import Case, CaseResult, ItemKey, JsonObject, Output, Rubric
     from judgekit.targets import Target
 
 
@@ -167,6 +169,20 @@ class OpenSuite:
             return sum(map(len, self.recorded.outputs.values()))
         return n_cases * len(self.variants) * self.suite.settings.repeats
 
+    async def answer(self, case: Case, key: ItemKey) -> Output:
+        """The output of an answer, after the transforms of its variant and its case."""
+        output = await self.targets[key.variant].answer(case, repeat=key.repeat)
+        if not self._transforms[key.variant] and not case.transform:
+            return output
+        # In a thread, because a step may run a program.
+        return await asyncio.to_thread(self.transformed, output, case, key.variant)
+
+    def transformed(self, output: Output, case: Case, variant: str) -> Output:
+        if output.metadata.get(IS_TRANSFORMED):
+            return output
+        steps = (*self._transforms[variant], *case.transform)
+        return transform_output(output, steps, case=case, scripts=self.plans.scripts)
+
     def retries_of(self, case: Case) -> int:
         """How often an answer to a case is tried again when it does not pass."""
         own = 0 if case.evaluation is None else case.evaluation.retries
@@ -221,6 +237,10 @@ class OpenSuite:
                 stack.push_async_callback(target.aclose)
 
     @cached_property
+    def _transforms(self) -> dict[str, tuple[JsonObject, ...]]:
+        return {variant.id: variant.transform for variant in self.variants}
+
+    @cached_property
     def _kinds(self) -> dict[str, TargetKind]:
         return {variant.id: variant.kind for variant in self.variants}
 
@@ -235,9 +255,9 @@ def open_suite(
     """Open everything a suite names; with `recorded` its cases and outputs were chosen already."""
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else with_benchmark(suite)
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
-    variants = _chosen(expand_variants(loaded), choice.variants)
+    variants = choose_variants(expand_variants(loaded), choice.variants)
     _check_settings(loaded, execution)
-    cases = _chosen_cases(loaded, choice) if recorded is None else CaseSelection(recorded.cases)
+    cases = _chosen_cases(loaded, choice, recorded, allow_scripts=execution.allow_scripts)
     rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
     # One budget and one price table for targets, judges and embeddings: the limit is for the
     # run.
@@ -324,9 +344,16 @@ def open_recorded(
     )
 
 
-def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
+def _chosen_cases(
+    suite: Suite, choice: Choice, recorded: RecordedAnswers | None, *, allow_scripts: bool
+) -> CaseSelection:
+    source = open_cases(suite) if recorded is None else recorded.cases
+    if allow_scripts:
+        source = replace(source, read=partial(_with_scripts, source))
+    if recorded is not None:
+        return CaseSelection(source)
     return CaseSelection(
-        open_cases(suite),
+        source,
         tags=choice.tags,
         ids=choice.case_ids,
         name_pattern=choice.name_pattern,
@@ -335,6 +362,10 @@ def _chosen_cases(suite: Suite, choice: Choice) -> CaseSelection:
         limit=choice.limit,
         where=choice.where,
     )
+
+
+def _with_scripts(source: CaseSource) -> Iterator[Case]:
+    return map(with_scripts, source)
 
 
 def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:
@@ -372,11 +403,21 @@ class _Means:
             template_folders=self._template_folders,
             environment=os.environ,
             default_timeout_s=self._timeout_s(variant),
+            scripts=self._scripts(variant),
         )
         # Nothing added is the same system under test: it asks what it asks without the sizes.
         if self.filler is None or not variant.added_context_tokens:
             return opened
         return LongerContextTarget(opened, self.filler, variant.added_context_tokens)
+
+    def _scripts(self, variant: VariantSettings) -> ScriptSettings:
+        """With what the functions of a variant are run."""
+        return ScriptSettings(
+            self.suite.folder,
+            is_allowed=self.execution.allow_scripts,
+            timeout_s=self._timeout_s(variant),
+            environment=self.suite.settings.environment,
+        )
 
     def prompt(self, variant: VariantSettings) -> str:
         """The fingerprint of the prompt under test and of all it includes."""
@@ -422,23 +463,6 @@ class _Means:
 
     def _timeout_s(self, variant: VariantSettings) -> float:
         return variant.timeout_s or self.suite.settings.timeout_s or DEFAULT_TARGET_TIMEOUT_S
-
-
-def _chosen(
-    variants: Sequence[VariantSettings], wanted: Sequence[str]
-) -> tuple[VariantSettings, ...]:
-    if not variants:
-        raise SettingsError(
-            "the suite has no variants, so that there is nothing to run",
-            hint="give what answered or answers: --outputs FILE (rows with `case_id` and `text`), "
-            "--target-command 'python agent.py', --target-python MODULE:NAME or --target-http "
-            "URL; or `variants:` in a suite, for example `- {id: v1, outputs: outputs/v1.jsonl}`",
-        )
-    known = [variant.id for variant in variants]
-    for name in wanted:
-        if name not in known:
-            raise UnknownNameError("variant", name, known)
-    return tuple(variant for variant in variants if not wanted or variant.id in wanted)
 
 
 def _check_settings(suite: Suite, execution: ExecutionOptions) -> None:

@@ -125,8 +125,7 @@ class AnswerWorker:
             if item.stored is not None:
                 output = item.stored.output
             else:
-                target = self._opened.targets[item.key.variant]
-                output = await target.answer(item.case, repeat=item.key.repeat)
+                output = await self._opened.answer(item.case, item.key)
             named = _named(output, item.key)
             rubric = self._rubric_of(item, named)
             self._ahead[item.key] = named, ()
@@ -209,10 +208,9 @@ class AnswerWorker:
         return item.stored is not None or isinstance(target, GivenTarget | RecordedTarget)
 
     async def _output(self, item: WorkItem, deadline: float | None) -> Output:
-        target = self._opened.targets[item.key.variant]
         try:
             async with asyncio.timeout_at(deadline):
-                return await target.answer(item.case, repeat=item.key.repeat)
+                return await self._opened.answer(item.case, item.key)
         except TimeoutError:
             return Output(error=self._too_long(item), error_kind="timeout")
 

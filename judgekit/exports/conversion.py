@@ -113,7 +113,9 @@ def open_conversion_source(
         return ConversionSource(path, open_cases(path))
     dataset = shape.read_or_refuse(document)
     cases = CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
-    if not shape.is_suite:
+    if shape.name not in _SKILL_TESTS:
+        if shape.is_suite:
+            return ConversionSource(path, cases, suite_fields=_suite_fields(path))
         listed: JsonValue = [value] if isinstance(value, dict) else value
         if isinstance(value, dict):
             listed = next((value[name] for name in RECORD_LISTS if name in value), listed)
@@ -188,7 +190,7 @@ def omitted_content(source: ConversionSource, path: Path, form: str) -> tuple[st
     lost: list[str] = []
     again, cases = open_cases(path), source.cases
     whole = source.path.absolute()
-    if source.is_suite:
+    if source.is_suite or source.suite_fields is not None:
         lost.append("the suite's variants, judges and settings")
     # Cases without a name of their own are called like their file or a folder around it.
     elif cases.name not in {again.name, whole.stem, *whole.parts}:
@@ -256,13 +258,12 @@ def write_own_suite(folder: Path, source: ConversionSource) -> None:
         "version": source.cases.version,
         "dataset": CASES_NAME,
     }
+    fields |= source.suite_fields or {}
     if source.skill_tests is not None:
         # For cases that a judge grades and that have no rubric of their own.
         shipped = PROFILES[SkillTests.model_validate(source.skill_tests).profile].rubric
         fields |= {} if shipped is None else {"rubric": shipped}
-        fields |= suite_from_path(source.path).model_dump(
-            mode="json", exclude_defaults=True, exclude={"cases", "name", "version", "dataset"}
-        )
+        fields |= _suite_fields(source.path)
     cases: Sequence[Case] = list(source.cases)
     rubric = cases[0].rubric if cases else None
     # The rubric that all cases share stands in a file of its own; other cases keep theirs.
@@ -273,6 +274,13 @@ def write_own_suite(folder: Path, source: ConversionSource) -> None:
     own = CaseSource(source.cases.name, source.cases.version, lambda: iter(cases))
     write_cases(folder / CASES_NAME, own)
     write_object(folder / SUITE_NAME, fields)
+
+
+def _suite_fields(path: Path) -> JsonObject:
+    """The fields of the suite that another tool's file is, without its cases and their names."""
+    return suite_from_path(path).model_dump(
+        mode="json", exclude_defaults=True, exclude={"cases", "name", "version", "dataset"}
+    )
 
 
 def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:

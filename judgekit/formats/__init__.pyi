@@ -2,6 +2,7 @@ from .attachments import (
     AttachmentError as AttachmentError,
     FolderAttachments as FolderAttachments,
     attachments_of as attachments_of,
+    files_below as files_below,
 )
 from .detection import (
     FORMATS as FORMATS,
@@ -66,6 +67,7 @@ from .problems import (
     validation_faults as validation_faults,
 )
 from .promptfoo import promptfoo_result_rows as promptfoo_result_rows
+from .promptfoo_variants import PromptfooRun as PromptfooRun
 from .promptfoo_vocabulary import (
     PROMPTFOO_ELSEWHERE as PROMPTFOO_ELSEWHERE,
     PROMPTFOO_SYNONYMS as PROMPTFOO_SYNONYMS,

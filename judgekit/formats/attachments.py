@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -28,6 +29,20 @@ MAX_FILE_BYTES = 64 * 2**20
 MAX_ATTACHMENT_BYTES = 256 * 2**20
 _TYPES = mimetypes.MimeTypes()  # without the machine's own lists, which differ
 MAX_CASE_FILES = 100
+
+
+# The folder beyond a file's own from which the files that it names may come.
+_root: ContextVar[Path | None] = ContextVar("root", default=None)
+
+
+@contextmanager
+def files_below(root: Path | None) -> Iterator[None]:
+    """Let files name others anywhere below a folder, and not in their own folder alone."""
+    before = _root.set(None if root is None else root.resolve())
+    try:
+        yield
+    finally:
+        _root.reset(before)
 
 
 class AttachmentError(Exception):
@@ -61,7 +76,7 @@ class FolderAttachments:
             path, root = (self.root / name).resolve(), self.root.resolve()
         except (OSError, ValueError, RuntimeError) as error:
             raise AttachmentError(f"the file {name[:80]!r} cannot be read: {error}") from error
-        if not path.is_relative_to(root):
+        if not path.is_relative_to(_root.get() or root):
             raise AttachmentError(f"the file {name!r} leads out of the folder {self.root}")
         return path
 
@@ -84,7 +99,8 @@ def safe_file_name(name: str) -> str:
     """The path of a file, checked not to lead out of its folder."""
     # Files written on Windows name paths with backslashes, and mean the same file.
     path = PurePosixPath(name.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]:
+    is_outside = ".." in path.parts and _root.get() is None
+    if path.is_absolute() or is_outside or ":" in (path.parts or ("",))[0]:
         remedy = "name files by a path below the file that names them"
         raise AttachmentError(f"the path {name!r} leads out of its folder", remedy)
     if not path.parts or "\0" in name:

@@ -106,6 +106,8 @@ class ConversionSource:
     # All objects of the file, where it is of a quality memory.
     quality_records: tuple[JsonObject, ...] = ()
     is_suite: bool = False  # whether it is one of judgekit's suites already
+    # The fields of a suite, where a file also says how its cases are run.
+    suite_fields: JsonObject | None = None
 
 
 # One document or the objects of a list; losses show when the file is read again.
@@ -262,7 +264,12 @@ FORMATS: tuple[Format, ...] = (
         reader="promptfoo:check_promptfoo_results",
         outputs="promptfoo:promptfoo_result_rows",
     ),
-    Format("a configuration of promptfoo", _is_promptfoo_config, reader="promptfoo:read_promptfoo"),
+    Format(
+        "a configuration of promptfoo",
+        _is_promptfoo_config,
+        reader="promptfoo:read_promptfoo",
+        is_suite=True,
+    ),
     Format(
         "samples with messages (input, ideal)",
         # judgekit's own cases may have a field `ideal` in a table; only those have a `reference`.

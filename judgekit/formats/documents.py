@@ -45,6 +45,9 @@ _INTEGER = re.compile(r"[-+]?[0-9]++|0o[0-7]++|0x[0-9a-fA-F]++")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]++|[0-9]++(?:\.[0-9]*+)?)(?:[eE][-+]?[0-9]++)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
+# Stands for a merge key; no text of a file holds a lone surrogate.
+_MERGE = "\udc3c<<"
+
 _BLANK_LINES = re.compile(r"(?:\n *)+\Z")
 
 # Python refuses longer ones with an error of its own, and converting takes quadratic time.
@@ -77,10 +80,10 @@ class ParsedDocument:
 
 def read_document(path: Path | str) -> ParsedDocument:
     """The document in a JSON or YAML file."""
-    # YAML is read by the core rules of YAML 1.2: `no`, `on`, `12:30` and `2024-01-01` are texts. A
-    # key given twice, a tag, a merge key, NaN, infinities, nesting deeper than 100 and aliases that
-    # repeat more than 1,000 values are errors in either format. Comments in JSON are skipped, as in
-    # annotated examples.
+    # YAML is read by the core rules of YAML 1.2: `no`, `on`, `12:30` and `2024-01-01` are texts;
+    # merge keys are those of YAML 1.1. A key given twice, a tag, NaN, infinities, nesting deeper
+    # than 100 and aliases that repeat more than 1,000 values are errors in either format. Comments
+    # in JSON are skipped, as in annotated examples.
     path = as_path(path)
     return parse_document(read_text(path), path)
 
@@ -228,6 +231,8 @@ class _Open:
     anchor: str | None
     n_values: int = 1
     key: str | None = None
+    # What merge keys name; fields of the mapping itself and those of earlier ones come first.
+    merged: list[JsonValue] = field(default_factory=list)
 
 
 class _Builder:
@@ -253,6 +258,7 @@ class _Builder:
                 self._start(event)
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 done = self._open.pop()
+                self._merge(done, event)
                 self._place(done.value, done.n_values, done.anchor)
             case yaml.AliasEvent():
                 self._alias(event)
@@ -269,14 +275,22 @@ class _Builder:
         top, key = self._open[-1], event.value
         # A quoted "<<" is an ordinary key.
         if key == "<<" and event.implicit[0]:
-            self._fail(event, "merge keys (<<) are not part of YAML 1.2; write the fields out")
-        if key in top.value:
+            key = _MERGE
+        elif key in top.value:
             first = self.lines[(*top.where, key)]
             self._fail(event, f"the key {key!r} appears twice; first in line {first}")
         if event.anchor is not None:
             self._anchors[event.anchor] = (key, 1)
         top.key = key
         self._record_line(event)
+
+    def _merge(self, done: _Open, event: yaml.Event) -> None:
+        for value in done.merged:
+            for each in value if isinstance(value, list) else [value]:
+                if not isinstance(each, dict) or not isinstance(done.value, dict):
+                    self._fail(event, "a merge key (<<) names a mapping, or a list of mappings")
+                for name, item in each.items():
+                    done.value.setdefault(name, item)
 
     def _start(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
         is_mapping = isinstance(event, yaml.MappingStartEvent)
@@ -326,7 +340,10 @@ class _Builder:
         if isinstance(top.value, list):
             top.value.append(value)
         elif top.key is not None:
-            top.value[top.key] = value
+            if top.key == _MERGE:
+                top.merged.append(value)
+            else:
+                top.value[top.key] = value
             top.key = None
 
     def _value(self, event: yaml.ScalarEvent) -> JsonValue:

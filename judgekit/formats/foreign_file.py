@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 from pydantic import ConfigDict, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
 
-from judgekit.errors import DatasetError, NotImportedWarning
+from judgekit.errors import DatasetError, NotImportedWarning, ScriptsNeededWarning
 from judgekit.formats.problems import (
     DUPLICATE_ID,
     FieldFault,
@@ -79,6 +79,9 @@ def unknown_fields(
             if isinstance(item, SnakeRecord):
                 yield from unknown_fields(item, (*place, index))
 
+
+NEEDS_SCRIPTS = "is run only with --allow-scripts"
+"""In the message on a part of a file that is code and can be run."""
 
 # How many unknown names are compared with the known ones; a file may have millions.
 _LOOKED_UP_MAX = 5_000
@@ -147,11 +150,21 @@ class ForeignFile:
         remedy: str | None = None,
         *,
         case_id: str | None = None,
+        script: JsonObject | None = None,
     ) -> JsonObject:
-        """Leave out an assertion or a transform; the spec that marks its case in every result."""
+        """Leave out an assertion or a transform; the spec that marks its case in every result.
+
+        With `script`, the assertion that takes its place where scripts are allowed.
+        """
         self.leave_out(at, f"`{what[:60]}` is not imported: {reason}", remedy, case_id=case_id)
         line = self.document.line_of(*at)
-        return {"type": "not_imported", "what": what[:60], "reason": reason, "line": line}
+        mark: JsonObject = {
+            "type": "not_imported",
+            "what": what[:60],
+            "reason": reason,
+            "line": line,
+        }
+        return mark if script is None else {**mark, "script": script}
 
     def record(
         self,
@@ -278,15 +291,19 @@ class ForeignFile:
     def _warn_of_omissions(self) -> None:
         """Warn once about all that was left out; with `--strict` that is an error."""
         left_out = [problem for problem in self.problems if problem.severity == "left_out"]
-        if left_out:
-            parts = "1 part" if len(left_out) == 1 else f"{len(left_out)} parts"
-            path, verb = self.document.path, "is" if len(left_out) == 1 else "are"
-            message = f"{parts} of the file {verb} not imported"
-            hint = f"list with: judgekit validate {path}"
-            line = left_out[0].line
-            warnings.warn(
-                NotImportedWarning(message, path=path, line=line, hint=hint), stacklevel=1
-            )
+        code = [problem for problem in left_out if NEEDS_SCRIPTS in problem.message]
+        others = [problem for problem in left_out if problem not in code]
+        path = self.document.path
+        hint = f"list with: judgekit validate {path}"
+        for kind, parts, words in (
+            (NotImportedWarning, others, "not imported"),
+            (ScriptsNeededWarning, code, f"code, which {NEEDS_SCRIPTS}"),
+        ):
+            if parts:
+                n = "1 part" if len(parts) == 1 else f"{len(parts)} parts"
+                message = f"{n} of the file {'is' if len(parts) == 1 else 'are'} {words}"
+                warning = kind(message, path=path, line=parts[0].line, hint=hint)
+                warnings.warn(warning, stacklevel=1)
 
     def refuse_errors(self, *, unique: bool = True) -> None:
         """Raise the first error, if there is one."""

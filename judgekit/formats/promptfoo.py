@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import os
+import re
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import Field, JsonValue
 
 from judgekit.errors import DatasetError
 from judgekit.fingerprint import fingerprint
-from judgekit.formats.attachments import (
-    AttachmentError,
-    AttachmentReader,
-    FolderAttachments,
-    safe_file_name,
-)
+from judgekit.formats.attachments import AttachmentError, AttachmentReader, FolderAttachments
 from judgekit.formats.documents import ParsedDocument, read_document
-from judgekit.formats.foreign_file import CamelRecord, ForeignFile
+from judgekit.formats.foreign_file import NEEDS_SCRIPTS, CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
-from judgekit.formats.promptfoo_assertions import NO_CODE, WRITE_IT, AssertionReader, row_as_test
+from judgekit.formats.promptfoo_assertions import AssertionReader, plain_text, row_as_test
+from judgekit.formats.promptfoo_files import FILE, MAX_CASES, ConfigFiles, code_call
+from judgekit.formats.promptfoo_syntax import as_steps
+from judgekit.formats.promptfoo_variants import PromptfooRun, VariantReader
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_SETTINGS,
+    NO_CODE,
     READ_FIELDS,
     READ_OPTIONS,
     READ_TEST_FIELDS,
+    TRANSFORMS,
     UNREAD_FIELDS,
+    WRITE_IT,
     is_threshold,
     require_mean_score,
 )
@@ -36,20 +39,21 @@ from judgekit.records import Count, Finite, JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from judgekit.formats.text import KeyPath
 
-MAX_CASES = 100_000
-_FILE = "file://"
-_MOVE_IT = "move the file into the configuration's folder"
-
-# promptfoo runs these files to make tests; a file of data must not run code here.
-_CODE_SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".ts", ".py", ".rb"})
 # Settings of a test for which a case has no field; they go into its metadata.
 _METADATA_FIELDS = ("options", "providers", "provider", "prompts", "threshold")
 
+# A variable that names another; promptfoo fills them in five times.
+_OTHER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_MAX_NESTED = 5
+
 # A test: its number, its place in the configuration, and its fields.
 _Test = tuple[str, "KeyPath", "JsonObject"]
+# The fields of a test and of the default test, each with its place.
+_Levels = tuple[tuple["JsonObject", "KeyPath"], ...]
 # A setting that is not imported: its place, and the assertion that marks the case.
 _Lost = tuple["KeyPath", "JsonObject"]
 
@@ -70,11 +74,12 @@ class _Config:
         # A file may be the bare list of its tests.
         self._fields: JsonObject = value if isinstance(value, dict) else {"tests": value}
         self._is_list = not isinstance(value, dict)
-        self._folder = document.path.parent
-        self._files = AttachmentReader(FolderAttachments(self._folder))
+        folder = document.path.parent
+        self._files = ConfigFiles(folder)
+        self._contents = AttachmentReader(FolderAttachments(folder))
         templates = self._fields.get("assertionTemplates")
         self._assertions = AssertionReader(
-            self.reading, self._files, templates if isinstance(templates, dict) else {}
+            self.reading, self._contents, templates if isinstance(templates, dict) else {}
         )
 
     def read(self) -> ForeignFile:
@@ -85,18 +90,34 @@ class _Config:
             if value and name not in READ_FIELDS:
                 reason, remedy = UNREAD_FIELDS.get(name, ("it has no counterpart here", None))
                 self.reading.leave_out((name,), f"`{name[:60]}` is not imported: {reason}", remedy)
+        default = self._default()
+        written = self._fields.get("tests")
+        if written is None and self._fields.get("scenarios") is None:
+            written = [{}]  # then every prompt is sent once
+        listed = self._listed(written, () if self._is_list else ("tests",))
+        tests = ((f"test-{number}", *test) for number, test in enumerate(listed, 1))
+        for test in itertools.chain(tests, self._scenarios()):
+            # Reported once; more cases would repeat the same error for every test.
+            if not self._take(test, default):
+                break
+        if not self._is_list:
+            self.reading.head = self._run(default)
+        return self.reading
+
+    def _default(self) -> JsonObject:
         default = self._fields.get("defaultTest")
         if isinstance(default, str):
             # Every case needs it: unlike one file of tests it cannot be left out.
             read = self._in_file(default, ("defaultTest",), self.reading.add)
             default = read[0] if len(read) == 1 else None
-        listed = self._listed(self._fields.get("tests"), () if self._is_list else ("tests",))
-        tests = ((f"test-{number}", *test) for number, test in enumerate(listed, 1))
-        for test in itertools.chain(tests, self._scenarios()):
-            # Reported once; more cases would repeat the same error for every test.
-            if not self._take(test, default if isinstance(default, dict) else {}):
-                break
-        return self.reading
+        return default if isinstance(default, dict) else {}
+
+    def _run(self, default: JsonObject) -> PromptfooRun:
+        """How the cases are run."""
+        names = [frozenset(c.input) for c in self.reading.cases if isinstance(c.input, dict)]
+        certain = frozenset.intersection(*names) if names else frozenset[str]()
+        reader = VariantReader(self.reading, self._files, certain, frozenset[str]().union(*names))
+        return reader.read({**self._fields, "defaultTest": default})
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
         """The tests written here, and those in files that are named here."""
@@ -121,18 +142,8 @@ class _Config:
 
     def _in_file(self, name: str, at: KeyPath, report: Callable[..., None]) -> list[JsonObject]:
         """The tests of a file, or of the files that a pattern matches."""
-        pattern = name.removeprefix(_FILE)
-        if "*" not in pattern:
-            path = self._path(name, at, report)
-            return [] if path is None else self._tests_of(path, at, report)
-        if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
-            report(at, f"{name[:80]!r} is outside the configuration's folder", _MOVE_IT)
-            return []
-        found = itertools.islice(filter(Path.is_file, self._folder.glob(pattern)), MAX_CASES)
-        names = sorted(path.relative_to(self._folder).as_posix() for path in found)
-        if not names:
-            report(at, f"no file matches {name[:80]!r}", "correct the pattern")
-        return [test for one in names for test in self._in_file(one, at, report)]
+        paths = self._files.paths(name, at, report)
+        return [test for path in paths for test in self._tests_of(path, at, report)]
 
     def _tests_of(self, path: Path, at: KeyPath, report: Callable[..., None]) -> list[JsonObject]:
         try:
@@ -150,23 +161,6 @@ class _Config:
             report(at, f"the tests cannot be read: {error.message}", error.hint)
             return []
 
-    def _path(self, name: str, at: KeyPath, report: Callable[..., None]) -> Path | None:
-        file_name = name.removeprefix(_FILE)
-        if "://" in file_name or "*" in file_name:
-            message = f"{name[:80]!r} is not a file here"
-            report(at, message, "name one file in the configuration's folder")
-            return None
-        # `file.py:function` names a function of the file.
-        if Path(file_name.split(":")[0]).suffix.lower() in _CODE_SUFFIXES:
-            message = f"{name[:80]!r} is code, which is never run from a file of data"
-            report(at, message, "write the tests out as YAML, JSONL or CSV")
-            return None
-        try:
-            return FolderAttachments(self._folder).locate(safe_file_name(file_name))
-        except AttachmentError as error:
-            report(at, str(error), error.remedy)
-            return None
-
     def _scenarios(self) -> Iterator[_Test]:
         scenarios = self._fields.get("scenarios")
         if scenarios is None:
@@ -183,18 +177,16 @@ class _Config:
         number, at, own = test
         whole = _merged(default, own)
         asserted = self._asserted(own, at)
-        lost = self._lost(((own, at), (default, ("defaultTest",))))
+        levels: _Levels = ((own, at), (default, ("defaultTest",)))
+        lost = self._lost(levels)
+        transform = self._transform(levels, lost)
         options = own.get("options")
         if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
-        listed, variables = whole.get("vars"), JsonObject()
-        if isinstance(listed, dict):
-            variables = {n: self._variable(v, (*at, "vars", n)) for n, v in listed.items()}
-        elif listed is not None:
-            message = f"`vars` must be a mapping here, not {json_kind(listed)}"
-            self.reading.add((*at, "vars"), message, "write the variables out")
-        # Each combination of the values of such variables makes a case.
-        lists = {name: v for name, v in variables.items() if isinstance(v, list) and v}
+        variables = self._variables(whole.get("vars"), (*at, "vars"))
+        # Each combination of the values of such variables makes a case; as in promptfoo the first
+        # value decides whether a list holds the values or is one.
+        lists = {n: v for n, v in variables.items() if isinstance(v, list) and _is_text(v[:1])}
         if isinstance(options, dict) and options.get("disableVarExpansion") is True:
             lists = {}
         # Counted before they are made: a few lists of variables multiply to millions of cases.
@@ -204,18 +196,20 @@ class _Config:
             return False
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
             name = number if n_cases == 1 else f"{number}.{place}"
-            each = {**variables, **dict(zip(lists, values, strict=True))}
-            self._add(name, whole, each, asserted, lost, at)
+            each = _resolved({**variables, **dict(zip(lists, values, strict=True))})
+            self._add(name, {**whole, "transform": transform}, each, asserted, lost, at)
         return True
 
-    def _lost(self, tests: tuple[tuple[JsonObject, KeyPath], ...]) -> list[_Lost]:
+    def _lost(self, tests: _Levels) -> list[_Lost]:
         """List the settings of a test that are not read; the specs of those that run code."""
         lost: dict[str, _Lost] = {}
         for fields, at in tests:
             options = fields.get("options")
             settings = [(*at, n) for n, v in fields.items() if v and n not in READ_TEST_FIELDS]
             if isinstance(options, dict):
-                settings += [(*at, "options", n) for n in options if n not in READ_OPTIONS]
+                # The grader of all tests is the suite's judge.
+                own = {"provider"} if at == ("defaultTest",) else frozenset[str]()
+                settings += [(*at, "options", n) for n in options if n not in READ_OPTIONS | own]
             for place in settings:
                 name = str(place[-1])
                 if name not in CODE_SETTINGS:
@@ -224,6 +218,25 @@ class _Config:
                 elif name not in lost:
                     lost[name] = place, self.reading.not_imported(name, place, NO_CODE, WRITE_IT)
         return list(lost.values())
+
+    def _transform(self, tests: _Levels, lost: list[_Lost]) -> list[JsonValue]:
+        """The steps of a test's transform, or else of the default one; its mark if it is code."""
+        for fields, at in tests:
+            options = fields.get("options")
+            for name in TRANSFORMS if isinstance(options, dict) else ():
+                code = options.get(name) if isinstance(options, dict) else None
+                if not code:
+                    continue
+                place: KeyPath = (*at, "options", name)
+                if isinstance(code, str) and (steps := as_steps(code)) is not None:
+                    return [*steps]
+                call = code_call(code, function="get_transform")
+                reason = NO_CODE if call is None else f"it {NEEDS_SCRIPTS}"
+                mark = None if call is None else JsonObject()
+                spec = self.reading.not_imported(name, place, reason, WRITE_IT, script=mark)
+                lost.append((place, spec))
+                return [] if call is None else [{"call": call}]
+        return []
 
     def _asserted(self, fields: JsonObject, at: KeyPath) -> list[tuple[KeyPath, JsonValue]]:
         listed = fields.get("assert")
@@ -234,16 +247,50 @@ class _Config:
             return []
         return [((*at, "assert", index), item) for index, item in enumerate(listed)]
 
+    def _variables(self, listed: JsonValue, at: KeyPath) -> JsonObject:
+        """The variables of a test; those that stand in files, or are made of others, are read."""
+        if isinstance(listed, str) or (listed and _is_text(listed)):
+            names = [listed] if isinstance(listed, str) else listed
+            whole: JsonObject = {}
+            for name in names if isinstance(names, list) else []:
+                for fields in self._in_file(str(name), at, self.reading.add):
+                    whole |= fields
+            listed = whole
+        if listed is None:
+            return {}
+        if not isinstance(listed, dict):
+            message = f"`vars` must be a mapping or a file here, not {json_kind(listed)}"
+            self.reading.add(at, message, "write the variables out")
+            return {}
+        return {name: self._variable(value, (*at, name)) for name, value in listed.items()}
+
     def _variable(self, value: JsonValue, at: KeyPath) -> JsonValue:
-        if not isinstance(value, str) or not value.startswith(_FILE):
+        if isinstance(value, list) and _is_text(value[:1]):
+            return [self._variable(item, at) for item in value]
+        if not isinstance(value, str):
             return value
-        if self._path(value, at, self.reading.add) is None:
-            return value
+        if not value.startswith(FILE):
+            return value.removesuffix("\n")
+        contents = [self._file_text(path, value, at) for path in self._paths(value, at)]
+        # A pattern makes a value of each file; without one the name stays, which was reported.
+        return contents if "*" in value and contents else contents[0] if contents else value
+
+    def _paths(self, name: str, at: KeyPath) -> list[Path]:
+        return self._files.paths(name, at, self.reading.add)
+
+    def _file_text(self, path: Path, name: str, at: KeyPath) -> JsonValue:
         try:
-            return self._files.take(value.removeprefix(_FILE)).get("text", value)
+            folder = self._files.folder.resolve()
+            text = self._contents.take(os.path.relpath(path, folder)).get("text")
+            if suffix_of(path) in {".yaml", ".yml"}:
+                return json.dumps(read_document(path).value, ensure_ascii=False)
         except AttachmentError as error:
             self.reading.add(at, str(error), error.remedy)
-            return value
+            return name
+        except DatasetError as error:
+            self.reading.add(at, error.message, error.hint)
+            return name
+        return text.strip() if isinstance(text, str) else name
 
     def _add(
         self,
@@ -260,6 +307,8 @@ class _Config:
         checks = self._assertions.read(asserted, variables, is_scored=threshold is not None)
         if threshold is not None:
             require_mean_score(checks, threshold, at, self.reading)
+        elif len({spec.get("weight") == 0 for spec in checks.assertions}) > 1:
+            checks.group({}, (*at, "assert"))  # in which a weight of 0 decides nothing
         for place, marker in lost:
             checks.add(marker, place)
         if not checks.assertions and not checks.criteria:
@@ -287,10 +336,28 @@ class _Config:
             "rubric": rubric,
             "evaluation": strategy if is_similar else None,
             "tags": tags if isinstance(tags, list) else None,
+            "transform": whole["transform"],
             "metadata": more,
         }
         if self.reading.add_case(fields, at) is not None:
             self.reading.spec_places[name] = checks.places
+
+
+def _is_text(value: JsonValue) -> bool:
+    """Whether a value is a list of texts."""
+    return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
+
+
+def _resolved(variables: JsonObject) -> JsonObject:
+    """The variables with the values of others in the place of their names."""
+    resolved = dict(variables)
+    for _ in range(_MAX_NESTED):
+        for name, value in resolved.items():
+            found = _OTHER.search(value) if isinstance(value, str) else None
+            other = None if found is None else resolved.get(found[1])
+            if found is not None and isinstance(other, str | int | float):
+                resolved[name] = str(value).replace(found[0], plain_text(other), 1)
+    return resolved
 
 
 def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
@@ -370,6 +437,8 @@ def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
     if tokens is not None:
         usage |= {"input_tokens": tokens.prompt, "output_tokens": tokens.completion}
     metadata: JsonObject = {"success": result.success, "score": result.score, "repeat": repeat}
+    if made is not None:
+        metadata["transformed"] = True  # by promptfoo, so that no case's transform is applied again
     fields: JsonObject = {
         "text" if isinstance(made, str) else "data": made,
         "error": error,

@@ -12,23 +12,26 @@ from typing import TYPE_CHECKING
 from judgekit.errors import DatasetError
 from judgekit.formats.attachments import AttachmentError, AttachmentReader
 from judgekit.formats.documents import parse_document
-from judgekit.formats.foreign_file import ForeignFile, map_texts
+from judgekit.formats.foreign_file import NEEDS_SCRIPTS, ForeignFile, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
+from judgekit.formats.promptfoo_files import code_call
+from judgekit.formats.promptfoo_syntax import as_steps, python_pattern
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
     KNOWN_ASSERTIONS,
     MODEL_FREE_ASSERTIONS,
     MODEL_GRADED_ASSERTIONS,
+    NO_CODE,
     PROMPTFOO_SIMILAR,
     PROMPTFOO_SIMILARITY,
     TRAJECTORY_ASSERTIONS,
+    WRITE_IT,
     PromptfooChecks,
     UnsupportedAssertionError,
     is_foreign_name,
     is_threshold,
     replacement_hint,
     trajectory_spec,
-    warn_about_scores,
 )
 
 if TYPE_CHECKING:
@@ -39,21 +42,26 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
     from judgekit.records import JsonObject
 
-_SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric"})
+_SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric", "transform", "config"})
 _METEOR = frozenset({"alpha", "beta", "gamma"})
 _NOT = "not-"
 _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is-valid-"))
 _SQL = frozenset({"is-sql", "contains-sql"})
-_ONE_REFERENCE = frozenset({"bleu", "rouge-n"})
+_ONE_REFERENCE = "rouge-n"
+# The metric that is called `bleu` here cuts words and smooths in another way.
+_OWN_TYPES = {"bleu": "text.word_bleu"}
+# Parameters with which an assertion gives the scores of promptfoo.
+_OWN_SETTINGS: Mapping[str, JsonObject] = {
+    "rouge-n": {"signs": True},
+    "contains-all": {"partial": False},
+    "icontains-all": {"partial": False},
+    "contains-json": {"formats": True},
+    "is-json": {"formats": True},
+}
 _CODE_FILE = re.compile(r"^file://.*\.(?:js|mjs|cjs|ts|py|rb)(?::\w+)?$")
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
 _FILE = "file://"
 _UNIT = {"min": 0, "max": 1}
-NO_CODE = "code is never run from a file of data"
-WRITE_IT = (
-    "write what it checks as `contains`, `regex`, `is-json` or an `llm-rubric`, or name a script "
-    "of your own with `--allow-scripts`"
-)
 
 # How many unused settings of one assertion are listed; a file may have millions.
 _LISTED = 20
@@ -103,7 +111,13 @@ class AssertionReader:
                 checks.add(marker, at)
             else:
                 value = self._value(fields.get("value"), (*at, "value"), variables)
+                n_before, n_similar = len(checks.assertions), len(checks.similarities)
                 self._take(replace(assertion, value=value), checks, is_scored=is_scored)
+                steps = as_steps(str(fields.get("transform") or "output"))
+                for spec in checks.assertions[n_before:] if steps else ():
+                    _transform(spec, [*(steps or ())])
+                    # A strategy would measure the whole output.
+                    del checks.similarities[n_similar:]
         return checks
 
     def _take(self, item: _Assertion, checks: PromptfooChecks, *, is_scored: bool) -> None:
@@ -124,11 +138,17 @@ class AssertionReader:
             self._describe(spec, item)
             checks.add(spec, item.at)
         else:
-            message = f"the assertion {item.name[:60]!r} has no counterpart here"
-            remedy = replacement_hint(plain) or suggest_name(
-                plain[:60], (*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS)
-            )
-            self._reading.add((*item.at, "type"), message, remedy)
+            near = suggest_name(plain[:60], (*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS))
+            if near.startswith("did you mean"):
+                message = f"the assertion {item.name[:60]!r} has no counterpart here"
+                self._reading.add((*item.at, "type"), message, near)
+            else:
+                self._mark(item, (*item.at, "type"), "no assertion is called so", near, checks)
+
+    def _mark(
+        self, item: _Assertion, at: KeyPath, reason: str, remedy: str, checks: PromptfooChecks
+    ) -> None:
+        checks.add(self._reading.not_imported(item.name, at, reason, remedy), at)
 
     def _resolved(self, item: JsonValue, at: KeyPath) -> JsonObject | None:
         """The assertion itself, or the template it refers to."""
@@ -153,16 +173,37 @@ class AssertionReader:
         # A value that names a code file is run by promptfoo, whatever the assertion is.
         is_file = isinstance(value, str) and _CODE_FILE.match(value) is not None
         if plain in CODE_ASSERTIONS or is_file:
-            return self._reading.not_imported(item.name, item.value_at, NO_CODE, WRITE_IT)
-        if "transform" in item.fields:
-            at: KeyPath = (*item.at, "transform")
+            return self._code(item)
+        steps = as_steps(str(item.fields.get("transform") or "output"))
+        at: KeyPath = (*item.at, "transform")
+        if steps is None:
             return self._reading.not_imported("transform", at, NO_CODE, WRITE_IT)
+        if steps and plain in MODEL_GRADED_ASSERTIONS:
+            reason, remedy = "a judge sees the whole output", "transform the test's output"
+            return self._reading.not_imported("transform", at, reason, remedy)
         is_known = plain in KNOWN_ASSERTIONS or plain.partition(":")[0] == PROMPTFOO_SIMILAR
         if is_known or not is_foreign_name(plain):
             return None
         at = (*item.at, "type")
         reason = "it has no counterpart here"
         return self._reading.not_imported(item.name, at, reason, replacement_hint(plain))
+
+    def _code(self, item: _Assertion) -> JsonObject:
+        """The mark of an assertion that is code, with what is called where scripts are allowed."""
+        value, language = item.fields.get("value"), item.plain
+        call = code_call(value, language=language, function="get_assert")
+        is_run = (
+            call is not None and language == call["language"] and "transform" not in item.fields
+        )
+        if not is_run:
+            return self._reading.not_imported(item.name, item.value_at, NO_CODE, WRITE_IT)
+        negation = _NOT if item.name.startswith(_NOT) else ""
+        spec: JsonObject = {"type": f"{negation}custom.code", "call": call}
+        known = ("threshold", "config")
+        spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
+        self._describe(spec, item)
+        at, reason = item.value_at, f"it {NEEDS_SCRIPTS}"
+        return self._reading.not_imported(item.name, at, reason, WRITE_IT, script=spec)
 
     def _value(self, value: JsonValue, at: KeyPath, variables: JsonObject) -> JsonValue:
         def read(text: str, place: KeyPath) -> JsonValue:
@@ -196,17 +237,18 @@ class AssertionReader:
     def _check(self, item: _Assertion, checks: PromptfooChecks) -> None:
         plain, value = item.plain, converted_value(item.plain, item.value)
         if plain in _CALLS and value is None:
-            message = f"`{item.name}` needs a `value`: the schemas of the tools"
-            remedy = "those of a provider's configuration are not read"
-            self._reading.add(item.at, message, remedy)
+            reason = "it needs a `value`, the schemas of the tools"
+            remedy = "copy the `tools` of the provider's configuration"
+            self._mark(item, item.at, reason, remedy, checks)
             return
-        spec: JsonObject = {"type": item.name}
+        negation = _NOT if item.name.startswith(_NOT) else ""
+        spec: JsonObject = {"type": negation + _OWN_TYPES.get(plain, plain)}
         # In promptfoo `value` is an object with the dialect; here the dialect is a parameter.
         if plain in _SQL and isinstance(value, dict):
-            self._dialect(value, (*item.at, "value"), spec)
+            self._sql(item, value, spec, checks)
             value = None
         if value is not None:
-            spec["value"] = value
+            spec |= {"value": value, **_OWN_SETTINGS.get(plain, {})}
         known = {"threshold"} | (_METEOR if plain == "meteor" else set())
         spec |= {key: item.fields[key] for key in sorted(known) if item.fields.get(key) is not None}
         self._describe(spec, item)
@@ -218,23 +260,27 @@ class AssertionReader:
         # A judge that grades the same case is shown the expected answer as its reference.
         if item.name == "equals" and isinstance(value, str):
             checks.reference = checks.reference or value
-        if plain in _ONE_REFERENCE and isinstance(value, list):
+        if plain == _ONE_REFERENCE and isinstance(value, list):
             message = f"`{plain}` compares with each reference separately; one must be reached"
             self._reading.warn((*item.at, "value"), message)
             spec = alternative_values(plain, spec)
         checks.add(spec, item.at)
 
-    def _dialect(self, value: JsonObject, at: KeyPath, spec: JsonObject) -> None:
-        """Read the dialect of an assertion on SQL; its lists of rights have no counterpart."""
-        for name, setting in value.items():
-            if name == "databaseType" and str(setting).lower() in SQL_DIALECTS:
-                spec["dialect"] = SQL_DIALECTS[str(setting).lower()]
-            elif name == "databaseType":
-                remedy = suggest_name(str(setting)[:40].lower(), SQL_DIALECTS)
-                self._reading.add((*at, name), f"{setting!r} is no dialect that is read", remedy)
-            else:
-                message = f"`{name}` is not read here"
-                self._reading.add((*at, name), message, "check for the names with `regex`")
+    def _sql(
+        self, item: _Assertion, value: JsonObject, spec: JsonObject, checks: PromptfooChecks
+    ) -> None:
+        at: KeyPath = (*item.at, "value")
+        if others := sorted(value.keys() - {"databaseType"}):
+            # The names a query may use are a second check, which is lost.
+            reason = f"`{others[0][:40]}` is not read here"
+            self._mark(item, at, reason, "use `regex`", checks)
+        name = str(value.get("databaseType", "")).lower()
+        if name in SQL_DIALECTS:
+            spec["dialect"] = SQL_DIALECTS[name]
+        elif name:
+            message = f"{value['databaseType']!r} is no dialect that is read"
+            remedy = suggest_name(name[:40], SQL_DIALECTS)
+            self._reading.add((*at, "databaseType"), message, remedy)
 
     def _describe(self, spec: JsonObject, item: _Assertion) -> None:
         """Add weight and metric to a spec, and warn about settings that are not used."""
@@ -271,15 +317,16 @@ class AssertionReader:
         name, at = item.name, item.at
         # A criterion is met or not; none is met by failing another.
         if name.startswith(_NOT):
-            message = f"`{name}` cannot be a criterion"
-            self._reading.add((*at, "type"), message, "ask for what the output should be")
+            reason = "it cannot be a criterion"
+            self._mark(item, (*at, "type"), reason, "ask for what the output should be", checks)
             return
         # Several values are several demands on one output.
         value = item.value
         text = "\n".join(f"- {one}" for one in value) if isinstance(value, list) else value
         question = MODEL_GRADED_ASSERTIONS[name]
         if "{value}" in question and not (isinstance(text, str) and text.strip()):
-            self._reading.add(at, f"`{name}` needs a `value`, which is what is asked")
+            reason = "it needs a `value`, which is what is asked"
+            self._mark(item, at, reason, "write the `value`", checks)
             return
         if "factuality" in name and isinstance(text, str):
             checks.reference = checks.reference or text
@@ -319,10 +366,9 @@ class AssertionReader:
             message = "a set with a `threshold` may hold only checks that need no model"
             self._reading.add(item.at, message, "leave the threshold out, or split the set")
         elif inner.assertions:
-            spec: JsonObject = {"type": "all", "assertions": [*inner.assertions]}
+            spec: JsonObject = {"type": "all", "assertions": [*inner.assertions], "scored": True}
             known = ("threshold", "weight")
             spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
-            warn_about_scores(inner, item.at, self._reading)
             checks.add(spec, item.at)
         checks.reference = checks.reference or inner.reference
 
@@ -336,6 +382,16 @@ class AssertionReader:
         if len(others) > _LISTED:
             message = f"and {len(others) - _LISTED:,} more are not used here"
             self._reading.warn((*item.at, others[_LISTED]), message)
+
+
+def _transform(spec: JsonObject, steps: list[JsonValue]) -> None:
+    """Let an assertion, or each member of a group, look at a part of the output."""
+    members = spec.get("assertions")
+    for member in members if isinstance(members, list) else []:
+        if isinstance(member, dict):
+            _transform(member, steps)
+    if not isinstance(members, list):
+        spec["transform"] = steps
 
 
 def unused_name(name: str, names: Container[JsonValue]) -> str:
@@ -354,11 +410,11 @@ _LIST_VALUED = frozenset({
 
 _TEXTS = frozenset({
     "contains", "icontains", "equals", "starts-with", "regex", "levenshtein", "rouge-n", "bleu",
-    "meteor", "finish-reason",
+    "gleu", "meteor", "finish-reason",
 })  # fmt: skip
 
 # The assertion that takes several texts at once, of which the best counts.
-_SEVERAL = "meteor"
+_SEVERAL = frozenset({"bleu", "gleu", "meteor"})
 _SCHEMAS = frozenset({"is-json", "contains-json"})
 
 _SAME_DIALECTS = (
@@ -381,8 +437,10 @@ def converted_value(name: str, value: JsonValue) -> JsonValue:
         return _schema(value) if isinstance(value, str) else value
     if name in _LIST_VALUED:
         return _texts(value)
-    if name == _SEVERAL and isinstance(value, list):
+    if name in _SEVERAL and isinstance(value, list):
         return [_text(item) for item in value]
+    if name == "regex" and isinstance(value, str):
+        return python_pattern(value)
     return _text(value) if name in _TEXTS else value
 
 
@@ -396,6 +454,12 @@ def _texts(value: JsonValue) -> JsonValue:
         return value
     cells = [cell for row in csv.reader([text], skipinitialspace=True) for cell in row]
     return [cell.strip() for cell in cells if cell.strip()]
+
+
+def plain_text(value: JsonValue) -> str:
+    """A value as a template prints it."""
+    text = _text(value)
+    return text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
 
 
 def _text(value: JsonValue) -> JsonValue:
@@ -482,7 +546,9 @@ def assertion_of_text(text: str) -> JsonObject:
     found: JsonObject = {"type": name}
     value = (match["value"] or "").strip()
     if match["threshold"] is not None:
-        found["threshold"] = float(match["threshold"])
+        stated = float(match["threshold"])
+        # A distance is a whole number.
+        found["threshold"] = round(stated) if plain == "levenshtein" else stated
     if plain in _LIST_CELLS:
         found["value"] = [part.strip() for part in value.split(",")]
     elif plain in _NUMBERS and match["threshold"] is None:

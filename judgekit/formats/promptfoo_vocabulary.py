@@ -48,6 +48,7 @@ PROMPTFOO_SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
     "cost": Synonym("metric.total_cost_usd.max", _AT_MOST),
     "equals": Synonym("text.equals"),
     "finish-reason": Synonym("behavior.finish_reason"),
+    "gleu": Synonym("text.gleu"),
     "icontains": Synonym("text.contains", fixed=_FOLDED),
     "icontains-all": Synonym("text.contains_all", fixed=_FOLDED),
     "icontains-any": Synonym("text.contains_any", fixed=_FOLDED),
@@ -78,6 +79,9 @@ MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
     **dict.fromkeys(("factuality", "model-graded-factuality"), _FACTS),
     "model-graded-closedqa": "Does the output meet this: {value}",
     "answer-relevance": "Does the output answer what was asked?",
+    "context-recall": "Does the context support all of this: {value}",
+    "context-relevance": "Is the context about what was asked, without much that is not needed?",
+    "conversation-relevance": "Does the output fit the conversation before it?",
     "context-faithfulness": "Is every statement of the output supported by the context?",
     "trajectory:goal-success": "Was this goal reached: {value}",
 }  # assertions that ask a model, with the question of the criterion they become
@@ -88,17 +92,13 @@ CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 _ASK_A_JUDGE = "that asks a model: put it into the rubric as a criterion"
 _OWN_CODE = "code runs as a custom check, where scripts are allowed"
 _COMPARED = "compare the variants: judgekit compare"
-_RETRIEVAL = "that judges what was retrieved: grade what your retriever returns, with a rubric"
 _LOG_PROBABILITIES = "the log-probabilities of the system under test are not kept"
 _TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
 
 PROMPTFOO_ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(MODEL_GRADED_ASSERTIONS, _ASK_A_JUDGE),
-        **dict.fromkeys(("classifier", "conversation-relevance", "moderation"), _ASK_A_JUDGE),
-        **dict.fromkeys(("pi", "search-rubric"), _ASK_A_JUDGE),
-        **dict.fromkeys(("context-recall", "context-relevance"), _RETRIEVAL),
-        "gleu": "use `bleu` or `chrf`",
+        **dict.fromkeys(("classifier", "moderation", "pi", "search-rubric"), _ASK_A_JUDGE),
         "guardrails": "check what the guardrail lets through: `is-refusal`, `finish-reason`, or a "
         "criterion",
         "human": "annotators judge with judgekit label",
@@ -120,17 +120,17 @@ _REDTEAM = ("promptfoo:redteam:", "redteam:")
 
 READ_FIELDS = frozenset({
     "$schema", "description", "tests", "scenarios", "defaultTest", "assertionTemplates",
+    "prompts", "providers", "targets",
 })  # fmt: skip
 """Fields of a configuration that are read, or that say nothing about its tests."""
 
-_ITS_OUTPUTS = "a dataset has cases, and its outputs come from variants"
-_A_VARIANT = (
-    "name them in the suite: `variants: [{id: a, prompt: a.j2, model: openai/gpt-4.1-mini}]`"
+NO_COUNTERPART = "it has no counterpart here"
+NO_CODE = "code is never run from a file of data"
+WRITE_IT = (
+    "write what it checks as `contains`, `regex`, `is-json` or an `llm-rubric`, or name a script "
+    "of your own with `--allow-scripts`"
 )
 UNREAD_FIELDS = {
-    "prompts": (_ITS_OUTPUTS, _A_VARIANT),
-    "providers": (_ITS_OUTPUTS, _A_VARIANT),
-    "targets": (_ITS_OUTPUTS, _A_VARIANT),
     "extensions": ("code is never run from a file of data", None),
     "nunjucksFilters": ("code is never run from a file of data", None),
     "evaluateOptions": (
@@ -141,7 +141,8 @@ UNREAD_FIELDS = {
 """Fields of a configuration that are not read: the reason, and what to do instead."""
 
 READ_TEST_FIELDS = frozenset({"vars", "assert", "description", "threshold", "metadata", "options"})
-READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts"})
+TRANSFORMS = ("transform", "postprocess")
+READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", *TRANSFORMS})
 CODE_SETTINGS = frozenset({
     "transform", "postprocess", "transformVars", "assertScoringFunction",
 })  # fmt: skip
@@ -160,10 +161,6 @@ def is_foreign_name(name: str) -> bool:
     return name in PROMPTFOO_ELSEWHERE or name.startswith(_REDTEAM)
 
 
-# Assertions whose score promptfoo puts into a mean as it is.
-_SCORED = frozenset({"bleu", "meteor", "rouge-n", "similar", "tool-call-f1"})
-
-
 @dataclass(slots=True)
 class PromptfooChecks:
     """The checks of one test."""
@@ -180,6 +177,11 @@ class PromptfooChecks:
         """Add an assertion that needs no model."""
         self.assertions.append(spec)
         self.places.append(at)
+
+    def group(self, settings: JsonObject, at: KeyPath) -> None:
+        """Let the assertions be one group, which decides as a whole."""
+        self.assertions = [{"type": "all", "assertions": [*self.assertions], **settings}]
+        self.places, self.similarities = [at], []
 
 
 def is_threshold(
@@ -202,19 +204,7 @@ def require_mean_score(
         message = "the `threshold` applies to the criteria; every other assertion must pass"
         reading.warn((*at, "threshold"), message, "write a test for the other assertions")
     elif any(spec.get("weight") != 0 for spec in checks.assertions):
-        warn_about_scores(checks, at, reading)
-        members: list[JsonValue] = [*checks.assertions]
-        checks.assertions = [{"type": "all", "assertions": members, "threshold": threshold}]
-        checks.places = [(*at, "assert")]
-        checks.similarities = []
-
-
-def warn_about_scores(checks: PromptfooChecks, at: KeyPath, reading: ForeignFile) -> None:
-    """Warn about assertions that count as passed or failed in a mean."""
-    types = {str(spec.get("type")).removeprefix("not-") for spec in checks.assertions}
-    if graded := sorted(types & _SCORED):
-        message = f"the mean counts {', '.join(graded)} as passed or not, not by its score"
-        reading.warn((*at, "threshold"), message, "set its own `threshold`")
+        checks.group({"threshold": threshold, "scored": True}, (*at, "assert"))
 
 
 _PREFIX = "trajectory:"

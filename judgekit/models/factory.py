@@ -20,7 +20,17 @@ from judgekit.models.local import LocalModel, is_smoke_name, recorded_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
-from judgekit.models.request import Model, ModelReply, ModelRequest, close_model, open_model
+from judgekit.models.request import (
+    Model,
+    ModelReply,
+    ModelRequest,
+    close_model,
+    message_text,
+    open_model,
+)
+
+ECHO_MODEL = "echo"
+"""The model that answers with the prompt it gets, to see what a prompt becomes."""
 
 # A model on this machine answers one call after the other, on whatever cores there are.
 _LOCAL_TIMEOUT_S = 600
@@ -157,6 +167,8 @@ def _open(named: str | Model, *, api_base: str | None, timeout_s: float, transpo
         return named
     if not named.strip():
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")
+    if named == ECHO_MODEL:
+        return _EchoModel()
     if _is_local(named):
         return LocalModel(named, timeout_s=timeout_s)
     return open_model(transport, named, api_base=api_base, timeout_s=timeout_s)
@@ -164,3 +176,15 @@ def _open(named: str | Model, *, api_base: str | None, timeout_s: float, transpo
 
 def _is_local(model: str) -> bool:
     return model == "local" or model.startswith("local/")
+
+
+class _EchoModel:
+    """Answers with the prompt: one message as it is, a conversation as JSON."""
+
+    name = ECHO_MODEL
+    cacheable = False
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        return ModelReply(
+            text=message_text(request.messages), model=self.name, duration_ms=0.0, cost_usd=0.0
+        )

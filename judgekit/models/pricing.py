@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from judgekit.records import Usage
 
 _FILE = "model_prices_and_context_window_backup.json"
-_FREE = ("local", "local/", "recorded:")
+_FREE = ("local", "echo")
+_FREE_PREFIXES = ("local/", "recorded:")
 
 # Providers that run on the user's own machine, so that a listed price of 0 is one.
 _FREE_PROVIDERS = frozenset({"ollama", "ollama_chat", "lemonade"})
@@ -182,7 +183,7 @@ class PriceTable:
         # as free.
         if model in self._overrides:
             return self._overrides[model]
-        if model == _FREE[0] or model.startswith(_FREE[1:]):
+        if model in _FREE or model.startswith(_FREE_PREFIXES):
             return _FREE_OF_CHARGE
         entry = self._entry(model, api_base)
         price = None if entry is None else _price_in(entry, input_tokens)

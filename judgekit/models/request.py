@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
@@ -131,6 +132,11 @@ class TokenLogprob(Record):
 
     top: tuple[tuple[str, Finite], ...] = ()
     """The likeliest tokens at this place, each with its log-probability."""
+
+
+def message_text(messages: Sequence[Mapping[str, str]]) -> str:
+    """Messages as one text: a conversation is JSON."""
+    return messages[0]["content"] if len(messages) == 1 else json.dumps(messages)
 
 
 class ModelReply(Record):

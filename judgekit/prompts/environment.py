@@ -46,13 +46,15 @@ _MAX_RANGE = 1_000
 _CACHED_TEMPLATES = 256
 
 
-def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
-    """A sandbox that finds templates in the given folders, the first folder first."""
+def make_environment(
+    folders: Sequence[Path], texts: Mapping[str, str] | None = None
+) -> ImmutableSandboxedEnvironment:
+    """A sandbox that finds templates among texts, then in folders, the first folder first."""
     # Templates may come from unknown authors: attributes that begin with an underscore, methods
     # that change a value and globals are out of reach, an undefined name is an error, and only
     # harmless filters are defined.
     environment = ImmutableSandboxedEnvironment(
-        loader=_Loader([str(folder) for folder in folders]),
+        loader=_Loader([str(folder) for folder in folders], texts or {}),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -71,9 +73,15 @@ def make_environment(folders: Sequence[Path]) -> ImmutableSandboxedEnvironment:
 class _Loader(FileSystemLoader):
     """Finds templates in folders; one that is being edited is read as typed."""
 
+    def __init__(self, folders: Sequence[str], texts: Mapping[str, str]) -> None:
+        super().__init__(folders)
+        self._texts = texts
+
     def get_source(
         self, environment: Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
+        if template in self._texts:
+            return self._texts[template], template, lambda: True
         source, filename, is_current = super().get_source(environment, template)
         typed = typed_content(Path(filename))
         return source if typed is None else typed.decode(), filename, is_current

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, PrivateAttr
 
+from judgekit.fingerprint import omit_at_default
 from judgekit.records.assertion import Weight
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
@@ -98,8 +99,14 @@ class Case(Record):
     evaluation: CaseEvaluation | None = None
     """How the case is evaluated; None takes the suite's strategy."""
 
+    transform: tuple[JsonObject, ...] = ()
+    """Steps that an output goes through before it is checked and judged, such as
+    `[{"parse_json": true}, {"path": ["answer"]}]`."""
+
     metadata: JsonObject = Field(default_factory=dict)
     """Further fields of the file (difficulty, priority, author, created_at)."""
+
+    _without_defaults = omit_at_default("transform")
 
     def to_json(self) -> JsonObject:
         """The case as plain JSON types; an input of null is written."""

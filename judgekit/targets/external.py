@@ -6,11 +6,12 @@ A command reads the case on stdin and writes the output to stdout; an endpoint m
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
-from judgekit.errors import SettingsError
+from judgekit.errors import SettingsError, TemplateError
 from judgekit.http_session import http_sessions, read_body
 from judgekit.subprocess import (
     ProcessFailedError,
@@ -22,10 +23,11 @@ from judgekit.subprocess import (
 from judgekit.targets.target import TargetCall, call_timeout_s, encode_call
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import aiohttp
+    from pydantic import JsonValue
 
     from judgekit.records import Case, JsonObject, Output, TargetErrorKind
 
@@ -60,7 +62,9 @@ class EndpointTarget:
         connect_s: float = 10.0,
         secrets: Sequence[str] = (),
         about: JsonObject | None = None,
+        body: Callable[[Case], JsonValue] | None = None,
     ) -> None:
+        self._body = body
         self._origin = _origin(url)
         if self._origin is None:
             raise SettingsError(f"variant {variant!r}: {url!r} is no HTTP address")
@@ -88,7 +92,10 @@ class EndpointTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id, self._secrets)
-        body = encode_call(case, repeat, self._about)
+        try:
+            body = self._sent_body(case, repeat)
+        except TemplateError as error:
+            return call.failed("exception", str(error))
         session = await self._sessions.current()
         timeout_s = call_timeout_s(case, self._timeout_s)
         # One deadline for redirects and body together: aiohttp's own would begin again with each.
@@ -104,6 +111,11 @@ class EndpointTarget:
         except session.errors as error:
             reason = str(error) or type(error).__name__
             return call.failed("connection", f"{self._where} could not be called: {reason}")
+
+    def _sent_body(self, case: Case, repeat: int) -> bytes:
+        if self._body is None:
+            return encode_call(case, repeat, self._about)
+        return json.dumps(self._body(case)).encode()
 
     async def aclose(self) -> None:
         await self._sessions.aclose()
@@ -135,7 +147,7 @@ class EndpointTarget:
         if len(raw) > LARGEST_OUTPUT_BYTES:
             message = f"{self._where} sent more than {LARGEST_OUTPUT_BYTES >> 20} MiB"
             return call.failed("too_large", message)
-        if response.content_type == "text/plain":
+        if response.content_type == "text/plain" or self._body is not None:
             return call.read_text(raw, charset=response.charset or "utf-8")
         return call.read_bytes(raw, source="the reply")
 

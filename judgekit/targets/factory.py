@@ -6,10 +6,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from judgekit.assertions import CODE_PREFIX, ScriptSettings
 from judgekit.errors import SettingsError
 from judgekit.subprocess import ProcessLimits, scrub_environment
 from judgekit.targets.external import CommandTarget, EndpointTarget
-from judgekit.targets.prompt import PromptTarget, TargetPrompt
+from judgekit.targets.prompt import CodeTarget, PromptTarget, TargetPrompt
 from judgekit.targets.python import PythonTarget
 from judgekit.targets.recorded_outputs import RecordedTarget
 
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from pydantic import JsonValue
+
     from judgekit.datasets import Suite, VariantSettings
     from judgekit.models import Connection
-    from judgekit.records import JsonObject
+    from judgekit.records import Case, JsonObject
     from judgekit.targets.target import Target
 
 
@@ -31,18 +34,15 @@ def open_target(
     template_folders: Sequence[Path],
     environment: Mapping[str, str],
     default_timeout_s: float,
+    scripts: ScriptSettings | None = None,
 ) -> Target:
     """The target of a variant, checked as far as possible without calling it."""
-    timeout_s = settings.timeout_s or default_timeout_s
+    timeout_s, about = settings.timeout_s or default_timeout_s, _about(settings)
     if settings.outputs is not None:
         return RecordedTarget(settings.id, suite.resolve(settings.outputs))
     if settings.python is not None:
         return PythonTarget(
-            settings.id,
-            settings.python,
-            folder=suite.folder,
-            timeout_s=timeout_s,
-            about=_about(settings),
+            settings.id, settings.python, folder=suite.folder, timeout_s=timeout_s, about=about
         )
     if settings.command is not None:
         own, secrets = expand_variables(
@@ -57,7 +57,7 @@ def open_target(
             environment=scrub_environment(shown, own=environment),
             limits=ProcessLimits(timeout_s=timeout_s, memory_bytes=None),
             secrets=secrets,
-            about=_about(settings),
+            about=about,
         )
     if settings.http is not None:
         known = {**environment, **suite.settings.environment}
@@ -71,9 +71,24 @@ def open_target(
             headers=headers,
             timeout_s=timeout_s,
             secrets=secrets,
-            about=_about(settings),
+            about=about,
+            body=_body(settings.http.body) if settings.http.body else None,
         )
-    return _prompt(settings, suite, connect_model, template_folders)
+    return _prompt(settings, suite, connect_model, template_folders, scripts)
+
+
+def _body(value: JsonValue) -> Callable[[Case], JsonValue]:
+    """Makes the body of a request; its texts are compiled once."""
+    if isinstance(value, dict):
+        fields = {name: _body(item) for name, item in value.items()}
+        return lambda case: {name: made(case) for name, made in fields.items()}
+    if isinstance(value, list):
+        items = [_body(item) for item in value]
+        return lambda case: [made(case) for made in items]
+    if isinstance(value, str) and "{{" in value:
+        prompt = TargetPrompt(value)
+        return lambda case: prompt.messages(case)[0]["content"]
+    return lambda _case: value
 
 
 def _about(settings: VariantSettings) -> JsonObject:
@@ -95,19 +110,31 @@ def _prompt(
     suite: Suite,
     connect_model: Callable[[VariantSettings], Connection],
     template_folders: Sequence[Path],
-) -> PromptTarget:
+    scripts: ScriptSettings | None,
+) -> PromptTarget | CodeTarget:
     prompt, parameters = settings.prompt, settings.parameters
     if not isinstance(prompt, str) or not isinstance(parameters, dict):
         raise SettingsError(
             f"variant {settings.id!r} stands for several",
             hint="open each of those that `expand_variants` makes of it",
         )
-    return PromptTarget(
-        settings.id,
-        TargetPrompt(prompt, folder=suite.folder, template_folders=template_folders),
-        connect_model(settings),
-        parameters=parameters,
+    template = TargetPrompt(
+        prompt, folder=suite.folder, template_folders=template_folders, scripts=scripts
     )
+    if is_code(settings.model):
+        return CodeTarget(
+            settings.id,
+            template,
+            str(settings.model),
+            parameters,
+            scripts or ScriptSettings(suite.folder),
+        )
+    return PromptTarget(settings.id, template, connect_model(settings), parameters=parameters)
+
+
+def is_code(name: object) -> bool:
+    """Whether a prompt or a model is a function of a file."""
+    return isinstance(name, str) and name.startswith(CODE_PREFIX)
 
 
 _VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)\}|([A-Za-z_]\w*))")

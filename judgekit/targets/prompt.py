@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgekit.assertions import (
+    CODE_PREFIX,
+    CodeCall,
+    ScriptFailedError,
+    ScriptSettings,
+    code_context,
+    run_code,
+)
 from judgekit.errors import ModelError, TemplateError
 from judgekit.fingerprint import fingerprint
-from judgekit.formats import as_path
-from judgekit.models.request import ModelReply, ModelRequest, Subject
+from judgekit.formats import as_path, read_text
+from judgekit.models.request import ModelReply, ModelRequest, Subject, message_text
 from judgekit.prompts import CompiledTemplate, find_template, make_environment, to_text
 from judgekit.records import Case, JsonObject, Output, Usage
 from judgekit.resources import shipped_file
@@ -23,53 +35,113 @@ if TYPE_CHECKING:
 
 _BLOCKS = ("system", "user")
 
+# A block of a longer conversation: its role, and its place in it.
+_MESSAGE = re.compile(r"(system|developer|user|assistant)_(\d+)")
+
+# A path has none of these: what has them is the template itself.
+_INLINE = re.compile(r"\{\{|\{%|\n")
+_INLINE_NAME = "prompt"
+
 
 class TargetPrompt:
     """A prompt under test, compiled; turns a case into the messages a model is sent.
 
-    A template has a block `user` and may have a block `system`; one without blocks is the user's
-    message as a whole. It sees `input`, `context`, `metadata`, `variables` and `case`, never the
-    reference or how the case is judged. What is not a text prints as JSON. `variables` is the
-    input where that is an object, else the `variables` in the metadata. Nothing in a case is ever
-    taken for template code.
+    It is the name of a file or, with a template's braces or several lines, the template itself. A
+    template has a block `user` and may have a block `system`; a conversation has one for each
+    message (`user_1`, `assistant_2`, …); one without blocks is the user's message. It sees `input`,
+    `context`, `metadata`, `variables` and `case`, never the reference or how the case is judged.
+    What is not a text prints as JSON. `variables` is the input where that is an object, else the
+    `variables` in the metadata. Nothing in a case is ever taken for template code. `code:FILE:NAME`
+    is a function that makes the prompt, called where scripts are allowed.
     """
 
     def __init__(
-        self, name: str, *, folder: Path | None = None, template_folders: Sequence[Path] = ()
+        self,
+        name: str,
+        *,
+        folder: Path | None = None,
+        template_folders: Sequence[Path] = (),
+        scripts: ScriptSettings | None = None,
     ) -> None:
-        path = (folder or Path.cwd()) / as_path(name)
-        if path.is_file():
+        self._scripts = scripts or ScriptSettings(folder or Path.cwd())
+        self._call: CodeCall | None = None
+        if name.startswith(CODE_PREFIX):
+            self._call = CodeCall.named(name)
+            path = (folder or Path.cwd()) / str(self._call.file)
+            self.fingerprint = fingerprint([name, read_text(path)])
+            return
+        texts: dict[str, str] = {}
+        if _INLINE.search(name):
+            texts, places = {_INLINE_NAME: name}, (folder or Path.cwd(), *template_folders)
+            file_name = _INLINE_NAME
+        elif (path := (folder or Path.cwd()) / as_path(name)).is_file():
             places = (path.resolve().parent, *template_folders, shipped_file("prompts"))
             file_name = path.name
         else:
             file_name, places = find_template(name, template_folders)
-        self._compiled = CompiledTemplate(make_environment(places), file_name)
+        self._compiled = CompiledTemplate(make_environment(places, texts), file_name)
         # Of all the files it includes: a changed partial is another system under test.
         self.fingerprint = fingerprint(dict(self._compiled.sources))
-        blocks = self._compiled.blocks
-        if blocks and ("user" not in blocks or set(blocks) - set(_BLOCKS)):
+        self._blocks = _ordered(self._compiled.blocks)
+        if self._blocks is None:
             raise TemplateError(
-                f"template {file_name} has the blocks {', '.join(blocks)}",
-                hint="a prompt under test has a block user and may have system, or has no blocks",
+                f"template {file_name} has the blocks {', '.join(self._compiled.blocks)}",
+                hint="a prompt under test has a block user and may have system, or one for each "
+                "message of a conversation (user_1, assistant_2, …), or no blocks",
             )
+
+    @property
+    def is_code(self) -> bool:
+        """Whether a function makes it."""
+        return self._call is not None
 
     @property
     def shows_context(self) -> bool:
         """Whether the context of a case can be in the prompt."""
-        return not self._compiled.variables().isdisjoint({"context", "case"})
+        return self._call is not None or not self._compiled.variables().isdisjoint(
+            {"context", "case"}
+        )
 
     def messages(self, case: Case) -> tuple[dict[str, str], ...]:
+        if self._call is not None:
+            return self._messages_of(self._call, case)
         data = case_data(case)
-        if not self._compiled.blocks:
+        if not self._blocks:
             return ({"role": "user", "content": self._compiled.render(None, data)},)
-        parts = (
-            (role, self._compiled.render(role, data))
-            for role in _BLOCKS
-            if role in self._compiled.blocks
-        )
+        parts = ((role, self._compiled.render(block, data)) for role, block in self._blocks)
         return tuple(
             {"role": role, "content": text} for role, text in parts if text or role == "user"
         )
+
+    def _messages_of(self, call: CodeCall, case: Case) -> tuple[dict[str, str], ...]:
+        """What the function of a prompt returns: a text, messages, or an object with a `prompt`."""
+        try:
+            found = run_code(call, {"context": code_context(case)}, self._scripts)
+        except ScriptFailedError as error:
+            raise TemplateError(error.message) from error
+        found = found.get("prompt") if isinstance(found, dict) else found
+        if isinstance(found, str) and found[:1] == "[":  # a conversation may be a text of JSON
+            with suppress(ValueError):
+                found = json.loads(found)
+        listed = found if isinstance(found, list) else [{"role": "user", "content": found}]
+        if not all(isinstance(one, dict) and isinstance(one.get("content"), str) for one in listed):
+            raise TemplateError(f"{call.title} returned neither a text nor a list of messages")
+        return tuple(
+            {name: str(one.get(name)) for name in ("role", "content")}
+            for one in listed
+            if isinstance(one, dict)
+        )
+
+
+def _ordered(blocks: Sequence[str]) -> list[tuple[str, str]] | None:
+    """The blocks in the order of their messages, each with its role; None for unknown ones."""
+    if not set(blocks) - set(_BLOCKS):
+        is_whole = not blocks or "user" in blocks
+        return [(role, role) for role in _BLOCKS if role in blocks] if is_whole else None
+    found = [_MESSAGE.fullmatch(block) for block in blocks]
+    numbered = [(int(match[2]), match[1], match[0]) for match in found if match is not None]
+    is_known = len(numbered) == len(blocks) == len({number for number, _, _ in numbered})
+    return [(role, block) for _, role, block in sorted(numbered)] if is_known else None
 
 
 class PromptTarget:
@@ -105,7 +177,13 @@ class PromptTarget:
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id)
         try:
-            request = self.request(case, repeat=repeat)
+            # A function that makes a prompt runs in a thread, so that other cases continue.
+            is_code = self._prompt.is_code
+            request = (
+                await asyncio.to_thread(self.request, case, repeat=repeat)
+                if is_code
+                else self.request(case, repeat=repeat)
+            )
         except TemplateError as error:
             # A template that fails for one case is a result of that case; the others are still
             # answered.
@@ -124,6 +202,56 @@ class PromptTarget:
 
     async def aclose(self) -> None:
         await self._connection.aclose()
+
+
+class CodeTarget:
+    """Has a prompt answered by a function of a file, called as promptfoo calls its providers."""
+
+    def __init__(
+        self,
+        variant: str,
+        prompt: TargetPrompt,
+        model: str,
+        options: JsonObject,
+        scripts: ScriptSettings,
+    ) -> None:
+        self.id = variant
+        self._prompt = prompt
+        self._call = CodeCall.named(model, function="call_api")
+        self._options: JsonObject = {"id": variant, "config": options}
+        self._scripts = scripts
+
+    async def answer(self, case: Case, *, repeat: int = 0) -> Output:  # noqa: ARG002 - no seed
+        call = TargetCall(case, self.id)
+        try:
+            return await asyncio.to_thread(self._answer, case, call)
+        except (TemplateError, ScriptFailedError) as error:
+            return call.failed("exception", error.message)
+
+    async def aclose(self) -> None:
+        """Nothing is held between two cases."""
+
+    def _answer(self, case: Case, call: TargetCall) -> Output:
+        prompt = message_text(self._prompt.messages(case))
+        context = code_context(case) | {"prompt": {"raw": prompt, "label": prompt}}
+        # Python's functions get the options before the context, JavaScript's after it.
+        others: list[tuple[str, JsonValue]] = [("options", self._options), ("context", context)]
+        ordered = others if self._call.language == "python" else reversed(others)
+        arguments: JsonObject = {"prompt": prompt, **dict(ordered)}
+        found = run_code(self._call, arguments, self._scripts, provider=self._options)
+        fields: JsonObject = found if isinstance(found, dict) else {"output": found}
+        answer, tokens = fields.get("output"), fields.get("tokenUsage")
+        if fields.get("error") or answer is None:
+            return call.failed("exception", str(fields.get("error") or "it returned no `output`"))
+        counts = tokens if isinstance(tokens, dict) else {}
+        known = {
+            "input_tokens": counts.get("prompt"),
+            "output_tokens": counts.get("completion"),
+            "cost_usd": fields.get("cost"),
+        }
+        usage: JsonObject = {name: n for name, n in known.items() if isinstance(n, int | float)}
+        content = {"text" if isinstance(answer, str) else "data": answer}
+        return call.with_details(Output.model_validate({**content, "usage": usage or None}))
 
 
 def case_data(case: Case) -> dict[str, JsonValue]:

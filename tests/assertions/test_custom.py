@@ -290,7 +290,7 @@ async def test_scripts_run_beside_each_other_in_an_event_loop(tmp_path: Path) ->
 
 
 def carried_out(folder: Path, source: str, **spec: Any) -> Any:
-    check, _ = script_entries(settings(folder))
+    check, *_ = script_entries(settings(folder))
     spec = {"type": "custom.script", "script": put(folder, "check.py", source)} | spec
     registry = Registry("assertion", [check])
     (found,) = evaluate_assertions(HELLO, [spec], registry=registry, case=make_case())
@@ -321,7 +321,7 @@ def test_a_script_that_fails_neither_passes_nor_fails(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("source", "value"), [("0.25", 0.25), ("True", 1), ("False", 0)])
 def test_a_spec_runs_a_script_as_a_scorer(tmp_path: Path, source: str, value: float) -> None:
-    _, scorer = script_entries(settings(tmp_path))
+    _, scorer, _ = script_entries(settings(tmp_path))
     name = put(tmp_path, "check.py", f"def evaluate(o): return {source}")
     spec = {"type": "custom.script", "script": name}
     (found,) = score_output(HELLO, [spec], registry=Registry("scorer", [scorer])).scores

@@ -45,7 +45,6 @@ def fault_of(spec: object) -> str:
         ({"type": "word-count", "value": {"min": 3, "max": 1}}, "`min` is more than `max`"),
         ({"type": "contains", "value": 10**5000}, "not a number of too many digits"),
         ({"type": "contains", "value": NESTED}, "not what is nested too deeply"),
-        ({"type": "gleu", "value": "a"}, "use `bleu`"),
         ({"type": "all"}, "needs `assertions`"),
         ({"type": "assert-set", "assert": []}, "needs `assert`"),
         ({"type": "any", "assertions": [{"type": "is-html"}], "threshold": 1}, "takes no `thresh"),

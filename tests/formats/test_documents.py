@@ -48,7 +48,7 @@ UNSOUND = [
     ("a: !mine {}", "is not data", 1),
     ("a: !!float x", "not what its tag says", 1),
     ("a: !!binary aGk=", "is not data", 1),
-    ("a: &x {b: 1}\nc:\n  <<: *x", "merge keys", 3),
+    ("a: &x [1]\nc:\n  <<: *x\n", "a merge key .<<. names a mapping", 4),
     ("a: &x [*x]", r"\*x names nothing", 1),
     ("a: *nope", r"\*nope names nothing", 1),
     ("? [a]\n: 1", "a key must be a text", 1),

@@ -23,7 +23,8 @@ def test_outputs_are_read_with_their_cases() -> None:
     assert first.usage is not None
     assert (first.usage.input_tokens, first.usage.cost_usd, first.duration_ms) == (9, 0.0002, 310)
     assert (second.data, second.error) == ({"greeting": "Hi"}, None)
-    assert second.metadata == {"success": False, "score": 0, "repeat": 0}
+    own = {"success": False, "score": 0, "repeat": 0, "transformed": True}
+    assert second.metadata == own
     assert (third.error, third.variant) == ("timed out", "unnamed prompt-2")
     assert [case.id for case in cases][:2] == ["test-1", second.case_id]
     assert cases[2].input == {"name": "Cy"}

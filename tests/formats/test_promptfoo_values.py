@@ -67,10 +67,13 @@ def test_assertions_as_people_write_them_can_be_carried_out(tmp_path: Path) -> N
 
 def test_several_references_are_a_group_of_which_one_must_be_reached(tmp_path: Path) -> None:
     several = {"value": ["x y", 7], "threshold": 0.3, "weight": 2}
-    path = write(tmp_path, config({"type": "bleu", **several}, {"type": "not-bleu", **several}))
+    path = write(
+        tmp_path, config({"type": "rouge-n", **several}, {"type": "not-rouge-n", **several})
+    )
     (case,) = load_dataset(path).cases
     first, second = case.assertions
-    members = [{"type": "bleu", "value": text, "threshold": 0.3} for text in ("x y", "7")]
+    own = {"threshold": 0.3, "signs": True}
+    members = [{"type": "rouge-n", "value": text, **own} for text in ("x y", "7")]
     assert first == {"type": "any", "assertions": members, "weight": 2}
     assert second["type"] == "not-any"
     check_specs(list(case.assertions))

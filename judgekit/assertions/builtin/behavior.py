@@ -11,7 +11,7 @@ from pydantic import Field
 
 from judgekit.assertions.builtin.calls import BAD_STATES, reports_error, trace_of
 from judgekit.assertions.registry import UndecidedError, assertion
-from judgekit.records import AssertionResult, Count, Name, Output, TraceEvent
+from judgekit.records import AssertionResult, Count, JsonObject, Name, Output, TraceEvent
 
 # Workflow engines spell the node of an event in these ways.
 _NODE_KEYS = ("nodeId", "node_id", "node")
@@ -176,6 +176,7 @@ def not_imported(
     what: Name,
     reason: str,
     line: int | None = None,
+    script: JsonObject | None = None,  # noqa: ARG001 - what is carried out where scripts may run
 ) -> AssertionResult:
     """Mark a case that lost a check when it was imported; the result is always an error.
 
@@ -183,6 +184,8 @@ def not_imported(
         what: The check of the other tool.
         reason: Why it was not imported.
         line: Its line in the file.
+        script: The assertion that takes its place where scripts are allowed; one without a `type`
+            only removes the mark.
     """
     place = "" if line is None else f" (line {line})"
     raise UndecidedError(f"`{what}` is not imported{place}: {reason}")

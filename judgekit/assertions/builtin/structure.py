@@ -62,6 +62,7 @@ def is_json(
     output: Output,
     *,
     schema: Schema | None = None,
+    formats: bool = False,
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
@@ -70,6 +71,7 @@ def is_json(
     Args:
         schema: A JSON Schema, by default of draft 2020-12; references to other documents are
             refused.
+        formats: Whether `format` of a schema, such as `email`, is checked too.
         path: Where the text is; None takes the whole output, data as it is.
     """
     text = text_of(output, path)
@@ -80,7 +82,9 @@ def is_json(
     # Without a schema nothing can take long, so the worker process is not needed.
     faults: object = []
     if schema is not None:
-        faults = run_bounded(f"{_PARSERS}:schema_faults", schema, text, timeout_s=timeout_s)
+        faults = run_bounded(
+            f"{_PARSERS}:schema_faults", schema, text, formats, timeout_s=timeout_s
+        )
     return _json_result("is", schema, text, faults)
 
 
@@ -89,6 +93,7 @@ def contains_json(
     output: Output,
     *,
     schema: Schema | None = None,
+    formats: bool = False,
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
 ) -> AssertionResult:
@@ -96,9 +101,12 @@ def contains_json(
 
     Args:
         schema: A JSON Schema, as for `is-json`.
+        formats: Whether `format` of a schema is checked too.
     """
     text = text_of(output, path)
-    faults = run_bounded(f"{_PARSERS}:contained_json_faults", text, schema, timeout_s=timeout_s)
+    faults = run_bounded(
+        f"{_PARSERS}:contained_json_faults", text, schema, formats, timeout_s=timeout_s
+    )
     return _json_result("contains", schema, text, faults)
 
 

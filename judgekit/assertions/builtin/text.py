@@ -105,14 +105,18 @@ def contains(
 
 @assertion("text.contains_all")
 def contains_all(
-    output: Output, *, value: TextList, path: PathText | None = None, ignore_case: bool = False
+    output: Output,
+    *,
+    value: TextList,
+    path: PathText | None = None,
+    ignore_case: bool = False,
+    partial: bool = True,
 ) -> AssertionResult:
     """Pass when the text contains every one of the values.
 
-    The result's `value` is the share of the values that it contains.
-
     Args:
         value: The parts to look for.
+        partial: Whether the result's `value` is the share of the values that it contains.
     """
     text = text_of(output, path)
     there = _contained(text, value, ignore_case=ignore_case)
@@ -124,7 +128,7 @@ def contains_all(
         passed=not missing,
         actual=truncate_value(text),
         message=message,
-        value=1 - len(missing) / len(value),
+        value=1 - len(missing) / len(value) if partial else None,
     )
 
 

@@ -116,21 +116,24 @@ def _metric(
     def reaches(
         output: Output,
         *,
-        value: str | None = None,
+        value: str | TextList | None = None,
         threshold: Fraction = threshold,
         path: PathText | None = None,
         timeout_s: TimeoutSeconds = _TIMEOUT_S,
         case: Case | None = None,
     ) -> AssertionResult:
-        text, other = text_of(output, path), reference_text(value, case)
-        return _similarity_result(title, score(text, other, timeout_s=timeout_s), threshold)
+        text = text_of(output, path)
+        others = value if isinstance(value, list) else [reference_text(value, case)]
+        best = max(score(text, other, timeout_s=timeout_s) for other in others)
+        return _similarity_result(title, best, threshold)
 
     reaches.__doc__ = f"""Pass when the {title} score of the text reaches the threshold.
 
     {what}
 
     Args:
-        value: The text to compare with; None takes the case's reference.
+        value: The text to compare with, or several, of which the best counts; None takes the
+            case's reference.
         threshold: The smallest score that passes, on [0, 1].
     """
     return reaches
@@ -142,6 +145,18 @@ bleu = _metric(
     "BLEU",
     "BLEU is the precision of the text's sequences of one to four words.",
     partial(_in_worker, "bleu_score"),
+)
+word_bleu = _metric(
+    "text.word_bleu",
+    "BLEU (words)",
+    "BLEU of the words between white space in small letters, as promptfoo computes it.",
+    partial(measure_similarity, text_metrics.word_bleu_score),
+)
+gleu = _metric(
+    "text.gleu",
+    "GLEU",
+    "GLEU is the lower of precision and recall of the sequences of one to four words.",
+    partial(measure_similarity, text_metrics.gleu_score),
 )
 chrf = _metric(
     "text.chrf",
@@ -201,6 +216,7 @@ def rouge_n(
     value: str | None = None,
     threshold: Fraction = 0.75,
     n: Annotated[int, Field(ge=1, le=9)] = 1,
+    signs: bool = False,
     path: PathText | None = None,
     timeout_s: TimeoutSeconds = _TIMEOUT_S,
     case: Case | None = None,
@@ -211,9 +227,12 @@ def rouge_n(
         value: The text to compare with; None takes the case's reference.
         threshold: The smallest score that passes, on [0, 1].
         n: The number of words in an n-gram.
+        signs: Whether each punctuation mark counts as a word.
     """
     text, other = text_of(output, path), reference_text(value, case)
-    found = measure_similarity(text_metrics.rouge_n_score, text, other, n, timeout_s=timeout_s)
+    found = measure_similarity(
+        text_metrics.rouge_n_score, text, other, n, signs, timeout_s=timeout_s
+    )
     return _similarity_result(f"ROUGE-{n}", found, threshold)
 
 

@@ -1,0 +1,475 @@
+"""Reads promptfoo's prompts and providers as variants: one for each prompt of each provider."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judgekit.errors import DatasetError
+from judgekit.formats.documents import parse_document, read_document
+from judgekit.formats.foreign_file import NEEDS_SCRIPTS, map_texts
+from judgekit.formats.problems import json_kind
+from judgekit.formats.promptfoo_files import FILE, ConfigFiles, code_call, code_path
+from judgekit.formats.promptfoo_syntax import UntranslatedError, as_jinja, as_steps
+from judgekit.formats.promptfoo_vocabulary import NO_CODE, NO_COUNTERPART
+from judgekit.formats.rows import iter_rows, suffix_of
+from judgekit.formats.text import read_text
+from judgekit.records import JsonObject, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic import JsonValue
+
+    from judgekit.formats.foreign_file import ForeignFile
+    from judgekit.formats.text import KeyPath
+
+
+class PromptfooRun(Record):
+    """What a configuration says of how its cases are run."""
+
+    variants: tuple[JsonObject, ...] = ()  # fields of a suite's variants
+    judge: str | None = None  # the model that grades
+
+
+# promptfoo's providers with litellm's names of them, which mostly are the same.
+_PROVIDERS = dict.fromkeys([
+    "ai21", "anthropic", "azure", "bedrock", "cerebras", "cometapi", "dashscope",
+    "databricks", "deepinfra", "deepseek", "github", "groq", "helicone", "huggingface",
+    "hyperbolic", "minimax", "mistral", "moonshot", "nebius", "novita", "nscale", "ollama",
+    "openai", "openrouter", "perplexity", "replicate", "sagemaker", "sambanova", "snowflake",
+    "watsonx", "xai",
+]) | {
+    "aimlapi": "aiml", "alibaba": "dashscope", "azureopenai": "azure", "cloudflare-ai":
+    "cloudflare", "cohere": "cohere_chat", "docker": "docker_model_runner", "fireworks":
+    "fireworks_ai", "google": "gemini", "lambdalabs": "lambda_ai", "litellm": "", "llamaapi":
+    "meta_llama", "palm": "gemini", "togetherai": "together_ai", "vertex": "vertex_ai", "vercel":
+    "vercel_ai_gateway", "vllm": "hosted_vllm",
+}  # fmt: skip
+# Between the provider and the model, with what litellm says instead.
+_KINDS = {
+    "ollama:chat": "ollama_chat", "bedrock:converse": "bedrock/converse",
+    "openai:completion": "text-completion-openai",
+}  # fmt: skip
+_CHAT = frozenset({
+    "chat", "completion", "messages", "responses", "text-generation",
+})  # fmt: skip
+# What makes no text, or is an agent of a provider.
+_NO_TEXT = frozenset({
+    "agent", "agents", "assistant", "chatkit", "claude-agent-sdk", "claude-code", "codex-sdk",
+    "embedding", "embeddings", "feature-extraction", "image", "image-gen", "kb", "live",
+    "moderation", "nova-sonic", "realtime", "sentence-similarity", "speech",
+    "text-classification", "token-classification", "transcription", "tts", "video",
+    "workflow",
+})  # fmt: skip
+_PARAMETERS = frozenset({
+    "temperature", "top_p", "top_k", "min_p", "max_tokens", "max_completion_tokens", "seed",
+    "n", "stop", "presence_penalty", "frequency_penalty", "repetition_penalty", "logit_bias",
+    "response_format", "tools", "tool_choice", "verbosity", "parallel_tool_calls",
+    "reasoning_effort", "thinking", "service_tier", "logprobs", "top_logprobs",
+})  # fmt: skip
+_RENAMED = {
+    "maxTokens": "max_tokens", "max_new_tokens": "max_tokens", "maxOutputTokens": "max_tokens",
+    "max_output_tokens": "max_tokens", "num_predict": "max_tokens", "topP": "top_p",
+    "topK": "top_k", "stopSequences": "stop", "stop_sequences": "stop", "toolChoice": "tool_choice",
+}  # fmt: skip
+# Objects in which some providers have their parameters.
+_NESTED = frozenset({"generationConfig", "inferenceConfig", "passthrough"})
+_BASES = frozenset({"apiBaseUrl", "api_base", "baseURL", "base_url", "apiHost"})
+_KEYS = re.compile(r"(?i)key|token$|secret|password|organi[sz]ation|credential|auth|cookie")
+_HTTP_FIELDS = frozenset({
+    "url", "method", "headers", "body", "transformResponse", "responseParser",
+})  # fmt: skip
+_ROLES = frozenset({"system", "user", "assistant", "developer"})
+
+_OWN_PROVIDER = "add a variant with `command:`, `python:` or `http:` to a suite"
+_OWN_PROMPT = "write it as a Jinja template in a suite"
+_KEY_REMEDY = "keys come from the environment; see judgekit doctor"
+
+_IS_HTTP = re.compile(r"https?(?:://|$)")
+_RESPONSE = re.compile(r"^\s*(?:\([^()]*\)\s*=>)?\s*(json|text)\b")
+_PROMPT = re.compile(r"\{\{\s*variables\.prompt(?:\|default\(\"\"\))?\s*\}\}")
+_ENV = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
+_SEPARATOR = re.compile(r"^[ \t]*---[ \t]*$", re.MULTILINE)
+_LOOKS_LIKE_FILE = re.compile(r"[\w./*~-]+\.(?:txt|md|jsonl?|ya?ml|csv|j2|njk|js|ts|py)")
+_DUMPED = re.compile(r"(?<=[:\[,\s])\{\{-?([^{}|]*)\|\s*dump\s*-?\}\}")
+_LONGEST_LABEL = 60
+_CODE, _USER, _END = "code:", "{% block user %}", "{% endblock %}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    text: str  # as a suite has it, in Jinja
+    name: str
+    labels: frozenset[str]  # by what a provider may name it
+    config: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class _Provider:
+    at: KeyPath
+    id: str
+    fields: JsonObject
+
+    @property
+    def config(self) -> JsonObject:
+        config = self.fields.get("config")
+        return config if isinstance(config, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class VariantReader:
+    """Reads the prompts and providers of a configuration."""
+
+    reading: ForeignFile
+    files: ConfigFiles
+    certain: frozenset[str]  # the variables that every case has
+    all_names: frozenset[str]
+
+    def read(self, fields: JsonObject) -> PromptfooRun:
+        prompts = list(self._prompts(fields.get("prompts")))
+        key = "providers" if fields.get("providers") else "targets"
+        variants: dict[str, JsonObject] = {}
+        for provider in self._providers(fields.get(key), (key,)):
+            settings = self._settings(provider)
+            wanted = provider.fields.get("prompts")
+            own = str(provider.fields.get("label") or provider.id)
+            for prompt in prompts if settings is not None else []:
+                if isinstance(wanted, list) and prompt.labels.isdisjoint(map(str, wanted)):
+                    continue
+                name = own if len(prompts) == 1 else f"{own} {prompt.name}"
+                number, unused = 1, name
+                while unused in variants:
+                    number, unused = number + 1, f"{name} {number + 1}"
+                variants[unused] = self._variant(unused, prompt, settings or {}, provider)
+        return PromptfooRun(variants=tuple(variants.values()), judge=self._judge(fields))
+
+    def _variant(
+        self, name: str, prompt: _Prompt, settings: JsonObject, provider: _Provider
+    ) -> JsonObject:
+        if "http" in settings:
+            # The text of the prompt stands where the body shows it.
+            text = prompt.text.removeprefix(_USER).removesuffix(_END)
+            filled = map_texts(settings, (), lambda part, _: _PROMPT.sub(lambda _: text, part))
+            return {"id": name, **(filled if isinstance(filled, dict) else {})}
+        config: JsonObject = {**provider.config, **prompt.config}
+        variant = {"id": name, "prompt": prompt.text, **settings}
+        if not str(settings["model"]).startswith(_CODE):  # a function gets all of it
+            config, base = self._parameters(config, provider)
+            variant |= {} if base is None else {"api_base": base}
+        return variant | ({"parameters": config} if config else {})
+
+    def _judge(self, fields: JsonObject) -> str | None:
+        default = fields.get("defaultTest")
+        options = default.get("options") if isinstance(default, dict) else None
+        named = options.get("provider") if isinstance(options, dict) else None
+        at: KeyPath = ("defaultTest", "options", "provider")
+        if isinstance(named, dict) and "id" not in named and "text" in named:
+            named = named["text"]  # one provider each for texts, embeddings, …
+        provider = next(self._providers(named, at), None)
+        model = None if provider is None else _litellm_name(provider.id)
+        if provider is not None and model is None:
+            message = f"the grader {provider.id[:60]!r} is not imported: no model is called so"
+            self.reading.leave_out(at, message, "name a judge: --judge MODEL")
+        return model
+
+    # Providers
+
+    def _providers(self, value: JsonValue, at: KeyPath) -> Iterator[_Provider]:
+        if isinstance(value, list):
+            for place, item in enumerate(value):
+                yield from self._providers(item, (*at, place))
+        elif isinstance(value, str):
+            is_list = value.startswith(FILE) and code_path(value) is None
+            yield from self._in_files(value, at) if is_list else [_Provider(at, value, {})]
+        elif isinstance(value, dict):
+            named = value.get("id")
+            alone = [*value.items()] if len(value) == 1 else []
+            if not isinstance(named, str) and alone and isinstance(alone[0][1], dict):
+                named, value = alone[0]  # `openai:gpt-4.1: {config: …}`
+                named = value.get("id") or named if isinstance(value, dict) else named
+            if isinstance(named, str) and isinstance(value, dict):
+                yield _Provider(at, named, value)
+                return
+            self.reading.leave_out(at, "a provider is a text or a mapping with an `id`")
+
+    def _in_files(self, name: str, at: KeyPath) -> Iterator[_Provider]:
+        for path in self.files.paths(name, at, self.reading.leave_out):
+            try:
+                listed = read_document(path).value
+            except DatasetError as error:
+                message = f"the providers cannot be read: {error.message}"
+                self.reading.leave_out(at, message, error.hint)
+                continue
+            # A file names no further file, which could name the first.
+            items = listed if isinstance(listed, list) else [listed]
+            yield from self._providers([one for one in items if not _is_file(one)], at)
+
+    def _settings(self, provider: _Provider) -> JsonObject | None:
+        """What of a variant a provider sets; None where it is left out."""
+        if _IS_HTTP.match(provider.id):
+            return self._http(provider)
+        for name in sorted(provider.fields.keys() - {"id", "label", "config", "prompts"}):
+            self._leave_out_setting((*provider.at, name))
+        if (model := _litellm_name(provider.id)) is not None:
+            return {"model": model}
+        named = f"the provider {provider.id[:60]!r} is not imported"
+        call = code_call(re.sub(r"^(?:python|javascript):", FILE, provider.id))
+        if call is not None and "file" in call:
+            self.reading.leave_out(provider.at, f"{named}: it {NEEDS_SCRIPTS}", _OWN_PROVIDER)
+            return {"model": _code_name(call)}
+        reason = "no model is called so here"
+        if code_path(provider.id) or re.match(r"(?:exec|golang|ruby):", provider.id):
+            reason = NO_CODE
+        elif "{{" in provider.id:
+            reason = "its name holds a template"
+        self.reading.leave_out(provider.at, f"{named}: {reason}", _OWN_PROVIDER)
+        return None
+
+    def _http(self, provider: _Provider) -> JsonObject | None:
+        """An endpoint; None where more is done than to send JSON and take a part of the reply."""
+        config, at = provider.config, provider.at
+        url, body = str(config.get("url") or provider.id), config.get("body")
+        body = _json(body) if isinstance(body, str) else body
+        response = str(config.get("transformResponse") or config.get("responseParser") or "text")
+        steps = as_steps(_RESPONSE.sub(_output_of, response))
+        method = str(config.get("method") or "POST").upper()
+        headers = config.get("headers")
+        try:
+            sent = map_texts(body, (), lambda text, _: as_jinja(text, self.certain)[0])
+        except UntranslatedError:
+            sent = None
+        is_read = isinstance(sent, dict) and steps is not None and method in {"POST", "PUT"}
+        if not is_read or "://" not in url or "{{" in url:
+            message = f"the provider {provider.id[:60]!r} is not imported: its request is not read"
+            self.reading.leave_out(at, message, _OWN_PROVIDER)
+            return None
+        for name in sorted(config.keys() - _HTTP_FIELDS):
+            self._leave_out_setting((*at, "config", name))
+        # A key stands in the environment; a suite names it with a dollar sign.
+        texts: JsonObject = {}
+        for name, value in headers.items() if isinstance(headers, dict) else ():
+            text = _ENV.sub(r"${\1}", str(value))
+            if _KEYS.search(name) and "${" not in text:
+                self._leave_out_setting((*at, "config", "headers", name))
+            else:
+                texts[name] = text
+        http: JsonObject = {"url": url, "method": method, "headers": texts, "body": sent}
+        return {"http": http, **({"transform": [*steps]} if steps else {})}
+
+    def _parameters(self, config: JsonObject, provider: _Provider) -> tuple[JsonObject, str | None]:
+        """Parameters under litellm's names, and the endpoint where it is another."""
+        found: JsonObject = {}
+        base: str | None = None
+        for name, value in config.items():
+            own = _RENAMED.get(name, name)
+            if name in _NESTED and isinstance(value, dict):
+                found |= self._parameters(value, provider)[0]
+            elif own in _PARAMETERS:
+                read = self._content(value, (*provider.at, "config", name))
+                found |= {} if read is None else {own: read}
+            elif name == "reasoning" and isinstance(value, dict) and set(value) == {"effort"}:
+                found["reasoning_effort"] = value["effort"]
+            elif name in _BASES and isinstance(value, str) and "{{" not in value:
+                base = value if "://" in value else f"https://{value}"
+            elif value is not None:
+                self._leave_out_setting((*provider.at, "config", name))
+        return found, base
+
+    def _leave_out_setting(self, at: KeyPath) -> None:
+        name = str(at[-1])[:60]
+        message = f"`{name}` of a provider is not imported: {NO_COUNTERPART}"
+        self.reading.leave_out(at, message, _KEY_REMEDY if _KEYS.search(name) else None)
+
+    def _content(self, value: JsonValue, at: KeyPath) -> JsonValue:
+        """A setting, or the document in the file that it names."""
+        if not _is_file(value):
+            return value
+        for path in self.files.paths(str(value), at, self.reading.leave_out):
+            try:
+                return read_document(path).value
+            except DatasetError as error:
+                self.reading.leave_out(at, f"the file cannot be read: {error.message}", error.hint)
+        return None
+
+    # Prompts
+
+    def _prompts(self, value: JsonValue) -> Iterator[_Prompt]:
+        if isinstance(value, dict):  # files with their labels
+            value = [{"id": name, "label": label} for name, label in value.items()]
+        number = 0
+        for place, item in enumerate(value if isinstance(value, list) else [value or "{{prompt}}"]):
+            at: KeyPath = ("prompts", place)
+            fields: JsonObject = item if isinstance(item, dict) else {"raw": item}
+            raw = fields.get("raw") or fields.get("content") or fields.get("id")
+            if not isinstance(raw, str):
+                message = f"a prompt is a text, not {json_kind(raw if raw is not None else item)}"
+                self.reading.leave_out(at, message)
+                continue
+            for text, label in self._texts(raw, at):
+                number += 1
+                prompt = self._prompt(text, fields, at, number, label)
+                if prompt is not None:
+                    yield prompt
+
+    def _prompt(
+        self, text: str, fields: JsonObject, at: KeyPath, number: int, own_label: str
+    ) -> _Prompt | None:
+        try:
+            template = self._template(text, at)
+        except UntranslatedError as error:
+            message = f"the prompt is not imported: {error} cannot be translated"
+            self.reading.leave_out(at, message, _OWN_PROMPT)
+            return None
+        label = str(fields.get("label") or own_label)
+        labels = {str(name) for name in (label, fields.get("id"), fields.get("raw")) if name}
+        # A long label is mostly the prompt itself.
+        is_short = label and "\n" not in label and len(label) <= _LONGEST_LABEL
+        config = fields.get("config")
+        return _Prompt(
+            template,
+            label if is_short else f"prompt-{number}",
+            frozenset(labels),
+            config if isinstance(config, dict) else {},
+        )
+
+    def _texts(self, raw: str, at: KeyPath) -> Iterator[tuple[str, str]]:
+        """The prompts of an entry, each with a label of its own where its file gives one."""
+        is_file = raw.startswith(FILE) or _LOOKS_LIKE_FILE.fullmatch(raw.partition(":")[0])
+        is_foreign = re.match(r"(?:exec:|(?:langfuse|portkey|helicone)://)", raw)
+        if not is_file and not is_foreign:
+            yield raw, ""
+            return
+        call = code_call(raw if raw.startswith(FILE) else f"{FILE}{raw}") if is_file else None
+        is_called = call is not None and (call["language"] != "python" or "function" in call)
+        if is_foreign or code_path(raw) is not None:
+            reason = f"it {NEEDS_SCRIPTS}" if is_called else NO_CODE
+            message = f"the prompt {raw[:80]!r} is not imported: {reason}"
+            self.reading.leave_out(at, message, _OWN_PROMPT)
+            if call is not None and is_called:
+                yield _code_name(call), str(call.get("function") or Path(str(call["file"])).stem)
+            return
+        for path in self.files.paths(raw, at, self.reading.leave_out):
+            try:
+                texts = list(_file_prompts(path))
+            except DatasetError as error:
+                message = f"the prompt cannot be read: {error.message}"
+                self.reading.leave_out(at, message, error.hint)
+                continue
+            for place, (text, label) in enumerate(texts, 1):
+                yield text, label or (path.stem if len(texts) == 1 else f"{path.stem}-{place}")
+
+    def _template(self, text: str, at: KeyPath) -> str:
+        """A prompt in Jinja, over `variables`: a text, or one block for each message."""
+        if text.startswith(_CODE):
+            return text
+        messages = _messages(text)
+        if messages is None:
+            template = self._jinja(text, at)
+            is_template = "{{" in template or "{%" in template
+            return template if is_template else f"{_USER}{template}{_END}"
+        roles = [role for role, _ in messages]
+        if unknown := sorted(set(roles) - _ROLES):
+            raise UntranslatedError(f"the role `{unknown[0][:40]}`")
+        is_plain = roles in (["user"], ["system", "user"])
+        return "\n".join(
+            f"{{% block {role if is_plain else f'{role}_{place}'} %}}{self._jinja(text, at)}{_END}"
+            for place, (role, text) in enumerate(messages, 1)
+        )
+
+    def _jinja(self, text: str, at: KeyPath) -> str:
+        template, names = as_jinja(text, self.certain)
+        for name in sorted(names - self.all_names):
+            message = f"the prompt shows `{name[:60]}`, which no test sets"
+            self.reading.warn(at, message, "it is empty in every prompt: add it to the `vars`")
+        return template
+
+
+def _is_file(value: JsonValue) -> bool:
+    return isinstance(value, str) and value.startswith(FILE)
+
+
+def _output_of(match: re.Match[str]) -> str:
+    """The reply of an endpoint as an expression over `output`."""
+    return "JSON.parse(output)" if match[1] == "json" else "output"
+
+
+def _code_name(call: JsonObject) -> str:
+    """A function of a file as a suite names it."""
+    return _CODE + ":".join(str(call[part]) for part in ("file", "function") if part in call)
+
+
+def _litellm_name(provider: str) -> str | None:
+    """The model of a provider under litellm's name; None where there is none."""
+    head, _, rest = provider.partition(":")
+    kind, _, model = rest.partition(":")
+    if provider == "echo":
+        return provider
+    if head not in _PROVIDERS or not rest or "{{" in provider or kind in _NO_TEXT:
+        return None
+    own = _PROVIDERS[head]
+    prefix = _KINDS.get(f"{head}:{kind}", head if own is None else own)
+    model = model if kind in _CHAT or f"{head}:{kind}" in _KINDS else rest
+    return f"{prefix}/{model}".removeprefix("/") if model else None
+
+
+def _file_prompts(path: Path) -> Iterator[tuple[str, str]]:
+    """The prompts of a file, each with the label that the file gives it."""
+    suffix = suffix_of(path)
+    if suffix == ".csv":
+        for row in iter_rows(path):
+            if row.fields.get("prompt"):
+                yield str(row.fields["prompt"]), str(row.fields.get("label") or "")
+        return
+    text = read_text(path)
+    parts = [text]
+    if suffix == ".txt":
+        parts = [part.strip() for part in _SEPARATOR.split(text)]
+    elif suffix == ".jsonl":
+        parts = text.splitlines()
+    elif suffix in {".yaml", ".yml"}:
+        value = parse_document(text, path).value
+        parts = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+    yield from ((part, "") for part in parts if part.strip())
+
+
+def _messages(text: str) -> list[tuple[str, str]] | None:
+    """The messages of a chat that is written as JSON or YAML; None for a text."""
+    stripped = text.strip()
+    if stripped[:1] in {"[", "{"} and '"role"' in stripped:
+        # `{{ x | dump }}` stands for a text with its quotes.
+        value = _json(stripped) or _json(_DUMPED.sub(r'"{{\1}}"', stripped))
+        if value is None:
+            raise UntranslatedError("a chat whose JSON a template builds")
+    elif re.match(r"-\s+role\s*:", stripped):
+        try:
+            value = parse_document(stripped, Path("prompt.yaml")).value
+        except DatasetError as error:
+            raise UntranslatedError("a chat whose YAML a template builds") from error
+    else:
+        return None
+    if isinstance(value, dict) and isinstance(value.get("messages"), list):
+        value = value["messages"]
+    return [_message(item) for item in (value if isinstance(value, list) else [value])]
+
+
+def _json(text: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _message(item: JsonValue) -> tuple[str, str]:
+    role, content = (item.get("role"), item.get("content")) if isinstance(item, dict) else (0, 0)
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        texts = [part for part in parts if isinstance(part, str)]
+        content = "\n".join(texts) if len(texts) == len(content) else None
+    if not isinstance(role, str) or not isinstance(content, str):
+        raise UntranslatedError("a message that is not a role with a text")
+    return role, content

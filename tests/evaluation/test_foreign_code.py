@@ -1,0 +1,91 @@
+"""Code that a promptfoo configuration names: run where scripts are allowed, else marked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import judgekit as jk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.filterwarnings("ignore::judgekit.errors.NotImportedWarning")
+NEEDS_NODE = pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js")
+
+FILES = {
+    "check.py": "def grade(output, context):\n    return {'pass': True, 'score': 0.5}\n",
+    "make.py": "def prompt(context):\n"
+    "    return [{'role': 'user', 'content': context['vars']['q']}]\n",
+    "answer.py": "def call_api(prompt, options, context):\n"
+    "    return {'output': {'said': prompt, 'hot': options['config']['hot']}, 'cost': 0.5}\n",
+    "shout.py": "def get_transform(output, context):\n    return output['said'].upper()\n",
+    "answer.cjs": "module.exports = class { constructor(o) { this.o = o; }\n"
+    "  async callApi(prompt) { return { output: prompt + this.o.config.end }; } };\n",
+    "check.cjs": "module.exports = (output, { vars }) => output === vars.q + '!';\n",
+}
+
+
+def run(folder: Path, *, allow_scripts: bool, **fields: Any) -> list[Any]:
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    path = folder / "promptfooconfig.json"
+    path.write_text(json.dumps({"prompts": ["{{q}}"], "providers": ["echo"]} | fields))
+    with jk.evaluate_sync(
+        path, store=folder / "runs.db", cache=None, allow_scripts=allow_scripts
+    ) as done:
+        return list(done.concluded())
+
+
+def test_without_permission_a_check_in_code_is_open(tmp_path: Path) -> None:
+    checks = [{"type": "python", "value": "True"}, {"type": "contains", "value": "x"}]
+    tests = [{"vars": {"q": "x"}, "assert": checks}]
+    [outcome] = run(tmp_path, allow_scripts=False, tests=tests)
+    assert [check.passed for check in outcome.result.checks] == [None, True]
+    assert outcome.passed is None
+
+
+def test_without_permission_no_function_answers(tmp_path: Path) -> None:
+    tests = [{"vars": {"q": "x"}}]
+    with pytest.raises(jk.SettingsError, match="scripts are not allowed"):
+        run(tmp_path, allow_scripts=False, tests=tests, providers=["file://answer.py"])
+
+
+def test_with_permission_prompt_provider_transform_and_checks_are_called(tmp_path: Path) -> None:
+    checks = [
+        {"type": "equals", "value": "HI"},
+        {"type": "python", "value": "file://check.py:grade"},
+        {"type": "assert-set", "threshold": 0.5, "assert": [
+            {"type": "not-python", "value": "len(output) > 2"},
+            {"type": "python", "value": "if context['vars']['q']:\n  return 0.25\nreturn 0"},
+        ]},
+    ]  # fmt: skip
+    fields = {
+        "prompts": ["file://make.py:prompt"],
+        "providers": [{"id": "python:answer.py", "config": {"hot": True}}],
+        "tests": [{"vars": {"q": "hi"}, "assert": checks}],
+        "defaultTest": {"options": {"transform": "file://shout.py"}},
+    }
+    [outcome] = run(tmp_path, allow_scripts=True, **fields)
+    result = outcome.result
+    assert (result.output.text, result.output.usage.cost_usd) == ("HI", 0.5)
+    assert [check.passed for check in result.checks] == [True, True, True]
+    assert [part.value for part in result.checks[2].parts] == [None, 0.25]
+
+
+@NEEDS_NODE
+def test_classes_functions_and_lines_of_javascript_are_called(tmp_path: Path) -> None:
+    checks = [
+        {"type": "javascript", "value": "file://check.cjs"},
+        {"type": "javascript", "value": "const n = output.length; n / 4", "threshold": 0.9},
+    ]
+    fields = {
+        "providers": [{"id": "file://answer.cjs", "config": {"end": "!"}}],
+        "tests": [{"vars": {"q": "hi"}, "assert": checks}],
+    }
+    [outcome] = run(tmp_path, allow_scripts=True, **fields)
+    assert [check.passed for check in outcome.result.checks] == [True, False]
+    assert outcome.result.checks[1].value == 0.75
