@@ -205,7 +205,16 @@ def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) ->
             hint="name the file with the cases (--cases, or `dataset:` in a suite), or add an "
             "`input` column",
         )
-    return Case.model_validate({"id": case_id, "input": None, **fields})
+    try:
+        return Case.model_validate(
+            {"id": case_id, "input": None, **fields}, context={"folder": path.parent}
+        )
+    except ValidationError as error:
+        # What can be wrong with such a value is an image in it.
+        fault = validation_faults(error, Case, {**fields})[0]
+        raise DatasetError(
+            str(fault), path=path, line=answer.line, case_id=case_id, hint=fault.remedy
+        ) from error
 
 
 def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
@@ -238,16 +247,18 @@ def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput |
         faults.append(odd)
     if row.is_repaired and isinstance(found.get("metadata"), dict):
         found["metadata"] = {**_mapping(found["metadata"]), TEXT_REPAIRED: True}
-    return faults or _validated(row.line, found, case_fields)
+    return faults or _validated(row.line, found, case_fields, folder)
 
 
-def _validated(line: int, found: Fields, case_fields: Fields) -> RecordedOutput | list[FieldFault]:
+def _validated(
+    line: int, found: Fields, case_fields: Fields, folder: Path | None
+) -> RecordedOutput | list[FieldFault]:
     faults = []
     if not str(found.get("case_id") or "").strip():
         remedy = "add a `case_id` (or `id`) that names the case it answers"
         faults.append(FieldFault(("case_id",), "the field `case_id` is missing", remedy))
     try:
-        output = Output.model_validate(found)
+        output = Output.model_validate(found, context={"folder": folder})
     except ValidationError as error:
         return faults + validation_faults(error, Output, found, synonyms=OUTPUT_ALIASES)
     return faults or RecordedOutput(line, output, case_fields)

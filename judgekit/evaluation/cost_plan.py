@@ -335,12 +335,12 @@ class RequestCounter:
 
     def _tokens(self, request: ModelRequest) -> int:
         self._n_sent += 1
-        characters = sum(len(message["content"]) for message in request.messages)
+        characters = request.n_characters
         # Tokenizers are slow on large suites; the ratio of tokens to characters is stable within
         # one suite.
         is_exact = self.n_exact is None or self._n_sent <= self.n_exact
         if is_exact or self._n_sent % _LOOK_EVERY == 0 or not self._counted_characters:
-            counted = count_messages(request.messages, request.model)
+            counted = count_messages(request.messages, request.model, n_images=len(request.images))
             self.counted_by = counted.source
             self._counted_characters += characters
             self._counted_tokens += counted.n

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelReply
     from judgekit.prompts import JudgePrompt, PairTemplate, PromptTemplate
     from judgekit.prompts.parsing import CriterionReply, PreferenceReply
-    from judgekit.records import JsonObject
+    from judgekit.records import Image, JsonObject
 
     ReadReply = Callable[[ModelReply], "R"]
 
@@ -194,6 +194,7 @@ def _retry_request(
     return ModelRequest(
         model=request.model,
         messages=(*others, {**user, "content": user["content"] + note}),
+        images=request.images,
         parameters=parameters,
         reply_schema=request.reply_schema,
         subject=request.subject.model_copy(update={"attempt": attempt}),
@@ -268,6 +269,10 @@ class JudgeQuestion(NamedTuple):
         return self.request.subject.order
 
 
+def _holds(messages: Sequence[Mapping[str, str]], marker: str) -> bool:
+    return any(marker in message["content"] for message in messages)
+
+
 _NAME, _REQUEST = attrgetter("name"), attrgetter("request")
 
 
@@ -306,6 +311,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         shown: tuple[str, ...],
         subject: Mapping[str, Any],
         about: Mapping[str, Any],
+        images: Sequence[Image] = (),
     ) -> JudgeQuestion:
         """A prompt as a question; `subject` says which case, variant, repeat and order it shows."""
         criteria: tuple[str | None, ...] = tuple(map(_NAME, prompt.criteria))
@@ -314,6 +320,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         request = ModelRequest(
             model=self.model_name,
             messages=prompt.messages,
+            # A template need not show everything, such as the reference.
+            images=tuple(one for one in images if _holds(prompt.messages, one.marker)),
             parameters=self.parameters,
             reply_schema=prompt.reply_schema,
             api_base=self.api_base,

@@ -19,11 +19,13 @@ from judgekit.judge.exchange import (
 )
 from judgekit.models import ChoiceDistribution, choice_distribution
 from judgekit.prompts import (
+    MARKER,
     OVERALL_KEY,
     SLOT_LABELS,
     PairTemplate,
     Redaction,
     draw_labels,
+    judged_images,
     locate_evidence,
     pairwise_text,
     scrub,
@@ -32,6 +34,7 @@ from judgekit.prompts.parsing import PreferenceReply, parse_preferences
 from judgekit.records import (
     Case,
     Comparison,
+    Image,
     Output,
     Preference,
     PreferenceFailure,
@@ -95,6 +98,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         labels = self.labels(case)
         named = [name for name in pair.variants if name]
         variant = " vs ".join(named) if len(named) == len(pair.variants) else None
+        images = [*judged_images(case), *pair.images]
         questions: list[JudgeQuestion] = []
         # Always both orders: a preference for the first place shows only in the comparison of the
         # two.
@@ -108,7 +112,9 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             about = {"order": order, "variant_first": first, "variant_second": second}
             for repeat in range(self.repeats):
                 subject = {"case_id": case.id, "variant": variant, "order": order, "repeat": repeat}
-                questions += [self.question(prompt, shown, subject, about) for prompt in prompts]
+                questions += [
+                    self.question(prompt, shown, subject, about, images) for prompt in prompts
+                ]
         return questions
 
     def labels(self, case: Case) -> tuple[str, str]:
@@ -309,6 +315,9 @@ class BlindPair:
     variants: tuple[str | None, str | None]
     """Their variants; no judge sees these names."""
 
+    images: tuple[Image, ...]
+    """The images of both, whose markers are in the texts."""
+
     scrubbed: tuple[ScrubbedPassage, ...] | None
     """What was removed; None where scrubbing is off."""
 
@@ -356,7 +365,7 @@ def prepare_pair(
 ) -> BlindPair:
     """The two outputs as a judge sees them."""
     variants = a.variant, b.variant
-    text_a, text_b = pairwise_text(a), pairwise_text(b)
+    text_a, text_b = pairwise_text(a, MARKER), pairwise_text(b, MARKER)
     passages: list[ScrubbedPassage] = []
     if scrubs:
         # A judge that reads a product or model name may prefer it, whatever the output says.
@@ -370,6 +379,7 @@ def prepare_pair(
     return BlindPair(
         texts=(text_a, text_b),
         variants=variants,
+        images=tuple(judged_images(a, b)),
         scrubbed=tuple(passages) if scrubs else None,
         is_identical=text_a == text_b,
         error="; ".join(errors) or None,

@@ -21,7 +21,7 @@ from judgekit.errors import ReplyFormatError, SettingsError, TemplateError, Unkn
 from judgekit.fingerprint import Frozen, canonical_json
 from judgekit.judge.exchange import Asker, JudgeQuestion, replace_surrogates, stream_results
 from judgekit.models import score_distribution
-from judgekit.prompts import PromptTemplate, judged_text, locate_evidence, steps_text
+from judgekit.prompts import PromptTemplate, judged_images, judged_text, locate_evidence, steps_text
 from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
 from judgekit.records import (
     CalibratedJudge,
@@ -117,11 +117,13 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         # The trace counts as shown, too: a score that stands in a tool result is not the judge's.
         steps = steps_text(output) if output.trace else ""
         shown = tuple(filter(None, (judged_text(output), steps)))
-        about = {"variant": output.variant}
+        about, images = {"variant": output.variant}, judged_images(case, output)
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
-            as_question = partial(self.question, shown=shown, subject=subject, about=about)
+            as_question = partial(
+                self.question, shown=shown, subject=subject, about=about, images=images
+            )
             questions += map(as_question, prompts)
         if rubric.require_evidence:
             return [question._replace(needs_evidence=True) for question in questions]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
@@ -13,10 +13,15 @@ from pydantic import BaseModel, Field, JsonValue, SkipValidation
 
 from judgekit.errors import UnknownNameError
 from judgekit.fingerprint import Frozen, canonical_json, canonical_part, text_fingerprint
-from judgekit.records import Count, Finite, JsonObject, Name, Record, Usage
+from judgekit.records import Count, Finite, Image, JsonObject, Name, Record, Usage, message_parts
 
 KEY_VERSION = 1
 """Grows when the meaning of a request's fields changes, so that old replies are not served."""
+
+CHARACTERS_PER_TOKEN = 4
+
+IMAGE_TOKENS = 1_000
+"""What an image is taken to count as: providers count 250 to 2,500 for one of usual size."""
 
 _MESSAGE_FIELDS = {"role", "content"}
 
@@ -59,6 +64,9 @@ class ModelRequest(Record):
     the key is worked out, not here: a judge's parameters are the same in thousands of requests.
     """
 
+    images: tuple[Image, ...] = ()
+    """The images of the messages, each in the place of its marker in a text."""
+
     reply_schema: SkipValidation[JsonObject | None] = None
     """JSON Schema of the reply, where one is wanted; checked as `parameters` are."""
 
@@ -72,10 +80,27 @@ class ModelRequest(Record):
     """How many characters of the last message other requests share: a hint for providers' prompt
     caches, no part of the key."""
 
+    @property
+    def chat_messages(self) -> list[dict[str, str | list[JsonObject]]]:
+        """The messages as they are sent: those with images as parts in OpenAI's form."""
+        return [
+            {**message, "content": message_parts(message["content"], self.images)}
+            for message in self.messages
+        ]
+
+    @property
+    def n_characters(self) -> int:
+        """How long its messages are; an image counts as many as `IMAGE_TOKENS` of text have."""
+        n_of_images = len(self.images) * IMAGE_TOKENS * CHARACTERS_PER_TOKEN
+        return n_of_images + sum(len(message["content"]) for message in self.messages)
+
     @cached_property
     def key_parts(self) -> dict[str, JsonValue]:
         """Everything that decides the reply, named; the cache key is its fingerprint."""
+        # A request without images has the key it had before there were any.
+        images: dict[str, JsonValue] = {"images": _keyed(self.images)} if self.images else {}
         return {
+            **images,
             "version": KEY_VERSION,
             "model": self.model,
             "api_base": self.api_base,
@@ -98,13 +123,19 @@ class ModelRequest(Record):
             role, content = message["role"], message["content"]
             text = _canonical_system(content) if role == "system" else canonical_part(content)
             messages.append(f'{{"content":{text},"role":{canonical_part(role)}}}')
+        images = f'"images":{canonical_json(_keyed(self.images))},' if self.images else ""
         return text_fingerprint(
-            f'{{"api_base":{canonical_part(self.api_base)},"messages":[{",".join(messages)}],'
+            f'{{"api_base":{canonical_part(self.api_base)},{images}"messages":[{",".join(messages)}],'
             f'"model":{canonical_part(self.model)},'
             f'"parameters":{canonical_part(_sent(self.parameters))},'
             f'"repeat":{self.subject.repeat},'
             f'"reply_schema":{canonical_part(self.reply_schema)},"version":{KEY_VERSION}}}'
         )
+
+
+def _keyed(images: Sequence[Image]) -> list[JsonValue]:
+    """The images as they are part of the key: by their bytes, which no cache then holds."""
+    return [{"sha256": image.sha256, "detail": image.detail} for image in images]
 
 
 @lru_cache(maxsize=16)

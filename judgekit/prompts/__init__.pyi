@@ -10,12 +10,14 @@ from .environment import (
     make_environment as make_environment,
 )
 from .messages import (
+    MARKER as MARKER,
     OVERALL_KEY as OVERALL_KEY,
     SLOT_LABELS as SLOT_LABELS,
     JudgePrompt as JudgePrompt,
     PairTemplate as PairTemplate,
     PromptTemplate as PromptTemplate,
     draw_labels as draw_labels,
+    judged_images as judged_images,
     judged_text as judged_text,
     pairwise_text as pairwise_text,
     scale_words as scale_words,

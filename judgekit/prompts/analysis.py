@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from judgekit.errors import ReplyFormatError
 from judgekit.prompts.messages import (
+    MARKER,
     JudgeTemplate,
     case_texts,
     closed_object,
@@ -49,7 +50,7 @@ class AnalysisTemplate(JudgeTemplate):
         """The messages for one pair: `texts` are those of the winner and of the loser."""
         data: dict[str, JsonValue] = {
             **case_texts(case),
-            "input": to_text(case.input),
+            "input": to_text(case.input, MARKER),
             "winner": texts[0],
             "loser": texts[1],
             "reasons": reasons,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import random
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.errors import TemplateError
@@ -15,6 +15,7 @@ from judgekit.fingerprint import Frozen, fingerprint
 from judgekit.prompts.environment import CompiledTemplate, make_environment
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
 from judgekit.prompts.templates import find_template, read_header
+from judgekit.records import Case, Image, images_in, map_images
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
 
     from judgekit.prompts.parsing import PairReplyFormat
     from judgekit.prompts.templates import TemplateHeader
-    from judgekit.records import Case, Criterion, CriterionNeed, JsonObject, Output, Rubric, Scale
+    from judgekit.records import Criterion, CriterionNeed, JsonObject, Output, Rubric, Scale
 
 # The variables of a template that change with the case, whose text nobody has checked, and those
 # that change with the criterion.
 ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
 CRITERIA_NAMES = frozenset({"criterion", "criteria"})
+
+# How an image is shown in a text: to readers, and in a prompt, where the image takes its place.
+_TITLE: Callable[[Image], str] = attrgetter("title")
+MARKER: Callable[[Image], str] = attrgetter("marker")
 
 # A text that no template has of itself, in the places where each need would be shown.
 _MARK = "judgekit-shown-7c41"
@@ -233,10 +238,11 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     item = case_texts(case)
     if case.input is None:
         item["input"] = ""
-    item["output"] = judged_text(output)
+    item["output"] = judged_text(output, MARKER)
     to_json = methodcaller("model_dump", mode="json", exclude_none=True)
-    item["trace"] = list(map(to_json, output.trace))
-    item["steps"] = steps_text(output) if output.trace else ""
+    events = map(to_json, output.trace)
+    item["trace"] = [{**event, "content": _marked(event.get("content"))} for event in events]
+    item["steps"] = steps_text(output, MARKER) if output.trace else ""
     return item
 
 
@@ -245,8 +251,19 @@ def case_texts(case: Case) -> dict[str, JsonValue]:
     item: dict[str, JsonValue] = {}
     for name in ("input", "reference", "context"):
         value = getattr(case, name)
-        item[name] = value if value is None or isinstance(value, str) else to_text(value)
+        item[name] = value if value is None else to_text(value, MARKER)
     return item
+
+
+def judged_images(*records: Case | Output) -> list[Image]:
+    """The images that a prompt about cases and outputs may show."""
+    values: list[JsonValue] = []
+    for one in records:
+        if isinstance(one, Case):
+            values += [one.input, one.context, one.reference]
+        else:
+            values += [one.data, *(event.content for event in one.trace)]
+    return images_in(*values)
 
 
 def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
@@ -277,20 +294,20 @@ def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
     return {"criteria": shown} if len(shown) > 1 else {"criteria": shown, "criterion": shown[0]}
 
 
-def judged_text(output: Output) -> str:
+def judged_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
     """The text of an output for a judge: its text, and its data as JSON."""
     if output.data is None:
         return output.text or ""
-    data = to_text(output.data)
+    data = to_text(output.data, show)
     return data if output.text is None else f"{output.text}\n\n{data}"
 
 
-def steps_text(output: Output) -> str:
+def steps_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
     """The trace of an output, a numbered line for each event."""
     lines = []
     for number, event in enumerate(output.trace, start=1):
         more = {k: v for k, v in (event.model_extra or {}).items() if v is not None}
-        content = "" if event.content is None else _on_one_line(event.content)
+        content = "" if event.content is None else _on_one_line(_marked(event.content, show))
         extra = _on_one_line(more) if more else ""
         name = f" {event.name}" if event.name else ""
         details = " ".join(part for part in (content, extra) if part)
@@ -298,9 +315,15 @@ def steps_text(output: Output) -> str:
     return "\n".join(lines)
 
 
-def to_text(value: JsonValue) -> str:
-    """A text as it is; any other JSON value as indented JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+def to_text(value: JsonValue, show: Callable[[Image], str] = _TITLE) -> str:
+    """A text as it is; any other JSON value as indented JSON, its images as `show` names them."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(_marked(value, show), ensure_ascii=False, indent=2)
+
+
+def _marked(value: JsonValue, show: Callable[[Image], str] = MARKER) -> JsonValue:
+    return map_images(value, lambda part: show(Image.of(part)))
 
 
 def _on_one_line(value: JsonValue) -> str:
@@ -390,9 +413,9 @@ class PairTemplate(JudgeTemplate):
         return self._compiled.render(block, item | (criteria_data(criteria) if criteria else {}))
 
 
-def pairwise_text(output: Output) -> str:
+def pairwise_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
     """The text of an output for a judge that compares two: without a text, its steps."""
-    return judged_text(output) or steps_text(output)
+    return judged_text(output, show) or steps_text(output, show)
 
 
 def draw_labels(case_id: str, seed: int = 0) -> tuple[str, str]:
@@ -410,7 +433,7 @@ def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> d
     return {
         **case_texts(case),
         # A comparison has always shown an absent input as `null`; the cache keys depend on it.
-        "input": to_text(case.input),
+        "input": to_text(case.input, MARKER),
         "first": first,
         "second": second,
         "first_fence": fence.format(labels[0]),

@@ -1,4 +1,6 @@
-"""The nouns: frozen, validated records that every room passes to the next; no I/O."""
+"""The nouns: frozen, validated records that every room passes to the next; no I/O, except that an
+image named by its path is read.
+"""
 
 from lazy_loader import attach_stub
 

@@ -74,6 +74,13 @@ from .finding import (
     FindingType as FindingType,
     Occurrence as Occurrence,
 )
+from .images import (
+    MAX_IMAGE_BYTES as MAX_IMAGE_BYTES,
+    Image as Image,
+    images_in as images_in,
+    map_images as map_images,
+    message_parts as message_parts,
+)
 from .judgment import (
     FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,
     CriterionVerdict as CriterionVerdict,

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from judgekit.records.assertion import Weight
+from judgekit.records.images import WithImages
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
 
@@ -56,13 +57,13 @@ class Case(Record):
     id: Name
     """Stable name of the case; unique in its dataset."""
 
-    input: JsonValue
-    """What the system got: a text, or any JSON value."""
+    input: WithImages
+    """What the system got: a text, a list of chat messages, or any other JSON value."""
 
-    reference: JsonValue = None
+    reference: WithImages = None
     """A good answer, where one is known."""
 
-    context: JsonValue = None
+    context: WithImages = None
     """Material for the answer (a document, a policy), shown to the judge with the input."""
 
     name: str | None = None

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Literal, Self
 
-from pydantic import AliasChoices, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from judgekit.fingerprint import omit_at_default
+from judgekit.records.images import WithImages
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
 
 TargetErrorKind = Literal[
@@ -97,7 +98,7 @@ class TraceEvent(Record):
     name: str | None = None
     """What it is called, such as the tool."""
 
-    content: JsonValue = None
+    content: WithImages = None
     """Its content: a text, the arguments of a call, a result."""
 
     @model_validator(mode="after")
@@ -119,8 +120,8 @@ class Output(Record):
     text: str | None = None
     """The answer."""
 
-    data: JsonValue = None
-    """The structured result, instead of a text or in addition to it."""
+    data: WithImages = None
+    """The structured result, instead of a text or in addition to it: also `{"messages": […]}`."""
 
     trace: tuple[TraceEvent, ...] = ()
     """What happened while it was produced: messages, tool calls, errors."""

@@ -271,7 +271,8 @@ def _price_words(questions: Sequence[_Question]) -> str:
 
 
 def _request_json(one: _Question) -> JsonObject:
-    subject, counted = one.request.subject, count_messages(one.request.messages, one.request.model)
+    request, subject = one.request, one.request.subject
+    counted = count_messages(request.messages, request.model, n_images=len(request.images))
     price = one.counter.likely().price_usd
     words = "price unknown" if price is None else f"about {numbers.format_usd(price)}"
     if one.is_recorded:
@@ -284,7 +285,7 @@ def _request_json(one: _Question) -> JsonObject:
         "judge": portable_judge_name(one.judge.id),
         "criterion": subject.criterion,
         "repeat": subject.repeat,
-        "messages": [dict(each) for each in one.request.messages],
+        "messages": [dict(each) for each in request.messages],
         "tokens": f"{counted.n:,} tokens",
         "token_source": counted.source,
         "price": words,
