@@ -36,6 +36,7 @@ from .loading import (
     rubric_path as rubric_path,
     shipped_rubrics as shipped_rubrics,
 )
+from .messages import is_message as is_message, read_messages as read_messages
 from .outputs import (
     CaseOutput as CaseOutput,
     RecordedOutput as RecordedOutput,

@@ -63,6 +63,7 @@ _ID_NAMES = ("case_id", "id", "caseId", "testCaseId")
 _ARTIFACT = {"snapshot": "data", "events": "trace", "runId": "run_id", "caseId": "case_id"}
 _JSON_COLUMNS = ("data", "usage", "trace", "metadata")
 _TEXTS = ("case_id", "variant", "run_id")
+_CONTENTS = frozenset({"text", "data", "trace", "error"})
 _OUTPUT_FIELDS = frozenset(Output.model_fields)
 
 
@@ -238,6 +239,9 @@ def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput |
     # Beside other data it stays, and is reported as invalid.
     elif not ("text" in row.fields or "data" in found or isinstance(found.get("text"), str | None)):
         found = {("data" if name == "text" else name): v for name, v in found.items()}
+    # Chat systems record the conversation alone, which is the output then.
+    if isinstance(found.get("messages"), list) and found.keys().isdisjoint(_CONTENTS):
+        found["data"] = {"messages": found.pop("messages")}
     if "trace" in found:
         from judgekit.datasets.traces import fill_from_trace  # noqa: PLC0415 - few outputs have one
 

@@ -28,6 +28,7 @@ from judgekit.assertions import (
 from judgekit.datasets import load_rubric, names_a_file, scorer_name, shipped_rubrics
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.extras import is_installed, require_package
+from judgekit.prompts import judged_images
 from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
@@ -394,6 +395,11 @@ class CaseChecks:
         self._plans = plans
         self._suite_judges, self._judges = judges, judges.panel.judges
         self._criteria = CriterionChecks(judges.panel.named, n_judges=len(self._judges))
+        self._blind = [
+            judge.connection.name
+            for judge in judges.judges
+            if judge.connection.takes_images is False
+        ]
         self._checked: set[str] = set()
         self._source = source
         self._read: dict[str, tuple[str, ...]] = {}
@@ -414,6 +420,9 @@ class CaseChecks:
             self._note(case, (text if error.hint is None else f"{text}; {error.hint}",))
             return
         self._refuse_without_judge(case, plan)
+        is_judged = plan is None or plan.asks_judge
+        if self._blind and is_judged and judged_images(case):
+            self._note(case, (f"it has an image, and {self._blind[0]} takes none",))
         self._count_judged(case)
         self._plans.measures_similarity |= self._plans.measures(case)
         if case.assertions:

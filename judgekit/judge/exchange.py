@@ -26,6 +26,7 @@ from judgekit.errors import (
 )
 from judgekit.models import CachedModel
 from judgekit.models.request import ModelRequest, Subject
+from judgekit.prompts import shown_images
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
 from judgekit.records import FailureKind, Usage, total_cost
 
@@ -256,6 +257,9 @@ class JudgeQuestion(NamedTuple):
     about: Mapping[str, Any]
     """The fields of a record that say which output, or outputs in which order, was judged."""
 
+    has_places: bool = True
+    """Whether places in what was shown are places in the output's text."""
+
     needs_evidence: bool = False
     """Whether a score counts only with a quotation that is found in what was shown."""
 
@@ -264,13 +268,14 @@ class JudgeQuestion(NamedTuple):
         return self.request.subject.repeat
 
     @property
+    def turn(self) -> int | None:
+        """Which of the assistant's turns it is about."""
+        return self.request.subject.turn
+
+    @property
     def order(self) -> str | None:
         """Which of two outputs is shown first: `ab` or `ba`."""
         return self.request.subject.order
-
-
-def _holds(messages: Sequence[Mapping[str, str]], marker: str) -> bool:
-    return any(marker in message["content"] for message in messages)
 
 
 _NAME, _REQUEST = attrgetter("name"), attrgetter("request")
@@ -321,7 +326,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             model=self.model_name,
             messages=prompt.messages,
             # A template need not show everything, such as the reference.
-            images=tuple(one for one in images if _holds(prompt.messages, one.marker)),
+            images=shown_images(prompt.messages, images),
             parameters=self.parameters,
             reply_schema=prompt.reply_schema,
             api_base=self.api_base,

@@ -21,7 +21,16 @@ from judgekit.errors import ReplyFormatError, SettingsError, TemplateError, Unkn
 from judgekit.fingerprint import Frozen, canonical_json
 from judgekit.judge.exchange import Asker, JudgeQuestion, replace_surrogates, stream_results
 from judgekit.models import score_distribution
-from judgekit.prompts import PromptTemplate, judged_images, judged_text, locate_evidence, steps_text
+from judgekit.prompts import (
+    MARKER,
+    PromptTemplate,
+    assistant_turns,
+    judged_images,
+    judged_text,
+    locate_evidence,
+    steps_text,
+    whole_conversation,
+)
 from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
 from judgekit.records import (
     CalibratedJudge,
@@ -39,8 +48,16 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 
     from judgekit.models.request import ModelReply
-    from judgekit.prompts import JudgePrompt
-    from judgekit.records import AssertionResult, Case, JsonObject, Output, Scale, Verdict
+    from judgekit.prompts import ConversationPart, JudgePrompt
+    from judgekit.records import (
+        AssertionResult,
+        Case,
+        JsonObject,
+        JudgedTurns,
+        Output,
+        Scale,
+        Verdict,
+    )
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 _MATCH, _ASKED = attrgetter("match"), attrgetter("criteria")
@@ -49,10 +66,16 @@ _RECORDED = "recorded:"
 # Asks a criterion that needs the trace where the judge's own template does not show it.
 _TRACE_TEMPLATE = "pointwise/trajectory"
 
+# Asks a criterion that judges conversations, where the judge's own template shows no turns.
+_CONVERSATION_TEMPLATE = "pointwise/conversation"
+
 # Parameters that do not change what a judge tends to answer; a calibration survives them.
 _IRRELEVANT_PARAMETERS = frozenset({"seed", "logprobs", "top_logprobs"})
 
 JudgmentOutcome = Judgment | JudgeFailure
+
+AnswerKey = tuple[str, int, int | None]
+"""What one answer of a judge about an output is known by: criterion, repeat and turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,14 +129,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             raise inactive_rubric_error(rubric)
         if output.error is not None:
             return []
-        is_plain = not self.template.header.needs_trace
-        for criterion in rubric.criteria:
-            if criterion.needs or criterion.template or criterion.judge:
-                is_plain = False
-        if is_plain:
-            prompts = self.template.prompts(case, output, rubric) if rubric.criteria else []
-        else:
-            prompts = self._prompts(case, output, rubric)
+        asked = self._prompts(case, output, rubric)
         # The trace counts as shown, too: a score that stands in a tool result is not the judge's.
         steps = steps_text(output) if output.trace else ""
         shown = tuple(filter(None, (judged_text(output), steps)))
@@ -121,43 +137,85 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
-            as_question = partial(
-                self.question, shown=shown, subject=subject, about=about, images=images
-            )
-            questions += map(as_question, prompts)
+            for part, prompt in asked:
+                if part is None:
+                    questions.append(self.question(prompt, shown, subject, about, images))
+                    continue
+                turn = {} if part.turn is None else {"turn": part.turn}
+                whose, fields = {**subject, **turn}, {**about, **turn}
+                question = self.question(prompt, part.texts, whose, fields, images)
+                questions.append(question._replace(has_places=False))
         if rubric.require_evidence:
             return [question._replace(needs_evidence=True) for question in questions]
         return questions
 
-    def _prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
-        """The prompts of the criteria that can be judged, in the rubric's order."""
-        prompts: list[JudgePrompt] = []
-        for template, part in self._parts(rubric):
+    def _is_plain(self, rubric: Rubric) -> bool:
+        """Whether one template asks every criterion about the output as it is."""
+        if self.template.header.needs_trace or self.template.shows_turns or rubric.turns:
+            return False
+        return not any(c.needs or c.template or c.judge or c.turns for c in rubric.criteria)
+
+    def _prompts(
+        self, case: Case, output: Output, rubric: Rubric
+    ) -> list[tuple[ConversationPart | None, JudgePrompt]]:
+        """The prompts of the criteria that can be judged, in the rubric's order, turn by turn."""
+        if self._is_plain(rubric):
+            prompts = self.template.prompts(case, output, rubric) if rubric.criteria else []
+            return [(None, prompt) for prompt in prompts]
+        found: list[tuple[ConversationPart | None, JudgePrompt]] = []
+        whole = whole_conversation(case, output, MARKER)
+        for template, turns, group in self._groups(rubric):
             # Also where nothing of this output is asked: a rubric that does not fit is an error
             # from the first output on.
-            template.check_fits(part)
-            criteria = tuple(c for c in part.criteria if not _lacks(c, template, case, output))
-            if criteria:
-                asked = part.model_copy(update={"criteria": criteria})
-                prompts += template.prompts(case, output, asked)
+            template.check_fits(group)
+            lacks = partial(_lacks, template=template, case=case, output=output, turns=turns)
+            criteria = tuple(one for one in group.criteria if not lacks(one))
+            if not criteria:
+                continue
+            parts: list[ConversationPart | None] = [whole if template.shows_turns else None]
+            if turns == "each":
+                parts = [*assistant_turns(whole)]
+            asked = group.model_copy(update={"criteria": criteria})
+            for part in parts:
+                prompts = template.prompts(case, output, asked, part)
+                found += [(part, prompt) for prompt in prompts]
         place = {criterion.name: number for number, criterion in enumerate(rubric.criteria)}
-        return sorted(prompts, key=lambda prompt: place[prompt.criteria[0].name])
+        return sorted(found, key=lambda one: place[one[1].criteria[0].name])
 
-    def _parts(self, rubric: Rubric) -> list[tuple[PromptTemplate, Rubric]]:
-        """The templates that ask about a rubric, each with the criteria it asks about."""
-        by_template: dict[str, tuple[PromptTemplate, list[Criterion]]] = {}
+    def _groups(self, rubric: Rubric) -> list[tuple[PromptTemplate, JudgedTurns | None, Rubric]]:
+        """The criteria that one template asks about in one way, as rubrics of their own."""
+        groups: dict[tuple[str, str | None], tuple[PromptTemplate, list[Criterion]]] = {}
         for criterion in rubric.criteria:
-            template = self._template_of(criterion)
-            by_template.setdefault(template.id, (template, []))[1].append(criterion)
+            template, turns = self._template_of(criterion, rubric), rubric.turns_of(criterion)
+            groups.setdefault((template.id, turns), (template, []))[1].append(criterion)
         return [
-            (template, rubric.model_copy(update={"criteria": tuple(criteria)}))
-            for template, criteria in by_template.values()
+            (
+                template,
+                rubric.turns_of(criteria[0]),
+                rubric.model_copy(update={"criteria": tuple(criteria)}),
+            )
+            for template, criteria in groups.values()
         ]
+
+    def wanted(self, case: Case, output: Output, rubric: Rubric) -> list[AnswerKey]:
+        """What all answers about an output are known by, asked or not."""
+        keys: list[AnswerKey] = []
+        for criterion in rubric.criteria:
+            turns: list[int | None] = [None]
+            # One that lacks what it needs fails as a whole.
+            if rubric.turns_of(criterion) == "each" and not self._lacks(
+                criterion, rubric, case, output
+            ):
+                turns = [part.turn for part in _turns(case, output)]
+            keys += [
+                (criterion.name, repeat, turn) for repeat in range(self.repeats) for turn in turns
+            ]
+        return keys
 
     def check(self, rubric: Rubric) -> None:
         """Refuse a rubric that cannot be asked about, whatever outputs are graded."""
-        for template, part in self._parts(rubric):
-            template.check_fits(part)
+        for template, _, group in self._groups(rubric):
+            template.check_fits(group)
 
     def unmet(self, case: Case, output: Output, rubric: Rubric) -> list[JudgeFailure]:
         """The criteria that cannot be judged because something they need is missing."""
@@ -176,11 +234,17 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 price_usd=0.0,
             )
             for criterion in rubric.criteria
-            if (lacks := _lacks(criterion, self._template_of(criterion), case, output))
+            if (lacks := self._lacks(criterion, rubric, case, output))
             for repeat in range(self.repeats)
         ]
 
-    def _template_of(self, criterion: Criterion) -> PromptTemplate:
+    def _lacks(
+        self, criterion: Criterion, rubric: Rubric, case: Case, output: Output
+    ) -> str | None:
+        template, turns = self._template_of(criterion, rubric), rubric.turns_of(criterion)
+        return _lacks(criterion, template=template, case=case, output=output, turns=turns)
+
+    def _template_of(self, criterion: Criterion, rubric: Rubric) -> PromptTemplate:
         if criterion.judge not in {None, self.name}:
             # Another judge's judgment would stand under the name of the one the rubric wants.
             raise SettingsError(
@@ -190,6 +254,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 "remove `judge` from the criterion",
             )
         own = criterion.template
+        if own is None and rubric.turns_of(criterion) and not self.template.shows_turns:
+            own = _CONVERSATION_TEMPLATE
         if own is None:
             if "trace" not in criterion.needs or self.template.shows("trace", criterion):
                 return self.template
@@ -228,21 +294,23 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         output: Output,
         rubric: Rubric,
         *,
-        known: Collection[tuple[str, int]] = (),
+        known: Collection[AnswerKey] = (),
         questions: Sequence[JudgeQuestion] | None = None,
     ) -> AsyncGenerator[tuple[JudgmentOutcome, ...], None]:
         """Ask about one output what is not known yet, and yield each answer as it arrives."""
         if questions is None:
             questions = self.questions(case, output, rubric)
         for failure in self.unmet(case, output, rubric):
-            if (failure.criterion, failure.repeat) not in known:
+            if (failure.criterion, failure.repeat, failure.turn) not in known:
                 yield (failure,)
         jobs = [
             self.ask(question)
             for question in questions
             # A joint question of which only a part is known is asked whole, since it cannot be
             # split.
-            if not all((c.name, question.repeat) in known for c in question.prompt.criteria)
+            if not all(
+                (c.name, question.repeat, question.turn) in known for c in question.prompt.criteria
+            )
         ]
         async with aclosing(stream_results(jobs)) as answers:
             async for outcomes in answers:
@@ -288,6 +356,9 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         if not all(map(str.isascii, quotes)):
             quotes = tuple(map(replace_surrogates, quotes))
         evidence = locate_evidence(quotes, "\n".join(question.shown))
+        if not question.has_places:
+            nowhere = {"start": None, "end": None}
+            evidence = tuple(piece.model_copy(update=nowhere) for piece in evidence)
         chances = None
         # A joint reply states several scores, and nothing says which tokens belong to which.
         if reply.logprobs and scale.points and question.prompt.header.asks == "criterion":
@@ -312,9 +383,16 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
 
 
 def _lacks(
-    criterion: Criterion, template: PromptTemplate, case: Case, output: Output
+    criterion: Criterion,
+    *,
+    template: PromptTemplate,
+    case: Case,
+    output: Output,
+    turns: JudgedTurns | None,
 ) -> str | None:
     """What a criterion needs and neither the case nor the output has, in words."""
+    if turns == "each" and not _turns(case, output):
+        return "a turn of the assistant, and the output has none"
     if not output.trace and ("trace" in criterion.needs or template.header.needs_trace):
         return "a trace, and the output has none"
     if "reference" in criterion.needs and case.reference is None:
@@ -322,6 +400,10 @@ def _lacks(
     if "context" in criterion.needs and case.context is None:
         return "context, and the case has none"
     return None
+
+
+def _turns(case: Case, output: Output) -> list[ConversationPart]:
+    return assistant_turns(whole_conversation(case, output, MARKER))
 
 
 def _require_evidence(
@@ -395,12 +477,14 @@ def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...
     # best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
     if len(judgments) < _ENOUGH_REPEATS:
         return tuple(judgments)
-    # Repeats of different criteria say nothing about each other.
-    by_criterion: dict[str, list[float]] = {}
+    # Repeats of different criteria, or of different turns, say nothing about each other.
+    by_question: dict[tuple[str, int | None], list[float]] = {}
     for judgment in judgments:
-        by_criterion.setdefault(judgment.criterion, []).append(judgment.value)
+        question = judgment.criterion, judgment.turn
+        by_question.setdefault(question, []).append(judgment.value)
     return tuple(
-        _with_agreement(judgment, by_criterion[judgment.criterion]) for judgment in judgments
+        _with_agreement(judgment, by_question[judgment.criterion, judgment.turn])
+        for judgment in judgments
     )
 
 

@@ -44,6 +44,9 @@ class Subject(Record):
     repeat: Count = 0
     """The repeat, from 0."""
 
+    turn: Count | None = None
+    """The turn of a conversation, from 1; None where all of it is judged."""
+
     attempt: Count = 0
     """0 for the first attempt; higher when an unparseable reply is retried."""
 

@@ -4,6 +4,13 @@ from .analysis import (
     analysis_schema as analysis_schema,
     parse_analysis as parse_analysis,
 )
+from .conversation import (
+    ConversationPart as ConversationPart,
+    assistant_turns as assistant_turns,
+    chat_messages as chat_messages,
+    is_conversation as is_conversation,
+    whole_conversation as whole_conversation,
+)
 from .environment import (
     CompiledTemplate as CompiledTemplate,
     fence_text as fence_text,
@@ -21,6 +28,7 @@ from .messages import (
     judged_text as judged_text,
     pairwise_text as pairwise_text,
     scale_words as scale_words,
+    shown_images as shown_images,
     steps_text as steps_text,
     to_text as to_text,
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.errors import TemplateError
 from judgekit.fingerprint import Frozen, fingerprint
+from judgekit.prompts.conversation import whole_conversation
 from judgekit.prompts.environment import CompiledTemplate, make_environment
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
 from judgekit.prompts.templates import find_template, read_header
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from judgekit.prompts.conversation import ConversationPart
     from judgekit.prompts.parsing import PairReplyFormat
     from judgekit.prompts.templates import TemplateHeader
     from judgekit.records import Criterion, CriterionNeed, JsonObject, Output, Rubric, Scale
 
 # The variables of a template that change with the case, whose text nobody has checked, and those
 # that change with the criterion.
-ITEM_NAMES = frozenset({"input", "reference", "context", "output", "trace", "steps"})
+_CONVERSATION_NAMES = frozenset({"conversation", "turns"})
+ITEM_NAMES = _CONVERSATION_NAMES | {"input", "reference", "context", "output", "trace", "steps"}
 CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 
 # How an image is shown in a text: to readers, and in a prompt, where the image takes its place.
@@ -133,8 +136,15 @@ class PromptTemplate(JudgeTemplate):
         self._shows_item = {block for block in uses if uses[block] & ITEM_NAMES}
         self._shows_criteria = {block for block in uses if uses[block] & CRITERIA_NAMES}
 
-    def prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
-        """The prompts that grade one output: one a criterion, or one for all of them."""
+    @property
+    def shows_turns(self) -> bool:
+        """Whether it shows conversations message by message."""
+        return any(names & _CONVERSATION_NAMES for names in self._compiled.uses.values())
+
+    def prompts(
+        self, case: Case, output: Output, rubric: Rubric, part: ConversationPart | None = None
+    ) -> list[JudgePrompt]:
+        """The prompts that grade an output, or a part of it: one a criterion, or one for all."""
         self.check_fits(rubric)
         if self.header.needs_trace and not output.trace:
             raise TemplateError(
@@ -142,6 +152,10 @@ class PromptTemplate(JudgeTemplate):
                 hint="use pointwise/criterion for outputs without a trace",
             )
         item = item_data(case, output)
+        if part is None and self.shows_turns:
+            part = whole_conversation(case, output, MARKER)
+        if part is not None:
+            item |= part.data()
         rendered: dict[str, str] = {}
         prompts: list[JudgePrompt] = []
         groups = (rubric.criteria,) if self.header.asks == "all" else zip(rubric.criteria)
@@ -183,7 +197,8 @@ class PromptTemplate(JudgeTemplate):
         # Rendered and not only parsed: a template may include a part that it switches off.
         if need not in self._shown:
             item: dict[str, JsonValue] = {"input": "", "output": "", "steps": "", "trace": []}
-            item |= {"reference": None, "context": None, **_MARKED[need]}
+            item |= {"reference": None, "context": None, "conversation": [], "turns": []}
+            item |= _MARKED[need]
             data = {**criteria_data((criterion,)), **item}
             texts = [self._compiled.render(block, data) for block in self._compiled.blocks]
             self._shown[need] = any(_MARK in text for text in texts)
@@ -264,6 +279,15 @@ def judged_images(*records: Case | Output) -> list[Image]:
         else:
             values += [one.data, *(event.content for event in one.trace)]
     return images_in(*values)
+
+
+def shown_images(
+    messages: Sequence[Mapping[str, str]], images: Sequence[Image]
+) -> tuple[Image, ...]:
+    """The images whose markers are in some messages, each once."""
+    markers = {image.marker: image for image in images}
+    texts = [message["content"] for message in messages]
+    return tuple(markers[m] for m in markers if any(m in text for text in texts))
 
 
 def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:

@@ -1,5 +1,6 @@
-"""The nouns: frozen, validated records that every room passes to the next; no I/O, except that an
-image named by its path is read.
+"""The nouns: frozen, validated records that every room passes to the next.
+
+No I/O, except that an image which is named by its path is read.
 """
 
 from lazy_loader import attach_stub

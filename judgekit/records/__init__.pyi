@@ -118,6 +118,7 @@ from .rubric import (
     Criterion as Criterion,
     CriterionNeed as CriterionNeed,
     Example as Example,
+    JudgedTurns as JudgedTurns,
     Level as Level,
     Rubric as Rubric,
     Scale as Scale,

@@ -67,9 +67,9 @@ def content_key(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def judgment_slot(criterion: str, judge: str, repeat: int) -> str:
+def judgment_slot(criterion: str, judge: str, repeat: int, turn: int | None = None) -> str:
     """The key of one question to a judge about an answer."""
-    return fingerprint([criterion, judge, repeat])[:32]
+    return fingerprint([criterion, judge, repeat, *([] if turn is None else [turn])])[:32]
 
 
 def name_text(what: str, name: str) -> str:

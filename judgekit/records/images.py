@@ -53,6 +53,7 @@ class Image(NamedTuple):
 
     @classmethod
     def of(cls, part: JsonObject) -> Self:
+        """The image that a part of a record holds."""
         source = cast("dict[str, str]", part["image_url"])
         return cls(source["url"], cast("str | None", part.get("name")), source.get("detail"))
 

@@ -12,8 +12,8 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from judgekit.judge import HEURISTIC
-from judgekit.prompts import judged_text, steps_text, to_text
-from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure
+from judgekit.prompts import judged_images, judged_text, steps_text, to_text
+from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure, images_in
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     ANSWER_WORDS,
@@ -75,7 +75,11 @@ def case_document(
         conclusion=_conclusion(answers),
         blocks=not_empty([
             Notes((case.description,) if case.description else ()),
-            *(Passage(to_text(text), name) for name, text in texts if text is not None),
+            *(
+                Passage(to_text(text), name, tuple(images_in(text)))
+                for name, text in texts
+                if text is not None
+            ),
             *map(_answer_section, answers, histories),
             Notes(tuple(notes)),
         ]),
@@ -138,7 +142,7 @@ def _output_blocks(answer: Outcome) -> list[Block]:
         kind = f" ({output.error_kind})" if output.error_kind else ""
         blocks.append(Passage(output.error, f"no output{kind}"))
     elif text := judged_text(output):
-        blocks.append(Passage(text, "output"))
+        blocks.append(Passage(text, "output", tuple(judged_images(output))))
     # Agents may act without a final text: their steps are the output then.
     if output.trace:
         blocks.append(Passage(steps_text(output), "steps"))
@@ -210,7 +214,9 @@ def _judgment_entry(one: Judgment | JudgeFailure) -> Entry:
 
 def judge_name(one: Judgment | JudgeFailure | Preference | PreferenceFailure) -> str:
     """The judge of an answer, and which of its repeats it is."""
-    return message.with_repeat(message.without_folders(one.judge), one.repeat)
+    name = message.with_repeat(message.without_folders(one.judge), one.repeat)
+    turn = one.turn if isinstance(one, Judgment | JudgeFailure) else None
+    return name if turn is None else f"{name}, turn {turn}"
 
 
 def judgment_facts(one: Judgment | JudgeFailure | Preference | PreferenceFailure) -> list[str]:

@@ -19,8 +19,16 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judgekit.prompts import to_text
-from judgekit.records import Case, Evidence, JudgeFailure, Judgment, Preference, PreferenceFailure
+from judgekit.prompts import judged_images, to_text
+from judgekit.records import (
+    Case,
+    Evidence,
+    JudgeFailure,
+    Judgment,
+    Preference,
+    PreferenceFailure,
+    images_in,
+)
 from judgekit.report import message
 from judgekit.report.answers import case_facts, judge_name, judgment_facts
 from judgekit.report.document import Block, CaseTable, PageJson, Tone
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from judgekit.models.cache import ReplyCache
+    from judgekit.records import Image, Output
 
 PAGE_FORMAT = "judgekit-page/1"
 """The version of the format; a script that does not know it leaves the static page."""
@@ -243,7 +252,7 @@ def shown_case(case: Case) -> PageJson:
     return {
         "facts": case_facts(case),
         "texts": [
-            {"title": title, **shown_text(to_text(text))}
+            {"title": title, **shown_text(to_text(text)), "images": pictures(images_in(text))}
             for title, text in texts.items()
             if text is not None
         ],
@@ -261,10 +270,16 @@ def shown_text(text: str) -> PageJson:
     return {"text": text, "mono": is_json}
 
 
+def pictures(images: Iterable[Image]) -> list[PageJson]:
+    """Images, which a page shows below the text that has them."""
+    return [{"src": image.url, "title": image.title} for image in images]
+
+
 def shown_output(
     column: int,
     name: str,
     text: str,
+    output: Output,
     *,
     error: str | None = None,
     marks: Iterable[PageJson] = (),
@@ -278,6 +293,7 @@ def shown_output(
         "facts": facts,
         "output": text,
         "mono": shown["mono"],
+        "images": pictures(judged_images(output)),
         "error": error,
         "marks": [*marks],
     }

@@ -9,8 +9,17 @@ from judgekit.errors import ModelError, TemplateError
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import as_path
 from judgekit.models.request import ModelReply, ModelRequest, Subject
-from judgekit.prompts import CompiledTemplate, find_template, make_environment, to_text
-from judgekit.records import Case, JsonObject, Output, Usage
+from judgekit.prompts import (
+    MARKER,
+    CompiledTemplate,
+    chat_messages,
+    find_template,
+    judged_images,
+    make_environment,
+    shown_images,
+    to_text,
+)
+from judgekit.records import Case, Image, JsonObject, Output, Usage, map_images
 from judgekit.resources import shipped_file
 from judgekit.targets.target import TargetCall
 
@@ -28,10 +37,11 @@ class TargetPrompt:
     """A prompt under test, compiled; turns a case into the messages a model is sent.
 
     A template has a block `user` and may have a block `system`; one without blocks is the user's
-    message as a whole. It sees `input`, `context`, `metadata`, `variables` and `case`, never the
-    reference or how the case is judged. What is not a text prints as JSON. `variables` is the
-    input where that is an object, else the `variables` in the metadata. Nothing in a case is ever
-    taken for template code.
+    message as a whole. With a block `system` alone, the input is sent as it is: a conversation as
+    the messages it has, anything else as the user's message. It sees `input`, `context`,
+    `metadata`, `variables` and `case`, never the reference or how the case is judged. What is not
+    a text prints as JSON. `variables` is the input where that is an object, else the `variables`
+    in the metadata. Nothing in a case is ever taken for template code.
     """
 
     def __init__(
@@ -47,10 +57,10 @@ class TargetPrompt:
         # Of all the files it includes: a changed partial is another system under test.
         self.fingerprint = fingerprint(dict(self._compiled.sources))
         blocks = self._compiled.blocks
-        if blocks and ("user" not in blocks or set(blocks) - set(_BLOCKS)):
+        if set(blocks) - set(_BLOCKS):
             raise TemplateError(
                 f"template {file_name} has the blocks {', '.join(blocks)}",
-                hint="a prompt under test has a block user and may have system, or has no blocks",
+                hint="a prompt under test has a block user, system or both, or has no blocks",
             )
 
     @property
@@ -67,9 +77,12 @@ class TargetPrompt:
             for role in _BLOCKS
             if role in self._compiled.blocks
         )
-        return tuple(
+        messages = [
             {"role": role, "content": text} for role, text in parts if text or role == "user"
-        )
+        ]
+        if "user" not in self._compiled.blocks:
+            messages += chat_messages(case.input, MARKER)
+        return tuple(messages)
 
 
 class PromptTarget:
@@ -96,7 +109,8 @@ class PromptTarget:
     def request(self, case: Case, *, repeat: int = 0) -> ModelRequest:
         return ModelRequest(
             model=self._connection.name,
-            messages=self._prompt.messages(case),
+            messages=(messages := self._prompt.messages(case)),
+            images=shown_images(messages, judged_images(case)),
             parameters=self._parameters,
             subject=Subject(case_id=case.id, variant=self.id, repeat=repeat),
             api_base=self._connection.api_base,
@@ -130,8 +144,8 @@ def case_data(case: Case) -> dict[str, JsonValue]:
     """What a prompt under test may show of a case."""
     variables = case.input if isinstance(case.input, dict) else case.metadata.get("variables")
     shown: dict[str, JsonValue] = {
-        "input": _printable(case.input),
-        "context": _printable(case.context),
+        "input": _printable(_marked(case.input)),
+        "context": _printable(_marked(case.context)),
         "metadata": _printable(case.metadata),
         "variables": _printable(variables if isinstance(variables, dict) else {}),
     }
@@ -142,6 +156,10 @@ def case_data(case: Case) -> dict[str, JsonValue]:
         "tags": _printable(list(case.tags)),
     }
     return {**shown, "case": _Fields({**shown, **about})}
+
+
+def _marked(value: JsonValue) -> JsonValue:
+    return map_images(value, lambda part: MARKER(Image.of(part)))
 
 
 class _Fields(dict[str, "JsonValue"]):
