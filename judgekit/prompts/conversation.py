@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.datasets import is_message, read_messages
 from judgekit.errors import TemplateError
-from judgekit.records import Case, Image, Output, map_images
+from judgekit.records import Case, Image, Output, show_images
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -165,7 +165,7 @@ def _text(value: JsonValue, show: Callable[[Image], str]) -> str:
     """A text; parts of a content one below the other, anything else as JSON."""
     if isinstance(value, str):
         return value
-    shown = map_images(value, lambda part: show(Image.of(part)))
+    shown = show_images(value, show)
     parts = shown if isinstance(shown, list) else [shown]
     texts = [
         part["text"]

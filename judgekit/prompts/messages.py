@@ -16,7 +16,7 @@ from judgekit.prompts.conversation import whole_conversation
 from judgekit.prompts.environment import CompiledTemplate, make_environment
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
 from judgekit.prompts.templates import find_template, read_header
-from judgekit.records import Case, Image, images_in, map_images
+from judgekit.records import Case, Image, images_in, show_images
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -255,8 +255,11 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
         item["input"] = ""
     item["output"] = judged_text(output, MARKER)
     to_json = methodcaller("model_dump", mode="json", exclude_none=True)
-    events = map(to_json, output.trace)
-    item["trace"] = [{**event, "content": _marked(event.get("content"))} for event in events]
+    events = list(map(to_json, output.trace))
+    for event in events:
+        if "content" in event:
+            event["content"] = show_images(event["content"], MARKER)
+    item["trace"] = events
     item["steps"] = steps_text(output, MARKER) if output.trace else ""
     return item
 
@@ -331,7 +334,7 @@ def steps_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
     lines = []
     for number, event in enumerate(output.trace, start=1):
         more = {k: v for k, v in (event.model_extra or {}).items() if v is not None}
-        content = "" if event.content is None else _on_one_line(_marked(event.content, show))
+        content = "" if event.content is None else _on_one_line(show_images(event.content, show))
         extra = _on_one_line(more) if more else ""
         name = f" {event.name}" if event.name else ""
         details = " ".join(part for part in (content, extra) if part)
@@ -343,11 +346,7 @@ def to_text(value: JsonValue, show: Callable[[Image], str] = _TITLE) -> str:
     """A text as it is; any other JSON value as indented JSON, its images as `show` names them."""
     if isinstance(value, str):
         return value
-    return json.dumps(_marked(value, show), ensure_ascii=False, indent=2)
-
-
-def _marked(value: JsonValue, show: Callable[[Image], str] = MARKER) -> JsonValue:
-    return map_images(value, lambda part: show(Image.of(part)))
+    return json.dumps(show_images(value, show), ensure_ascii=False, indent=2)
 
 
 def _on_one_line(value: JsonValue) -> str:

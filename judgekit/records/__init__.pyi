@@ -78,8 +78,8 @@ from .images import (
     MAX_IMAGE_BYTES as MAX_IMAGE_BYTES,
     Image as Image,
     images_in as images_in,
-    map_images as map_images,
     message_parts as message_parts,
+    show_images as show_images,
 )
 from .judgment import (
     FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from judgekit.records.assertion import Weight
-from judgekit.records.images import WithImages
+from judgekit.records.images import Content
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
 
@@ -57,13 +57,13 @@ class Case(Record):
     id: Name
     """Stable name of the case; unique in its dataset."""
 
-    input: WithImages
+    input: Content
     """What the system got: a text, a list of chat messages, or any other JSON value."""
 
-    reference: WithImages = None
+    reference: Content = None
     """A good answer, where one is known."""
 
-    context: WithImages = None
+    context: Content = None
     """Material for the answer (a document, a policy), shown to the judge with the input."""
 
     name: str | None = None

@@ -111,20 +111,31 @@ def images_in(*values: JsonValue) -> list[Image]:
     """The images of some inputs or outputs, in their order."""
     found: list[Image] = []
 
-    def take(part: JsonObject) -> JsonValue:
-        found.append(Image.of(part))
-        return part
+    def take(image: Image) -> str:
+        found.append(image)
+        return ""
 
     for value in values:
-        map_images(value, take)
+        show_images(value, take)
     return found
 
 
-def map_images(value: JsonValue, change: Callable[[JsonObject], JsonValue]) -> JsonValue:
-    """A value with each image in it changed: those in messages, and in a list of parts."""
+def show_images(value: JsonValue, show: Callable[[Image], str]) -> JsonValue:
+    """A value with a text in the place of each image in it."""
+
+    def shown(part: JsonObject) -> JsonValue:
+        source = part.get("image_url")
+        is_held = isinstance(source, dict) and str(source.get("url")).startswith("data:")
+        return show(Image.of(part)) if is_held else part
+
+    return _changed(value, shown)
+
+
+def _changed(value: JsonValue, change: Callable[[JsonObject], JsonValue]) -> JsonValue:
+    """A value with the parts changed that are images: of its messages, or of itself as a list."""
     if isinstance(value, dict):
         if isinstance(value.get("messages"), list):
-            return {**value, "messages": map_images(value["messages"], change)}
+            return {**value, "messages": _changed(value["messages"], change)}
         content = value.get("content")
         if isinstance(value.get("role"), str) and isinstance(content, list):
             return {**value, "content": list(_mapped(content, change))}
@@ -135,7 +146,7 @@ def map_images(value: JsonValue, change: Callable[[JsonObject], JsonValue]) -> J
     if kinds <= _PART_KINDS:
         return list(_mapped(value, change))
     return [
-        map_images(one, change) if isinstance(one, dict) and "role" in one else one for one in value
+        _changed(one, change) if isinstance(one, dict) and "role" in one else one for one in value
     ]
 
 
@@ -153,35 +164,52 @@ def _mapped(
             yield part
 
 
+STORED = {"stored": True}
+"""The context in which records are read that were made before: nothing is read or refused again."""
+
+
 def _with_bytes(value: JsonValue, info: ValidationInfo) -> JsonValue:
     """The value as it is kept: every image a data URL."""
-    if not isinstance(value, list | dict):
+    if not isinstance(value, list | dict) or info.context == STORED:
         return value
     # Who reads a file passes its folder, or None where no path may be named; in Python, images
     # are in the folder of the program.
     folder = Path.cwd() if info.context is None else info.context.get("folder")
-    return map_images(value, partial(_taken, folder=folder))
+    return _changed(value, partial(_taken, folder=folder))
 
 
-WithImages = Annotated[JsonValue, AfterValidator(_with_bytes)]
-"""A JSON value whose images are read when the record is made."""
+def _with_given_bytes(value: JsonValue) -> JsonValue:
+    """The content of an event as it is kept: what a trace recorded in another way stays."""
+    return _changed(
+        value, lambda part: _taken(part, None) if _DATA_URL.match(_source(part)) else part
+    )
+
+
+Content = Annotated[JsonValue, AfterValidator(_with_bytes)]
+"""A JSON value; an image in its chat messages is read when the record is made."""
+
+EventContent = Annotated[JsonValue, AfterValidator(_with_given_bytes)]
+"""A JSON value; of the images in it only those are taken that it holds itself."""
+
+
+def _source(part: JsonObject) -> str:
+    """The address of an image in the forms of OpenAI and Anthropic; empty where it has none."""
+    source = part.get("image_url", part.get("source", part.get("url")))
+    if isinstance(source, dict) and "data" in source:
+        return f"data:{source.get('media_type')};base64,{source['data']}"
+    url = source.get("url") if isinstance(source, dict) else source
+    return url if isinstance(url, str) else ""
 
 
 def _taken(part: JsonObject, folder: Path | None) -> JsonValue:
-    name, detail = part.get("name"), part.get("detail")
-    source = part.get("image_url", part.get("source", part.get("url")))
-    if isinstance(source, dict):
-        detail = source.get("detail", detail)
-        # The second form is Anthropic's.
-        source = source.get("url") or (
-            f"data:{source.get('media_type')};base64,{source['data']}" if "data" in source else None
-        )
+    name, source = part.get("name"), part.get("image_url")
+    detail = source.get("detail") if isinstance(source, dict) else part.get("detail")
     if isinstance(path := part.get("path"), str):
         name, content = path, _read(path, folder)
-    elif isinstance(source, str):
-        content = _decoded(source)
+    elif url := _source(part):
+        content = _decoded(url)
     else:
-        raise ValueError("an image needs a `path`, or an `image_url` with a data: URL")  # noqa: TRY004 - reported as a fault of the field
+        raise ValueError("an image needs a `path`, or an `image_url` with a data: URL")
     where = f"the image {name!r}" if isinstance(name, str) else "an image"
     if len(content) > MAX_IMAGE_BYTES:
         raise ValueError(f"{where} is larger than {MAX_IMAGE_BYTES >> 20} MiB")

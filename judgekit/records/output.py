@@ -9,7 +9,7 @@ from typing import Literal, Self
 from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from judgekit.fingerprint import omit_at_default
-from judgekit.records.images import WithImages
+from judgekit.records.images import Content, EventContent
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
 
 TargetErrorKind = Literal[
@@ -98,7 +98,7 @@ class TraceEvent(Record):
     name: str | None = None
     """What it is called, such as the tool."""
 
-    content: WithImages = None
+    content: EventContent = None
     """Its content: a text, the arguments of a call, a result."""
 
     @model_validator(mode="after")
@@ -120,7 +120,7 @@ class Output(Record):
     text: str | None = None
     """The answer."""
 
-    data: WithImages = None
+    data: Content = None
     """The structured result, instead of a text or in addition to it: also `{"messages": […]}`."""
 
     trace: tuple[TraceEvent, ...] = ()

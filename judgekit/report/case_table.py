@@ -19,7 +19,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judgekit.prompts import judged_images, to_text
+from judgekit.prompts import to_text
 from judgekit.records import (
     Case,
     Evidence,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from judgekit.models.cache import ReplyCache
-    from judgekit.records import Image, Output
+    from judgekit.records import Image
 
 PAGE_FORMAT = "judgekit-page/1"
 """The version of the format; a script that does not know it leaves the static page."""
@@ -279,8 +279,8 @@ def shown_output(
     column: int,
     name: str,
     text: str,
-    output: Output,
     *,
+    images: Iterable[Image] = (),
     error: str | None = None,
     marks: Iterable[PageJson] = (),
     facts: Sequence[str] = (),
@@ -293,7 +293,7 @@ def shown_output(
         "facts": facts,
         "output": text,
         "mono": shown["mono"],
-        "images": pictures(judged_images(output)),
+        "images": pictures(images),
         "error": error,
         "marks": [*marks],
     }

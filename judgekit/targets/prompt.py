@@ -19,7 +19,7 @@ from judgekit.prompts import (
     shown_images,
     to_text,
 )
-from judgekit.records import Case, Image, JsonObject, Output, Usage, map_images
+from judgekit.records import Case, JsonObject, Output, Usage, show_images
 from judgekit.resources import shipped_file
 from judgekit.targets.target import TargetCall
 
@@ -144,8 +144,8 @@ def case_data(case: Case) -> dict[str, JsonValue]:
     """What a prompt under test may show of a case."""
     variables = case.input if isinstance(case.input, dict) else case.metadata.get("variables")
     shown: dict[str, JsonValue] = {
-        "input": _printable(_marked(case.input)),
-        "context": _printable(_marked(case.context)),
+        "input": _printable(show_images(case.input, MARKER)),
+        "context": _printable(show_images(case.context, MARKER)),
         "metadata": _printable(case.metadata),
         "variables": _printable(variables if isinstance(variables, dict) else {}),
     }
@@ -156,10 +156,6 @@ def case_data(case: Case) -> dict[str, JsonValue]:
         "tags": _printable(list(case.tags)),
     }
     return {**shown, "case": _Fields({**shown, **about})}
-
-
-def _marked(value: JsonValue) -> JsonValue:
-    return map_images(value, lambda part: MARKER(Image.of(part)))
 
 
 class _Fields(dict[str, "JsonValue"]):

@@ -112,7 +112,7 @@ def test_a_prompt_that_is_not_there_is_told_with_near_names(tmp_path: Path) -> N
     ],
 )
 def test_other_blocks_are_refused(tmp_path: Path, source: str) -> None:
-    with pytest.raises(TemplateError, match="a block user and may have system"):
+    with pytest.raises(TemplateError, match="a block user, system or both"):
         prompt(tmp_path, source)
 
 
