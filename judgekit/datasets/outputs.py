@@ -30,6 +30,7 @@ from judgekit.formats import (
     memory_rows,
     objects_of,
     raise_damaged,
+    read_case,
     read_cells,
     read_whole_document,
     rename_fields,
@@ -206,16 +207,11 @@ def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) ->
             hint="name the file with the cases (--cases, or `dataset:` in a suite), or add an "
             "`input` column",
         )
-    try:
-        return Case.model_validate(
-            {"id": case_id, "input": None, **fields}, context={"folder": path.parent}
-        )
-    except ValidationError as error:
-        # What can be wrong with such a value is an image in it.
-        fault = validation_faults(error, Case, {**fields})[0]
-        raise DatasetError(
-            str(fault), path=path, line=answer.line, case_id=case_id, hint=fault.remedy
-        ) from error
+    case = read_case({"id": case_id, "input": None, **fields}, path.parent)
+    if isinstance(case, Case):
+        return case
+    text, hint = case[0].message, case[0].remedy
+    raise DatasetError(text, path=path, line=answer.line, case_id=case_id, hint=hint)
 
 
 def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:

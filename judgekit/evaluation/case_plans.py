@@ -28,7 +28,6 @@ from judgekit.assertions import (
 from judgekit.datasets import load_rubric, names_a_file, scorer_name, shipped_rubrics
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.extras import is_installed, require_package
-from judgekit.prompts import judged_images
 from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
@@ -421,7 +420,7 @@ class CaseChecks:
             return
         self._refuse_without_judge(case, plan)
         is_judged = plan is None or plan.asks_judge
-        if self._blind and is_judged and judged_images(case):
+        if self._blind and is_judged and case.images:
             self._note(case, (f"it has an image, and {self._blind[0]} takes none",))
         self._count_judged(case)
         self._plans.measures_similarity |= self._plans.measures(case)

@@ -11,7 +11,6 @@ from judgekit.prompts import (
     MARKER,
     AnalysisTemplate,
     analysis_schema,
-    judged_images,
     locate_evidence,
     pairwise_text,
     parse_analysis,
@@ -101,7 +100,7 @@ class Analyst:
         return ModelRequest(
             model=comparer.model_name,
             messages=self.template.messages(case, texts, rubric, reasons),
-            images=tuple(judged_images(case, *ordered)),
+            images=(*case.images, *ordered[0].images, *ordered[1].images),
             parameters={k: v for k, v in comparer.parameters.items() if k not in _ONLY_VERDICTS},
             reply_schema=analysis_schema(),
             api_base=comparer.api_base,

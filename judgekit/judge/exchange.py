@@ -26,9 +26,8 @@ from judgekit.errors import (
 )
 from judgekit.models import CachedModel
 from judgekit.models.request import ModelRequest, Subject
-from judgekit.prompts import shown_images
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
-from judgekit.records import FailureKind, Usage, total_cost
+from judgekit.records import FailureKind, Usage, shown_images, total_cost
 
 if TYPE_CHECKING:
     from collections.abc import (

@@ -25,7 +25,6 @@ from judgekit.prompts import (
     PairTemplate,
     Redaction,
     draw_labels,
-    judged_images,
     locate_evidence,
     pairwise_text,
     scrub,
@@ -98,7 +97,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         labels = self.labels(case)
         named = [name for name in pair.variants if name]
         variant = " vs ".join(named) if len(named) == len(pair.variants) else None
-        images = [*judged_images(case), *pair.images]
+        images = (*case.images, *pair.images)
         questions: list[JudgeQuestion] = []
         # Always both orders: a preference for the first place shows only in the comparison of the
         # two.
@@ -379,7 +378,7 @@ def prepare_pair(
     return BlindPair(
         texts=(text_a, text_b),
         variants=variants,
-        images=tuple(judged_images(a, b)),
+        images=(*a.images, *b.images),
         scrubbed=tuple(passages) if scrubs else None,
         is_identical=text_a == text_b,
         error="; ".join(errors) or None,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain, islice
 from math import fsum
 from operator import attrgetter
@@ -22,10 +21,8 @@ from judgekit.fingerprint import Frozen, canonical_json
 from judgekit.judge.exchange import Asker, JudgeQuestion, replace_surrogates, stream_results
 from judgekit.models import score_distribution
 from judgekit.prompts import (
-    MARKER,
     PromptTemplate,
     assistant_turns,
-    judged_images,
     judged_text,
     locate_evidence,
     steps_text,
@@ -49,15 +46,7 @@ if TYPE_CHECKING:
 
     from judgekit.models.request import ModelReply
     from judgekit.prompts import ConversationPart, JudgePrompt
-    from judgekit.records import (
-        AssertionResult,
-        Case,
-        JsonObject,
-        JudgedTurns,
-        Output,
-        Scale,
-        Verdict,
-    )
+    from judgekit.records import AssertionResult, Case, JsonObject, Output, Scale, Verdict
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 _MATCH, _ASKED = attrgetter("match"), attrgetter("criteria")
@@ -133,7 +122,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         # The trace counts as shown, too: a score that stands in a tool result is not the judge's.
         steps = steps_text(output) if output.trace else ""
         shown = tuple(filter(None, (judged_text(output), steps)))
-        about, images = {"variant": output.variant}, judged_images(case, output)
+        about, images = {"variant": output.variant}, (*case.images, *output.images)
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
@@ -149,52 +138,46 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             return [question._replace(needs_evidence=True) for question in questions]
         return questions
 
-    def _is_plain(self, rubric: Rubric) -> bool:
-        """Whether one template asks every criterion about the output as it is."""
-        if self.template.header.needs_trace or self.template.shows_turns or rubric.turns:
-            return False
-        return not any(c.needs or c.template or c.judge or c.turns for c in rubric.criteria)
-
     def _prompts(
         self, case: Case, output: Output, rubric: Rubric
     ) -> list[tuple[ConversationPart | None, JudgePrompt]]:
         """The prompts of the criteria that can be judged, in the rubric's order, turn by turn."""
-        if self._is_plain(rubric):
+        if not (self.template.header.needs_trace or self.template.shows_turns) and not any(
+            c.needs or c.template or c.judge or c.turns for c in rubric.criteria
+        ):
             prompts = self.template.prompts(case, output, rubric) if rubric.criteria else []
             return [(None, prompt) for prompt in prompts]
         found: list[tuple[ConversationPart | None, JudgePrompt]] = []
-        whole = whole_conversation(case, output, MARKER)
-        for template, turns, group in self._groups(rubric):
+        whole = whole_conversation(case, output)
+        for template, group in self._groups(rubric):
             # Also where nothing of this output is asked: a rubric that does not fit is an error
             # from the first output on.
             template.check_fits(group)
-            lacks = partial(_lacks, template=template, case=case, output=output, turns=turns)
-            criteria = tuple(one for one in group.criteria if not lacks(one))
-            if not criteria:
-                continue
-            parts: list[ConversationPart | None] = [whole if template.shows_turns else None]
-            if turns == "each":
-                parts = [*assistant_turns(whole)]
-            asked = group.model_copy(update={"criteria": criteria})
-            for part in parts:
-                prompts = template.prompts(case, output, asked, part)
-                found += [(part, prompt) for prompt in prompts]
+            for turns in (None, "whole", "each"):
+                criteria = tuple(
+                    criterion
+                    for criterion in group.criteria
+                    if criterion.turns == turns and not _lacks(criterion, template, case, output)
+                )
+                parts: list[ConversationPart | None] = [whole if template.shows_turns else None]
+                if turns == "each":
+                    parts = [*assistant_turns(whole)]
+                asked = group.model_copy(update={"criteria": criteria})
+                for part in parts if criteria else ():
+                    prompts = template.prompts(case, output, asked, part)
+                    found += [(part, prompt) for prompt in prompts]
         place = {criterion.name: number for number, criterion in enumerate(rubric.criteria)}
         return sorted(found, key=lambda one: place[one[1].criteria[0].name])
 
-    def _groups(self, rubric: Rubric) -> list[tuple[PromptTemplate, JudgedTurns | None, Rubric]]:
-        """The criteria that one template asks about in one way, as rubrics of their own."""
-        groups: dict[tuple[str, str | None], tuple[PromptTemplate, list[Criterion]]] = {}
+    def _groups(self, rubric: Rubric) -> list[tuple[PromptTemplate, Rubric]]:
+        """The templates that ask about a rubric, each with the criteria it asks about."""
+        by_template: dict[str, tuple[PromptTemplate, list[Criterion]]] = {}
         for criterion in rubric.criteria:
-            template, turns = self._template_of(criterion, rubric), rubric.turns_of(criterion)
-            groups.setdefault((template.id, turns), (template, []))[1].append(criterion)
+            template = self._template_of(criterion)
+            by_template.setdefault(template.id, (template, []))[1].append(criterion)
         return [
-            (
-                template,
-                rubric.turns_of(criteria[0]),
-                rubric.model_copy(update={"criteria": tuple(criteria)}),
-            )
-            for template, criteria in groups.values()
+            (template, rubric.model_copy(update={"criteria": tuple(criteria)}))
+            for template, criteria in by_template.values()
         ]
 
     def wanted(self, case: Case, output: Output, rubric: Rubric) -> list[AnswerKey]:
@@ -202,19 +185,17 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         keys: list[AnswerKey] = []
         for criterion in rubric.criteria:
             turns: list[int | None] = [None]
-            # One that lacks what it needs fails as a whole.
-            if rubric.turns_of(criterion) == "each" and not self._lacks(
-                criterion, rubric, case, output
-            ):
-                turns = [part.turn for part in _turns(case, output)]
-            keys += [
-                (criterion.name, repeat, turn) for repeat in range(self.repeats) for turn in turns
-            ]
+            if criterion.turns == "each":
+                template = self._template_of(criterion)
+                # One that lacks what it needs fails as a whole.
+                if not _lacks(criterion, template, case, output):
+                    turns = [part.turn for part in _turns(case, output)]
+            keys += [(criterion.name, n, turn) for n in range(self.repeats) for turn in turns]
         return keys
 
     def check(self, rubric: Rubric) -> None:
         """Refuse a rubric that cannot be asked about, whatever outputs are graded."""
-        for template, _, group in self._groups(rubric):
+        for template, group in self._groups(rubric):
             template.check_fits(group)
 
     def unmet(self, case: Case, output: Output, rubric: Rubric) -> list[JudgeFailure]:
@@ -234,17 +215,11 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 price_usd=0.0,
             )
             for criterion in rubric.criteria
-            if (lacks := self._lacks(criterion, rubric, case, output))
+            if (lacks := _lacks(criterion, self._template_of(criterion), case, output))
             for repeat in range(self.repeats)
         ]
 
-    def _lacks(
-        self, criterion: Criterion, rubric: Rubric, case: Case, output: Output
-    ) -> str | None:
-        template, turns = self._template_of(criterion, rubric), rubric.turns_of(criterion)
-        return _lacks(criterion, template=template, case=case, output=output, turns=turns)
-
-    def _template_of(self, criterion: Criterion, rubric: Rubric) -> PromptTemplate:
+    def _template_of(self, criterion: Criterion) -> PromptTemplate:
         if criterion.judge not in {None, self.name}:
             # Another judge's judgment would stand under the name of the one the rubric wants.
             raise SettingsError(
@@ -254,7 +229,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 "remove `judge` from the criterion",
             )
         own = criterion.template
-        if own is None and rubric.turns_of(criterion) and not self.template.shows_turns:
+        if own is None and criterion.turns and not self.template.shows_turns:
             own = _CONVERSATION_TEMPLATE
         if own is None:
             if "trace" not in criterion.needs or self.template.shows("trace", criterion):
@@ -383,15 +358,10 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
 
 
 def _lacks(
-    criterion: Criterion,
-    *,
-    template: PromptTemplate,
-    case: Case,
-    output: Output,
-    turns: JudgedTurns | None,
+    criterion: Criterion, template: PromptTemplate, case: Case, output: Output
 ) -> str | None:
     """What a criterion needs and neither the case nor the output has, in words."""
-    if turns == "each" and not _turns(case, output):
+    if criterion.turns == "each" and not _turns(case, output):
         return "a turn of the assistant, and the output has none"
     if not output.trace and ("trace" in criterion.needs or template.header.needs_trace):
         return "a trace, and the output has none"
@@ -403,7 +373,7 @@ def _lacks(
 
 
 def _turns(case: Case, output: Output) -> list[ConversationPart]:
-    return assistant_turns(whole_conversation(case, output, MARKER))
+    return assistant_turns(whole_conversation(case, output))
 
 
 def _require_evidence(

@@ -6,6 +6,7 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from hashlib import sha256
 from importlib import import_module
 from typing import Protocol, cast, runtime_checkable
 
@@ -86,9 +87,12 @@ class ModelRequest(Record):
     @property
     def chat_messages(self) -> list[dict[str, str | list[JsonObject]]]:
         """The messages as they are sent: those with images as parts in OpenAI's form."""
+        markers = [image.marker for image in self.images]
         return [
-            {**message, "content": message_parts(message["content"], self.images)}
-            for message in self.messages
+            {"role": one["role"], "content": message_parts(one["content"], self.images)}
+            if any(marker in one["content"] for marker in markers)
+            else {**one}
+            for one in self.messages
         ]
 
     @property
@@ -101,7 +105,7 @@ class ModelRequest(Record):
     def key_parts(self) -> dict[str, JsonValue]:
         """Everything that decides the reply, named; the cache key is its fingerprint."""
         # A request without images has the key it had before there were any.
-        images: dict[str, JsonValue] = {"images": _keyed(self.images)} if self.images else {}
+        images: JsonObject = {"images": _keyed(self.images)} if self.images else {}
         return {
             **images,
             "version": KEY_VERSION,
@@ -138,7 +142,7 @@ class ModelRequest(Record):
 
 def _keyed(images: Sequence[Image]) -> list[JsonValue]:
     """The images as they are part of the key: by their bytes, which no cache then holds."""
-    return [{"sha256": image.sha256, "detail": image.detail} for image in images]
+    return [sha256(image.content).hexdigest() for image in images]
 
 
 @lru_cache(maxsize=16)

@@ -5,10 +5,10 @@ from .analysis import (
     parse_analysis as parse_analysis,
 )
 from .conversation import (
+    MARKER as MARKER,
     ConversationPart as ConversationPart,
     assistant_turns as assistant_turns,
     chat_messages as chat_messages,
-    is_conversation as is_conversation,
     whole_conversation as whole_conversation,
 )
 from .environment import (
@@ -17,18 +17,15 @@ from .environment import (
     make_environment as make_environment,
 )
 from .messages import (
-    MARKER as MARKER,
     OVERALL_KEY as OVERALL_KEY,
     SLOT_LABELS as SLOT_LABELS,
     JudgePrompt as JudgePrompt,
     PairTemplate as PairTemplate,
     PromptTemplate as PromptTemplate,
     draw_labels as draw_labels,
-    judged_images as judged_images,
     judged_text as judged_text,
     pairwise_text as pairwise_text,
     scale_words as scale_words,
-    shown_images as shown_images,
     steps_text as steps_text,
     to_text as to_text,
 )

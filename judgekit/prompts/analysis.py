@@ -10,8 +10,8 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from judgekit.errors import ReplyFormatError
+from judgekit.prompts.conversation import MARKER
 from judgekit.prompts.messages import (
-    MARKER,
     JudgeTemplate,
     case_texts,
     closed_object,

@@ -6,6 +6,7 @@ A template shows each message in a fence of its own, so that no message can pass
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from judgekit.datasets import is_message, read_messages
@@ -13,14 +14,18 @@ from judgekit.errors import TemplateError
 from judgekit.records import Case, Image, Output, show_images
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from pydantic import JsonValue
 
+# How an image is shown in a prompt: it takes the place of its marker.
+MARKER: Callable[[Image], str] = attrgetter("marker")
+
 # Other roles are shown as `other`: the name of a role is part of a fence, and may come from anyone.
-_ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 _SENT_ROLES = frozenset({"system", "developer", "user", "assistant"})
+_ROLES = _SENT_ROLES | {"tool"}
 _STEPS = {"tool_call": "tool-call", "tool_result": "tool-result", "reasoning": "reasoning"}
+_ASSISTANTS = frozenset({"assistant", "tool-call"})
 
 
 class Message(NamedTuple):
@@ -45,57 +50,28 @@ class ConversationPart(NamedTuple):
 
     def data(self) -> dict[str, JsonValue]:
         """What a template may show of it."""
-        conversation = _labelled(self.before, "", 1)
-        turns = _labelled(self.graded, "output-", len(self.before) + 1)
-        shown: dict[str, JsonValue] = {"conversation": [*conversation], "turns": [*turns]}
-        if self.turn is None:
-            return shown
-        # Templates that show no turns get the same as JSON, in which no text can end a message.
-        before = [{"role": message.role, "content": message.text} for message in self.before]
-        shown["input"] = json.dumps(before, ensure_ascii=False, indent=2) if before else ""
-        shown["output"] = "\n\n".join(self.texts)
+        labelled: list[JsonValue] = []
+        for number, (role, text) in enumerate((*self.before, *self.graded), start=1):
+            # What the user said within a conversation is shown, but is no output.
+            is_output = number > len(self.before) and role not in {"user", "system", "developer"}
+            labelled.append({"label": f"{'output-' * is_output}{role}-{number}", "text": text})
+        n = len(self.before)
+        shown: dict[str, JsonValue] = {"conversation": labelled[:n], "turns": labelled[n:]}
+        if self.turn is not None:
+            # For templates that show no turns; in JSON no text can end its message.
+            before = [{"role": role, "content": text} for role, text in self.before]
+            shown["input"] = json.dumps(before, ensure_ascii=False, indent=2)
+            shown["output"] = "\n\n".join(self.texts)
         return shown
 
 
-def _labelled(
-    messages: Sequence[Message], prefix: str, first: int
-) -> Iterator[dict[str, JsonValue]]:
-    for number, message in enumerate(messages, start=first):
-        # What the user said within a conversation is shown, but is no output.
-        lead = "" if message.role in {"user", "system", "developer"} else prefix
-        yield {"label": f"{lead}{message.role}-{number}", "text": message.text}
-
-
-def is_conversation(value: JsonValue) -> bool:
-    """Whether a value is a list of chat messages, or an object that has one as `messages`."""
-    messages = value.get("messages") if isinstance(value, dict) else value
-    return isinstance(messages, list) and bool(messages) and all(map(is_message, messages))
-
-
-def chat_messages(value: JsonValue, show: Callable[[Image], str]) -> Iterator[dict[str, str]]:
-    """An input as the messages that a system under test is sent; a conversation as it is."""
-    if not is_conversation(value):
-        yield {"role": "user", "content": "" if value is None else _text(value, show)}
-        return
-    listed = value["messages"] if isinstance(value, dict) else value
-    for message in _messages(listed, "user", show):
-        if message.role not in _SENT_ROLES:
-            raise TemplateError(
-                f"the conversation has a message of {message.role!r}, which is not sent to a model",
-                hint="take it out of the input, or show the input with a block `user`",
-            )
-        yield {"role": message.role, "content": message.text}
-
-
-def whole_conversation(
-    case: Case, output: Output, show: Callable[[Image], str]
-) -> ConversationPart:
+def whole_conversation(case: Case, output: Output) -> ConversationPart:
     """The conversation with all that the output adds to it."""
-    before, added = _messages(case.input, "user", show), _output_messages(output, show)
+    before, added = tuple(_messages(case.input, "user")), tuple(_output_messages(output))
     # Agents often record the conversation from its beginning.
-    if tuple(added[: len(before)]) == before:
-        added = added[len(before) :]
-    return ConversationPart(before, added)
+    return ConversationPart(
+        before, added[len(before) :] if added[: len(before)] == before else added
+    )
 
 
 def assistant_turns(whole: ConversationPart) -> list[ConversationPart]:
@@ -103,76 +79,64 @@ def assistant_turns(whole: ConversationPart) -> list[ConversationPart]:
     # A turn is all there is between two messages of the user: texts, calls of tools and results.
     turns: list[ConversationPart] = []
     begin = 0
-    for place in range(len(whole.graded) + 1):
-        if place < len(whole.graded) and whole.graded[place].role != "user":
-            continue
-        graded = whole.graded[begin:place]
-        if any(message.role in {"assistant", "tool-call"} for message in graded):
-            before = (*whole.before, *whole.graded[:begin])
-            turns.append(ConversationPart(before, graded, len(turns) + 1))
-        begin = place + 1 if place < len(whole.graded) else place
+    for end, message in enumerate((*whole.graded, Message("user", ""))):
+        if message.role == "user":
+            graded = whole.graded[begin:end]
+            if any(one.role in _ASSISTANTS for one in graded):
+                before = (*whole.before, *whole.graded[:begin])
+                turns.append(ConversationPart(before, graded, len(turns) + 1))
+            begin = end + 1
     return turns
 
 
-def _output_messages(output: Output, show: Callable[[Image], str]) -> tuple[Message, ...]:
-    if is_conversation(output.data):
-        found = _messages(output.data, "assistant", show)
-    elif any(
-        _is_reply(event.type, (event.model_extra or {}).get("role")) for event in output.trace
-    ):
+def chat_messages(value: JsonValue) -> list[dict[str, str]]:
+    """An input as the messages that a system under test is sent; a conversation as it is."""
+    for message in (messages := list(_messages(value, "user"))):
+        if message.role not in _SENT_ROLES:
+            raise TemplateError(
+                f"the conversation has a {message.role} message, which is not sent to a model",
+                hint="take it out of the input, or show the input with a block `user`",
+            )
+    return [{"role": role, "content": text} for role, text in messages]
+
+
+def _output_messages(output: Output) -> Iterator[Message]:
+    found = list(_messages(output.data, "assistant", alone=False))
+    if not found:
         events = (event.model_dump(mode="json", exclude_none=True) for event in output.trace)
-        found = tuple(_message(event, show) for event in events if event["type"] in _KINDS)
-    else:
-        data = () if output.data is None else (_text(output.data, show),)
-        texts = filter(None, (output.text, *data))
-        return (Message("assistant", text),) if (text := "\n\n".join(texts)) else ()
-    last = next((each.text for each in reversed(found) if each.role == "assistant"), None)
+        steps = [_message(one) for one in events if one["type"] in {"message", *_STEPS}]
+        found = steps if any(message.role == "assistant" for message in steps) else []
+    last = next((one.text for one in reversed(found) if one.role == "assistant"), "")
+    yield from found
     # Beside its messages an output may have its last answer as text.
-    return (
-        found
-        if output.text in {None, "", last}
-        else (*found, Message("assistant", output.text or ""))
-    )
+    if output.text and output.text != last:
+        yield Message("assistant", output.text)
+    if not found and output.data is not None:
+        yield Message("assistant", _text(output.data))
 
 
-_KINDS = frozenset({"message", *_STEPS})
+def _messages(value: JsonValue, role: str, *, alone: bool = True) -> Iterator[Message]:
+    """The messages of a conversation; of anything else the one that it is, if that is wanted."""
+    listed = value.get("messages") if isinstance(value, dict) else value
+    if isinstance(listed, list) and listed and all(map(is_message, listed)):
+        yield from map(_message, read_messages(listed, role=role))
+    elif alone and value is not None:
+        yield Message(role, _text(value))
 
 
-def _is_reply(kind: str, role: object) -> bool:
-    return kind == "message" and role == "assistant"
-
-
-def _messages(value: JsonValue, role: str, show: Callable[[Image], str]) -> tuple[Message, ...]:
-    if value is None:
-        return ()
-    if not is_conversation(value):
-        return (Message(role, _text(value, show)),)
-    listed = value["messages"] if isinstance(value, dict) else value
-    return tuple(_message(event, show) for event in read_messages(listed, role=role))
-
-
-def _message(event: dict[str, JsonValue], show: Callable[[Image], str]) -> Message:
-    content, kind = event.get("content"), str(event["type"])
-    text = "" if content is None else _text(content, show)
+def _message(event: dict[str, JsonValue]) -> Message:
+    text, kind = _text(event.get("content", "")), str(event["type"])
     if kind in _STEPS:
-        named = str(event.get("name") or "")
-        return Message(_STEPS[kind], " ".join(filter(None, (named, text))))
+        return Message(_STEPS[kind], f"{event.get('name') or ''} {text}".strip())
     role = str(event.get("role"))
     return Message(role if role in _ROLES else "other", text)
 
 
-def _text(value: JsonValue, show: Callable[[Image], str]) -> str:
+def _text(value: JsonValue) -> str:
     """A text; parts of a content one below the other, anything else as JSON."""
-    if isinstance(value, str):
-        return value
-    shown = show_images(value, show)
+    shown = show_images(value, MARKER)
     parts = shown if isinstance(shown, list) else [shown]
-    texts = [
-        part["text"]
-        if isinstance(part, dict) and part.keys() <= {"type", "text"} and "text" in part
-        else part
-        for part in parts
-    ]
+    texts = [part.get("text", part) if isinstance(part, dict) else part for part in parts]
     if all(isinstance(text, str) for text in texts):
         return "\n".join(map(str, texts))
     return json.dumps(shown, ensure_ascii=False, indent=2)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.errors import TemplateError
 from judgekit.fingerprint import Frozen, fingerprint
-from judgekit.prompts.conversation import whole_conversation
+from judgekit.prompts.conversation import MARKER, whole_conversation
 from judgekit.prompts.environment import CompiledTemplate, make_environment
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
 from judgekit.prompts.templates import find_template, read_header
-from judgekit.records import Case, Image, images_in, show_images
+from judgekit.records import show_images
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from judgekit.prompts.conversation import ConversationPart
     from judgekit.prompts.parsing import PairReplyFormat
     from judgekit.prompts.templates import TemplateHeader
-    from judgekit.records import Criterion, CriterionNeed, JsonObject, Output, Rubric, Scale
+    from judgekit.records import (
+        Case,
+        Criterion,
+        CriterionNeed,
+        Image,
+        JsonObject,
+        Output,
+        Rubric,
+        Scale,
+    )
 
 # The variables of a template that change with the case, whose text nobody has checked, and those
 # that change with the criterion.
@@ -35,9 +44,8 @@ _CONVERSATION_NAMES = frozenset({"conversation", "turns"})
 ITEM_NAMES = _CONVERSATION_NAMES | {"input", "reference", "context", "output", "trace", "steps"}
 CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 
-# How an image is shown in a text: to readers, and in a prompt, where the image takes its place.
+# How an image is shown to readers.
 _TITLE: Callable[[Image], str] = attrgetter("title")
-MARKER: Callable[[Image], str] = attrgetter("marker")
 
 # A text that no template has of itself, in the places where each need would be shown.
 _MARK = "judgekit-shown-7c41"
@@ -153,7 +161,7 @@ class PromptTemplate(JudgeTemplate):
             )
         item = item_data(case, output)
         if part is None and self.shows_turns:
-            part = whole_conversation(case, output, MARKER)
+            part = whole_conversation(case, output)
         if part is not None:
             item |= part.data()
         rendered: dict[str, str] = {}
@@ -271,26 +279,6 @@ def case_texts(case: Case) -> dict[str, JsonValue]:
         value = getattr(case, name)
         item[name] = value if value is None else to_text(value, MARKER)
     return item
-
-
-def judged_images(*records: Case | Output) -> list[Image]:
-    """The images that a prompt about cases and outputs may show."""
-    values: list[JsonValue] = []
-    for one in records:
-        if isinstance(one, Case):
-            values += [one.input, one.context, one.reference]
-        else:
-            values += [one.data, *(event.content for event in one.trace)]
-    return images_in(*values)
-
-
-def shown_images(
-    messages: Sequence[Mapping[str, str]], images: Sequence[Image]
-) -> tuple[Image, ...]:
-    """The images whose markers are in some messages, each once."""
-    markers = {image.marker: image for image in images}
-    texts = [message["content"] for message in messages]
-    return tuple(markers[m] for m in markers if any(m in text for text in texts))
 
 
 def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:

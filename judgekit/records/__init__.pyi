@@ -80,6 +80,7 @@ from .images import (
     images_in as images_in,
     message_parts as message_parts,
     show_images as show_images,
+    shown_images as shown_images,
 )
 from .judgment import (
     FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,
@@ -118,7 +119,6 @@ from .rubric import (
     Criterion as Criterion,
     CriterionNeed as CriterionNeed,
     Example as Example,
-    JudgedTurns as JudgedTurns,
     Level as Level,
     Rubric as Rubric,
     Scale as Scale,

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from judgekit.records.assertion import Weight
-from judgekit.records.images import Content
+from judgekit.records.images import Content, Image, images_in
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
 
@@ -101,6 +101,11 @@ class Case(Record):
 
     metadata: JsonObject = Field(default_factory=dict)
     """Further fields of the file (difficulty, priority, author, created_at)."""
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images of its input, context and reference."""
+        return images_in(self.input, self.context, self.reference)
 
     def to_json(self) -> JsonObject:
         """The case as plain JSON types; an input of null is written."""

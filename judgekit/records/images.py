@@ -6,17 +6,16 @@ A file names an image by its path; the record has it as a data URL in OpenAI's f
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import re
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pydantic import AfterValidator, JsonValue, ValidationInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from judgekit.records.record import JsonObject
 
@@ -31,12 +30,10 @@ _SIGNATURES = {
     "image/gif": re.compile(rb"GIF8[79]a"),
 }
 _DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
+_HELD_URL = re.compile(r"data:image/(?:png|jpeg|webp|gif);base64,([A-Za-z0-9+/]+={0,2})")
 _IMAGE_KINDS = frozenset({"image", "image_url", "input_image"})
 # A list of parts outside a message has no other kinds: data of a document may have an `image` too.
 _PART_KINDS = _IMAGE_KINDS | {"text", "input_text", "output_text"}
-_DETAILS = frozenset({"auto", "low", "high"})
-_SHOWN_DIGITS = 12
-_LONGEST_SHOWN = 80
 
 
 class Image(NamedTuple):
@@ -46,36 +43,12 @@ class Image(NamedTuple):
     """A data URL with the bytes; no other address is kept."""
 
     name: str | None = None
-    """The path by which a file named it."""
-
-    detail: str | None = None
-    """How closely OpenAI's models look at it, where that was set: `low`, `high` or `auto`."""
-
-    @classmethod
-    def of(cls, part: JsonObject) -> Self:
-        """The image that a part of a record holds."""
-        source = cast("dict[str, str]", part["image_url"])
-        return cls(source["url"], cast("str | None", part.get("name")), source.get("detail"))
+    """The path by which a file named it; no part of what is sent."""
 
     @property
-    def part(self) -> JsonObject:
-        """The content part of a message that is sent; it has no name."""
-        source: JsonObject = {"url": self.url}
-        return {
-            "type": "image_url",
-            "image_url": source | {"detail": self.detail} if self.detail else source,
-        }
-
-    @property
-    def n_bytes(self) -> int:
-        """The size of the file."""
-        _, _, text = self.url.partition(",")
-        return len(text) * 3 // 4 - text[-2:].count("=")
-
-    @property
-    def sha256(self) -> str:
-        """The checksum of the file."""
-        return hashlib.sha256(base64.b64decode(self.url.partition(",")[2])).hexdigest()
+    def content(self) -> bytes:
+        """The bytes of the file."""
+        return base64.b64decode(self.url.partition(",")[2])
 
     @property
     def marker(self) -> str:
@@ -88,26 +61,35 @@ class Image(NamedTuple):
     @property
     def title(self) -> str:
         """The image in a text for readers: `[image photo.png, 12 kB, sha256 1f3c…]`."""
-        size = self.n_bytes / 1000
-        about = f"{size:.0f} kB" if size >= 1 else f"{self.n_bytes} bytes"
-        named = f" {self.name}" if self.name else ""
-        return f"[image{named}, {about}, sha256 {self.sha256[:_SHOWN_DIGITS]}…]"
+        content = self.content
+        size = f"{len(content) / 1000:.0f} kB" if len(content) > 999 else f"{len(content)} bytes"  # noqa: PLR2004 - a kB
+        digest = hashlib.sha256(content).hexdigest()
+        return f"[{' '.join(('image', *filter(None, [self.name])))}, {size}, sha256 {digest[:12]}…]"
 
 
-def message_parts(text: str, images: Sequence[Image]) -> str | list[JsonObject]:
-    """The content of a message in OpenAI's form, each image in the place of its marker."""
-    shown = {marker: image for image in images if (marker := image.marker) in text}
-    if not shown:
-        return text
-    places = re.compile(f"({'|'.join(map(re.escape, shown))})")
+def shown_images(
+    messages: Sequence[Mapping[str, str]], images: Iterable[Image]
+) -> tuple[Image, ...]:
+    """The images whose markers are in some messages, each once."""
+    texts = [message["content"] for message in messages]
+    markers = {image.marker: image for image in images}
+    return tuple(markers[name] for name in markers if any(name in text for text in texts))
+
+
+def message_parts(text: str, images: Sequence[Image]) -> list[JsonObject]:
+    """The parts of a message in OpenAI's form, each image in the place of its marker."""
+    shown = {image.marker: image.url for image in images}
+    pieces = re.split(f"({'|'.join(map(re.escape, shown))})", text) if shown else [text]
     return [
-        shown[piece].part if piece in shown else {"type": "text", "text": piece}
-        for piece in places.split(text)
+        {"type": "image_url", "image_url": {"url": shown[piece]}}
+        if piece in shown
+        else {"type": "text", "text": piece}
+        for piece in pieces
         if piece
     ]
 
 
-def images_in(*values: JsonValue) -> list[Image]:
+def images_in(*values: JsonValue) -> tuple[Image, ...]:
     """The images of some inputs or outputs, in their order."""
     found: list[Image] = []
 
@@ -117,51 +99,40 @@ def images_in(*values: JsonValue) -> list[Image]:
 
     for value in values:
         show_images(value, take)
-    return found
+    return tuple(found)
 
 
 def show_images(value: JsonValue, show: Callable[[Image], str]) -> JsonValue:
     """A value with a text in the place of each image in it."""
 
     def shown(part: JsonObject) -> JsonValue:
-        source = part.get("image_url")
-        is_held = isinstance(source, dict) and str(source.get("url")).startswith("data:")
-        return show(Image.of(part)) if is_held else part
+        held, name = _HELD_URL.fullmatch(_address(part)), part.get("name")
+        if held is None or len(held[1]) % 4:
+            return part
+        return show(Image(held[0], name if isinstance(name, str) else None))
 
     return _changed(value, shown)
 
 
-def _changed(value: JsonValue, change: Callable[[JsonObject], JsonValue]) -> JsonValue:
-    """A value with the parts changed that are images: of its messages, or of itself as a list."""
+def _changed(
+    value: JsonValue, change: Callable[[JsonObject], JsonValue], *, are_parts: bool = False
+) -> JsonValue:
+    """A value with the image parts changed of its messages, or of itself as a list of parts."""
     if isinstance(value, dict):
+        if are_parts and value.get("type") in _IMAGE_KINDS:
+            return change(value)
+        update: JsonObject = {}
         if isinstance(value.get("messages"), list):
-            return {**value, "messages": _changed(value["messages"], change)}
-        content = value.get("content")
-        if isinstance(value.get("role"), str) and isinstance(content, list):
-            return {**value, "content": list(_mapped(content, change))}
+            update["messages"] = _changed(value["messages"], change)
+        # The content of a part is what a tool returned.
+        elif isinstance(value.get("content"), list) and (are_parts or "role" in value):
+            update["content"] = _changed(value["content"], change, are_parts=True)
+        return {**value, **update} if update else value
+    if not isinstance(value, list):
         return value
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        return value
-    kinds = {str(one.get("type")) for one in value if isinstance(one, dict)}
-    if kinds <= _PART_KINDS:
-        return list(_mapped(value, change))
-    return [
-        _changed(one, change) if isinstance(one, dict) and "role" in one else one for one in value
-    ]
-
-
-def _mapped(
-    parts: list[JsonValue], change: Callable[[JsonObject], JsonValue]
-) -> Iterator[JsonValue]:
-    for part in parts:
-        if not isinstance(part, dict):
-            yield part
-        elif part.get("type") in _IMAGE_KINDS:
-            yield change(part)
-        elif isinstance(inner := part.get("content"), list):  # what a tool returned
-            yield {**part, "content": list(_mapped(inner, change))}
-        else:
-            yield part
+    kinds = {str(one.get("type")) if isinstance(one, dict) else "" for one in value}
+    are_parts = are_parts or kinds <= _PART_KINDS
+    return [_changed(one, change, are_parts=are_parts) for one in value]
 
 
 STORED = {"stored": True}
@@ -179,10 +150,15 @@ def _with_bytes(value: JsonValue, info: ValidationInfo) -> JsonValue:
 
 
 def _with_given_bytes(value: JsonValue) -> JsonValue:
-    """The content of an event as it is kept: what a trace recorded in another way stays."""
-    return _changed(
-        value, lambda part: _taken(part, None) if _DATA_URL.match(_source(part)) else part
-    )
+    """The content of an event as it is kept: what a tracer wrote in another way stays."""
+
+    def taken(part: JsonObject) -> JsonValue:
+        try:
+            return _taken(part, None)
+        except ValueError:
+            return part
+
+    return _changed(value, taken)
 
 
 Content = Annotated[JsonValue, AfterValidator(_with_bytes)]
@@ -192,7 +168,7 @@ EventContent = Annotated[JsonValue, AfterValidator(_with_given_bytes)]
 """A JSON value; of the images in it only those are taken that it holds itself."""
 
 
-def _source(part: JsonObject) -> str:
+def _address(part: JsonObject) -> str:
     """The address of an image in the forms of OpenAI and Anthropic; empty where it has none."""
     source = part.get("image_url", part.get("source", part.get("url")))
     if isinstance(source, dict) and "data" in source:
@@ -202,35 +178,26 @@ def _source(part: JsonObject) -> str:
 
 
 def _taken(part: JsonObject, folder: Path | None) -> JsonValue:
-    name, source = part.get("name"), part.get("image_url")
-    detail = source.get("detail") if isinstance(source, dict) else part.get("detail")
-    if isinstance(path := part.get("path"), str):
-        name, content = path, _read(path, folder)
-    elif url := _source(part):
-        content = _decoded(url)
-    else:
-        raise ValueError("an image needs a `path`, or an `image_url` with a data: URL")
-    where = f"the image {name!r}" if isinstance(name, str) else "an image"
+    path, name = part.get("path"), part.get("path", part.get("name"))
+    content = _read(path, folder) if isinstance(path, str) else _decoded(_address(part))
+    where = "an image" if name is None else f"the image {name!r}"
     if len(content) > MAX_IMAGE_BYTES:
         raise ValueError(f"{where} is larger than {MAX_IMAGE_BYTES >> 20} MiB")
     kind = next((kind for kind, first in _SIGNATURES.items() if first.match(content)), None)
     if kind is None:
         raise ValueError(f"{where} is no PNG, JPEG, WebP or GIF, by its first bytes")
     url = f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"
-    image = Image(url, detail=detail if isinstance(detail, str) and detail in _DETAILS else None)
-    return {**image.part, "name": name} if isinstance(name, str) else image.part
+    named: JsonObject = {} if name is None else {"name": name}
+    return {"type": "image_url", "image_url": {"url": url}, **named}
 
 
 def _decoded(url: str) -> bytes:
     if (found := _DATA_URL.match(url)) is None:
-        shown = url if len(url) <= _LONGEST_SHOWN else f"{url[:_LONGEST_SHOWN]}…"
-        raise ValueError(
-            f"the image {shown!r} is not read: nothing is fetched from the network; "
-            "give a `path`, or a data: URL with base64"
-        )
+        what = f"the image {url[:80]!r} is not read: nothing is fetched" if url else "no image"
+        raise ValueError(f"{what}; give a `path`, or a data: URL with base64 as `image_url`")
     try:
         return base64.b64decode("".join(url[found.end() :].split()), validate=True)
-    except (ValueError, binascii.Error) as error:
+    except ValueError as error:
         raise ValueError(f"the data: URL of an image is not valid base64: {error}") from error
 
 
@@ -242,10 +209,10 @@ def _read(name: str, folder: Path | None) -> bytes:
     try:
         # After `resolve`, so that neither `..` nor a link in the folder can lead out of it.
         path, root = (folder / name).resolve(), folder.resolve()
-        if not path.is_relative_to(root):
-            raise ValueError(f"the image {name!r} leads out of the folder {folder}")
-        if not path.is_file():
-            raise ValueError(f"there is no image {name!r} in {folder}")
+        if not (path.is_relative_to(root) and path.is_file()):
+            raise ValueError(
+                f"there is no image {name!r} in {folder}; links out of it do not count"
+            )
         with path.open("rb") as stream:
             # One byte more than allowed shows that it is too large without reading it all.
             return stream.read(MAX_IMAGE_BYTES + 1)

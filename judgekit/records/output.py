@@ -9,7 +9,7 @@ from typing import Literal, Self
 from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from judgekit.fingerprint import omit_at_default
-from judgekit.records.images import Content, EventContent
+from judgekit.records.images import Content, EventContent, Image, images_in
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
 
 TargetErrorKind = Literal[
@@ -155,6 +155,11 @@ class Output(Record):
         if self.text is None and self.data is None and self.error is None and not self.trace:
             raise ValueError("an output needs a text, data, a trace or an error")
         return self
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images of its data and of its trace."""
+        return images_in(self.data, *(event.content for event in self.trace))
 
 
 MODEL_BY_NODE = AliasChoices("model_by_node", "modelByNode")

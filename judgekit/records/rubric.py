@@ -30,9 +30,6 @@ def meets_threshold(value: float, threshold: float) -> bool:
 CriterionNeed = Literal["trace", "reference", "context"]
 """Something without which a criterion cannot be judged."""
 
-JudgedTurns = Literal["whole", "each"]
-"""Whether a conversation is judged as a whole, or each turn of the assistant on its own."""
-
 # What a judge does not see of a criterion's examples.
 _UNSHOWN: dict[str, Any] = {"examples": {"__all__": {"case_id"}}}
 
@@ -222,8 +219,9 @@ class Criterion(Record):
     judge: Name | None = None
     """The suite's judge of this `name` that alone grades it; None: the judges without a name."""
 
-    turns: JudgedTurns | None = None
-    """How a conversation is judged by it; None: as the rubric says."""
+    turns: Literal["whole", "each"] | None = None
+    """How it judges a conversation: as a `whole`, or `each` turn of the assistant with what comes
+    before it. None: like any other output, by the judge's own template."""
 
     finding: FindingType | None = None
     """What went wrong where an output fails this criterion, such as `hallucination`; None:
@@ -271,10 +269,6 @@ class Rubric(Record):
     """Whether a score counts only with a quotation that the output holds; else it is retried, and
     in the end recorded as a failure of the kind `evidence_missing`."""
 
-    turns: JudgedTurns | None = None
-    """How conversations are judged: `whole`, or `each` turn of the assistant with what comes before
-    it. None: like any other output, by the judge's own template."""
-
     description: str | None = None
     """A note for readers; the judge does not see it."""
 
@@ -299,18 +293,7 @@ class Rubric(Record):
             raise ValueError("at least one criterion needs a weight above 0")
         return self
 
-    _without_defaults = omit_at_default("require_evidence", "turns")
-
-    def turns_of(self, criterion: Criterion) -> JudgedTurns | None:
-        """How a criterion of it judges conversations.
-
-        Args:
-            criterion: One of `criteria`.
-
-        Returns:
-            `whole`, `each`, or None where they are judged like any other output.
-        """
-        return criterion.turns or self.turns
+    _without_defaults = omit_at_default("require_evidence")
 
     def criterion(self, name: str) -> Criterion:
         """The criterion of that name.
@@ -335,7 +318,7 @@ class Rubric(Record):
         return fingerprint(
             self.model_dump(
                 mode="json",
-                include={"criteria", "pass_threshold", "require_evidence", "turns"},
+                include={"criteria", "pass_threshold", "require_evidence"},
                 exclude={"criteria": {"__all__": {"description": True, **_UNSHOWN}}},
             )
         )

@@ -12,7 +12,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from judgekit.judge import HEURISTIC
-from judgekit.prompts import judged_images, judged_text, steps_text, to_text
+from judgekit.prompts import judged_text, steps_text, to_text
 from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure, images_in
 from judgekit.report import message, numbers
 from judgekit.report.document import (
@@ -76,7 +76,7 @@ def case_document(
         blocks=not_empty([
             Notes((case.description,) if case.description else ()),
             *(
-                Passage(to_text(text), name, tuple(images_in(text)))
+                Passage(to_text(text), name, images_in(text))
                 for name, text in texts
                 if text is not None
             ),
@@ -142,7 +142,7 @@ def _output_blocks(answer: Outcome) -> list[Block]:
         kind = f" ({output.error_kind})" if output.error_kind else ""
         blocks.append(Passage(output.error, f"no output{kind}"))
     elif text := judged_text(output):
-        blocks.append(Passage(text, "output", tuple(judged_images(output))))
+        blocks.append(Passage(text, "output", output.images))
     # Agents may act without a final text: their steps are the output then.
     if output.trace:
         blocks.append(Passage(steps_text(output), "steps"))

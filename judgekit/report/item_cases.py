@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.calibration import OutputKey, level_of, mean_rating
-from judgekit.prompts import judged_images, judged_text
+from judgekit.prompts import judged_text
 from judgekit.report import message, numbers
 from judgekit.report.case_table import (
     CaseTableBuilder,
@@ -70,9 +70,7 @@ class KnownAnswer:
             text, name = judged_text(one), one.variant or place.variant or "output"
             marks = () if opinions is None else opinions.marks(text)
             shown.append(
-                shown_output(
-                    column, name, text, images=judged_images(one), error=one.error, marks=marks
-                )
+                shown_output(column, name, text, images=one.images, error=one.error, marks=marks)
             )
         return shown
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgekit.calibration import SLOT_FIELD, hidden_names, pair_source
 from judgekit.evaluation import blind_output, rubric_of_result
-from judgekit.prompts import judged_images, judged_text, scale_words, scrub, steps_text, to_text
+from judgekit.prompts import judged_text, scale_words, scrub, steps_text, to_text
 from judgekit.records import (
     Case,
     Criterion,
@@ -207,8 +207,11 @@ def _shown_output(output: Output, hidden: Sequence[str]) -> PageJson:
     blind = blind_output(output)
     steps = scrub(steps_text(blind), hidden)[0] if blind.trace else ""
     text = scrub(judged_text(blind), hidden)[0]
-    images = pictures(judged_images(blind))
-    return {"text": _text(text) or "(no text)", "steps": _text(steps), "images": images}
+    return {
+        "text": _text(text) or "(no text)",
+        "steps": _text(steps),
+        "images": pictures(blind.images),
+    }
 
 
 def _text(text: str) -> str:

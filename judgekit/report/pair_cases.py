@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from judgekit.calibration import preferred_output
 from judgekit.evaluation import OutputPair, counted_pairs
 from judgekit.judge import prepare_pair
-from judgekit.prompts import WITHHELD_NAME, judged_images
+from judgekit.prompts import WITHHELD_NAME
 from judgekit.records import WINNER_POINTS, Preference
 from judgekit.report import message
 from judgekit.report.case_table import (
@@ -214,12 +214,7 @@ class PairView:
             marks = (*quotes, *self._scrubbed(side, text))
             shown.append(
                 shown_output(
-                    side,
-                    names[side],
-                    text,
-                    images=judged_images(output),
-                    error=output.error,
-                    marks=marks,
+                    side, names[side], text, images=output.images, error=output.error, marks=marks
                 )
             )
         return shown

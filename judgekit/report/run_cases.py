@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.evaluation import rubric_of_result
 from judgekit.judge import HEURISTIC
-from judgekit.prompts import judged_images, judged_text, steps_text, to_text
+from judgekit.prompts import judged_text, steps_text, to_text
 from judgekit.records import JudgeFailure, Judgment, Rubric, meets_threshold
 from judgekit.report import message, numbers
 from judgekit.report.answers import CHECK_WORDS, answer_facts, score_facts
@@ -219,7 +219,7 @@ def shown_answer(
             column,
             message.with_repeat(result.variant, result.repeat),
             text,
-            images=judged_images(output),
+            images=output.images,
             error=_error_text(output),
             marks=opinions.marks(text),
             facts=answer_facts(answer),

@@ -14,12 +14,10 @@ from judgekit.prompts import (
     CompiledTemplate,
     chat_messages,
     find_template,
-    judged_images,
     make_environment,
-    shown_images,
     to_text,
 )
-from judgekit.records import Case, JsonObject, Output, Usage, show_images
+from judgekit.records import Case, JsonObject, Output, Usage, show_images, shown_images
 from judgekit.resources import shipped_file
 from judgekit.targets.target import TargetCall
 
@@ -81,7 +79,7 @@ class TargetPrompt:
             {"role": role, "content": text} for role, text in parts if text or role == "user"
         ]
         if "user" not in self._compiled.blocks:
-            messages += chat_messages(case.input, MARKER)
+            messages += chat_messages(case.input)
         return tuple(messages)
 
 
@@ -110,7 +108,7 @@ class PromptTarget:
         return ModelRequest(
             model=self._connection.name,
             messages=(messages := self._prompt.messages(case)),
-            images=shown_images(messages, judged_images(case)),
+            images=shown_images(messages, case.images),
             parameters=self._parameters,
             subject=Subject(case_id=case.id, variant=self.id, repeat=repeat),
             api_base=self._connection.api_base,

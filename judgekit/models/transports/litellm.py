@@ -27,7 +27,7 @@ from judgekit.models.error_mapping import (
     own_endpoint_key,
 )
 from judgekit.models.request import ModelReply, ModelRequest, Transport
-from judgekit.records import Image, message_parts
+from judgekit.records import message_parts
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import asks the network for prices
@@ -263,18 +263,11 @@ def _messages(request: ModelRequest, *, mark_cache: bool) -> list[dict[str, Any]
     if messages and messages[-1]["role"] == "user":
         content = request.messages[-1]["content"]
         shared, rest = content[: request.shared_prefix], content[request.shared_prefix :]
-        parts = _parts(shared, request.images)
+        parts = message_parts(shared, request.images)
         # The mark says that everything up to it is shared.
         parts[-1:] = [part | {"cache_control": {"type": "ephemeral"}} for part in parts[-1:]]
-        messages[-1]["content"] = parts + _parts(rest, request.images)
+        messages[-1]["content"] = parts + message_parts(rest, request.images)
     return messages
-
-
-def _parts(text: str, images: Sequence[Image]) -> list[dict[str, Any]]:
-    content = message_parts(text, images)
-    if isinstance(content, list):
-        return [*content]
-    return [{"type": "text", "text": content}] if content else []
 
 
 def _marked(text: str) -> dict[str, Any]:
