@@ -89,8 +89,8 @@ class ModelRequest(Record):
         """The messages as they are sent: those with images as parts in OpenAI's form."""
         markers = [image.marker for image in self.images]
         return [
-            {"role": one["role"], "content": message_parts(one["content"], self.images)}
-            if any(marker in one["content"] for marker in markers)
+            {**one, "content": message_parts(one["content"], self.images)}
+            if any(marker in one.get("content", "") for marker in markers)
             else {**one}
             for one in self.messages
         ]
