@@ -19,7 +19,7 @@ from judgekit.judge.exchange import (
 )
 from judgekit.models import ChoiceDistribution, choice_distribution
 from judgekit.prompts import (
-    MARKER,
+    IMAGE_MARKER,
     OVERALL_KEY,
     SLOT_LABELS,
     PairTemplate,
@@ -33,7 +33,6 @@ from judgekit.prompts.parsing import PreferenceReply, parse_preferences
 from judgekit.records import (
     Case,
     Comparison,
-    Image,
     Output,
     Preference,
     PreferenceFailure,
@@ -97,7 +96,6 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         labels = self.labels(case)
         named = [name for name in pair.variants if name]
         variant = " vs ".join(named) if len(named) == len(pair.variants) else None
-        images = (*case.images, *pair.images)
         questions: list[JudgeQuestion] = []
         # Always both orders: a preference for the first place shows only in the comparison of the
         # two.
@@ -111,8 +109,9 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             about = {"order": order, "variant_first": first, "variant_second": second}
             for repeat in range(self.repeats):
                 subject = {"case_id": case.id, "variant": variant, "order": order, "repeat": repeat}
+                of = (case, *pair.outputs)
                 questions += [
-                    self.question(prompt, shown, subject, about, images) for prompt in prompts
+                    self.question(prompt, shown, subject, about, of) for prompt in prompts
                 ]
         return questions
 
@@ -314,8 +313,8 @@ class BlindPair:
     variants: tuple[str | None, str | None]
     """Their variants; no judge sees these names."""
 
-    images: tuple[Image, ...]
-    """The images of both, whose markers are in the texts."""
+    outputs: tuple[Output, Output]
+    """The outputs themselves, for their images."""
 
     scrubbed: tuple[ScrubbedPassage, ...] | None
     """What was removed; None where scrubbing is off."""
@@ -364,7 +363,7 @@ def prepare_pair(
 ) -> BlindPair:
     """The two outputs as a judge sees them."""
     variants = a.variant, b.variant
-    text_a, text_b = pairwise_text(a, MARKER), pairwise_text(b, MARKER)
+    text_a, text_b = pairwise_text(a, IMAGE_MARKER), pairwise_text(b, IMAGE_MARKER)
     passages: list[ScrubbedPassage] = []
     if scrubs:
         # A judge that reads a product or model name may prefer it, whatever the output says.
@@ -378,7 +377,7 @@ def prepare_pair(
     return BlindPair(
         texts=(text_a, text_b),
         variants=variants,
-        images=(*a.images, *b.images),
+        outputs=(a, b),
         scrubbed=tuple(passages) if scrubs else None,
         is_identical=text_a == text_b,
         error="; ".join(errors) or None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from math import fsum
 from operator import attrgetter
@@ -118,56 +119,48 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             raise inactive_rubric_error(rubric)
         if output.error is not None:
             return []
-        asked = self._prompts(case, output, rubric)
+        is_plain = not (self.template.header.needs_trace or self.template.shows_turns)
+        for criterion in rubric.criteria:
+            if criterion.needs or criterion.template or criterion.judge or criterion.turns:
+                is_plain = False
+        if is_plain:
+            prompts = self.template.prompts(case, output, rubric) if rubric.criteria else []
+        else:
+            prompts = self._prompts(case, output, rubric)
         # The trace counts as shown, too: a score that stands in a tool result is not the judge's.
         steps = steps_text(output) if output.trace else ""
         shown = tuple(filter(None, (judged_text(output), steps)))
-        about, images = {"variant": output.variant}, (*case.images, *output.images)
+        about = {"variant": output.variant}
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
-            for part, prompt in asked:
-                if part is None:
-                    questions.append(self.question(prompt, shown, subject, about, images))
-                    continue
-                turn = {} if part.turn is None else {"turn": part.turn}
-                whose, fields = {**subject, **turn}, {**about, **turn}
-                question = self.question(prompt, part.texts, whose, fields, images)
-                questions.append(question._replace(has_places=False))
+            as_question = partial(
+                self.question, shown=shown, subject=subject, about=about, of=(case, output)
+            )
+            questions += map(as_question, prompts)
         if rubric.require_evidence:
             return [question._replace(needs_evidence=True) for question in questions]
         return questions
 
-    def _prompts(
-        self, case: Case, output: Output, rubric: Rubric
-    ) -> list[tuple[ConversationPart | None, JudgePrompt]]:
+    def _prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
         """The prompts of the criteria that can be judged, in the rubric's order, turn by turn."""
-        if not (self.template.header.needs_trace or self.template.shows_turns) and not any(
-            c.needs or c.template or c.judge or c.turns for c in rubric.criteria
-        ):
-            prompts = self.template.prompts(case, output, rubric) if rubric.criteria else []
-            return [(None, prompt) for prompt in prompts]
-        found: list[tuple[ConversationPart | None, JudgePrompt]] = []
+        prompts: list[JudgePrompt] = []
         whole = whole_conversation(case, output)
         for template, group in self._groups(rubric):
             # Also where nothing of this output is asked: a rubric that does not fit is an error
             # from the first output on.
             template.check_fits(group)
+            askable = [c for c in group.criteria if not _lacks(c, template, case, output)]
             for turns in (None, "whole", "each"):
-                criteria = tuple(
-                    criterion
-                    for criterion in group.criteria
-                    if criterion.turns == turns and not _lacks(criterion, template, case, output)
-                )
+                criteria = tuple(c for c in askable if c.turns == turns)
                 parts: list[ConversationPart | None] = [whole if template.shows_turns else None]
                 if turns == "each":
                     parts = [*assistant_turns(whole)]
                 asked = group.model_copy(update={"criteria": criteria})
                 for part in parts if criteria else ():
-                    prompts = template.prompts(case, output, asked, part)
-                    found += [(part, prompt) for prompt in prompts]
+                    prompts += template.prompts(case, output, asked, part)
         place = {criterion.name: number for number, criterion in enumerate(rubric.criteria)}
-        return sorted(found, key=lambda one: place[one[1].criteria[0].name])
+        return sorted(prompts, key=lambda prompt: place[prompt.criteria[0].name])
 
     def _groups(self, rubric: Rubric) -> list[tuple[PromptTemplate, Rubric]]:
         """The templates that ask about a rubric, each with the criteria it asks about."""
@@ -331,7 +324,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         if not all(map(str.isascii, quotes)):
             quotes = tuple(map(replace_surrogates, quotes))
         evidence = locate_evidence(quotes, "\n".join(question.shown))
-        if not question.has_places:
+        if question.prompt.part is not None:
+            # Places in messages are no places in the output's text.
             nowhere = {"start": None, "end": None}
             evidence = tuple(piece.model_copy(update=nowhere) for piece in evidence)
         chances = None

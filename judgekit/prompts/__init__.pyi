@@ -5,7 +5,7 @@ from .analysis import (
     parse_analysis as parse_analysis,
 )
 from .conversation import (
-    MARKER as MARKER,
+    IMAGE_MARKER as IMAGE_MARKER,
     ConversationPart as ConversationPart,
     assistant_turns as assistant_turns,
     chat_messages as chat_messages,

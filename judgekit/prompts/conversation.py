@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 # How an image is shown in a prompt: it takes the place of its marker.
-MARKER: Callable[[Image], str] = attrgetter("marker")
+IMAGE_MARKER: Callable[[Image], str] = attrgetter("marker")
 
 # Other roles are shown as `other`: the name of a role is part of a fence, and may come from anyone.
 _SENT_ROLES = frozenset({"system", "developer", "user", "assistant"})
@@ -29,7 +29,7 @@ _ASSISTANTS = frozenset({"assistant", "tool-call"})
 
 
 class Message(NamedTuple):
-    """What somebody said, or a step of the assistant: a call of a tool, its result, a thought."""
+    """A message, or a step of the assistant: a call of a tool, its result, a thought."""
 
     role: str
     text: str
@@ -45,14 +45,14 @@ class ConversationPart(NamedTuple):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts under judgment; of a whole conversation also what the user said in it."""
+        """The texts under judgment; of a whole conversation also those of the user in it."""
         return tuple(message.text for message in self.graded if message.text)
 
     def data(self) -> dict[str, JsonValue]:
         """What a template may show of it."""
         labelled: list[JsonValue] = []
         for number, (role, text) in enumerate((*self.before, *self.graded), start=1):
-            # What the user said within a conversation is shown, but is no output.
+            # Messages of the user within a conversation are shown, but are no output.
             is_output = number > len(self.before) and role not in {"user", "system", "developer"}
             labelled.append({"label": f"{'output-' * is_output}{role}-{number}", "text": text})
         n = len(self.before)
@@ -134,7 +134,7 @@ def _message(event: dict[str, JsonValue]) -> Message:
 
 def _text(value: JsonValue) -> str:
     """A text; parts of a content one below the other, anything else as JSON."""
-    shown = show_images(value, MARKER)
+    shown = show_images(value, IMAGE_MARKER)
     parts = shown if isinstance(shown, list) else [shown]
     texts = [part.get("text", part) if isinstance(part, dict) else part for part in parts]
     if all(isinstance(text, str) for text in texts):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.errors import TemplateError
 from judgekit.fingerprint import Frozen, fingerprint
-from judgekit.prompts.conversation import MARKER, whole_conversation
+from judgekit.prompts.conversation import IMAGE_MARKER, whole_conversation
 from judgekit.prompts.environment import CompiledTemplate, make_environment
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
 from judgekit.prompts.templates import find_template, read_header
@@ -69,6 +69,8 @@ class JudgePrompt(NamedTuple):
     # The header of the template it was rendered with, which says how the reply is read.
     header: TemplateHeader
     asks_overall: bool = False
+    # What of a conversation it shows, where it shows one.
+    part: ConversationPart | None = None
 
 
 class _Frame(NamedTuple):
@@ -142,12 +144,9 @@ class PromptTemplate(JudgeTemplate):
         self._shown: dict[CriterionNeed, bool] = {}
         uses = self._compiled.uses
         self._shows_item = {block for block in uses if uses[block] & ITEM_NAMES}
+        # Whether it shows conversations message by message.
+        self.shows_turns = any(names & _CONVERSATION_NAMES for names in uses.values())
         self._shows_criteria = {block for block in uses if uses[block] & CRITERIA_NAMES}
-
-    @property
-    def shows_turns(self) -> bool:
-        """Whether it shows conversations message by message."""
-        return any(names & _CONVERSATION_NAMES for names in self._compiled.uses.values())
 
     def prompts(
         self, case: Case, output: Output, rubric: Rubric, part: ConversationPart | None = None
@@ -178,7 +177,8 @@ class PromptTemplate(JudgeTemplate):
                     text = rendered.get(block) or self._compiled.render(block, item)
                     rendered[block] = text
                 texts.append(text)
-            prompts.append(self._prompt(criteria, texts, frame.reply_schema))
+            prompt = self._prompt(criteria, texts, frame.reply_schema)
+            prompts.append(prompt if part is None else prompt._replace(part=part))
         return prompts
 
     def _frame(self, criteria: tuple[Criterion, ...]) -> _Frame:
@@ -261,14 +261,14 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     item = case_texts(case)
     if case.input is None:
         item["input"] = ""
-    item["output"] = judged_text(output, MARKER)
+    item["output"] = judged_text(output, IMAGE_MARKER)
     to_json = methodcaller("model_dump", mode="json", exclude_none=True)
     events = list(map(to_json, output.trace))
     for event in events:
         if "content" in event:
-            event["content"] = show_images(event["content"], MARKER)
+            event["content"] = show_images(event["content"], IMAGE_MARKER)
     item["trace"] = events
-    item["steps"] = steps_text(output, MARKER) if output.trace else ""
+    item["steps"] = steps_text(output, IMAGE_MARKER) if output.trace else ""
     return item
 
 
@@ -277,7 +277,8 @@ def case_texts(case: Case) -> dict[str, JsonValue]:
     item: dict[str, JsonValue] = {}
     for name in ("input", "reference", "context"):
         value = getattr(case, name)
-        item[name] = value if value is None else to_text(value, MARKER)
+        is_text = value is None or isinstance(value, str)
+        item[name] = value if is_text else to_text(value, IMAGE_MARKER)
     return item
 
 
@@ -444,7 +445,7 @@ def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> d
     return {
         **case_texts(case),
         # A comparison has always shown an absent input as `null`; the cache keys depend on it.
-        "input": to_text(case.input, MARKER),
+        "input": to_text(case.input, IMAGE_MARKER),
         "first": first,
         "second": second,
         "first_fence": fence.format(labels[0]),

@@ -75,6 +75,7 @@ from .finding import (
     Occurrence as Occurrence,
 )
 from .images import (
+    IMAGE_SIGN as IMAGE_SIGN,
     MAX_IMAGE_BYTES as MAX_IMAGE_BYTES,
     Image as Image,
     images_in as images_in,

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from pydantic import AfterValidator, JsonValue, ValidationInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.records.record import JsonObject
+
+IMAGE_SIGN = "<image "
+"""What every marker of an image begins with."""
 
 MAX_IMAGE_BYTES = 20 * 2**20
 """The largest image that is read; providers refuse larger ones."""
@@ -56,7 +59,7 @@ class Image(NamedTuple):
         # By content: the name of a file may say what the image is to be taken for, and the same
         # image under another name is the same request.
         digest = hashlib.sha256(b"judgekit image\n" + self.url.encode()).digest()
-        return f"<image {base64.b32encode(digest[:10]).decode('ascii')}>"
+        return f"{IMAGE_SIGN}{base64.b32encode(digest[:10]).decode('ascii')}>"
 
     @property
     def title(self) -> str:
@@ -68,7 +71,7 @@ class Image(NamedTuple):
 
 
 def shown_images(
-    messages: Sequence[Mapping[str, str]], images: Iterable[Image]
+    messages: Sequence[Mapping[str, str]], images: Sequence[Image]
 ) -> tuple[Image, ...]:
     """The images whose markers are in some messages, each once."""
     texts = [message["content"] for message in messages]
@@ -98,7 +101,8 @@ def images_in(*values: JsonValue) -> tuple[Image, ...]:
         return ""
 
     for value in values:
-        show_images(value, take)
+        if isinstance(value, list | dict):  # most are texts
+            show_images(value, take)
     return tuple(found)
 
 
@@ -146,19 +150,19 @@ def _with_bytes(value: JsonValue, info: ValidationInfo) -> JsonValue:
     # Who reads a file passes its folder, or None where no path may be named; in Python, images
     # are in the folder of the program.
     folder = Path.cwd() if info.context is None else info.context.get("folder")
-    return _changed(value, partial(_taken, folder=folder))
+    return _changed(value, partial(_part_with_bytes, folder=folder))
 
 
 def _with_given_bytes(value: JsonValue) -> JsonValue:
     """The content of an event as it is kept: what a tracer wrote in another way stays."""
 
-    def taken(part: JsonObject) -> JsonValue:
+    def with_bytes(part: JsonObject) -> JsonValue:
         try:
-            return _taken(part, None)
+            return _part_with_bytes(part, None)
         except ValueError:
             return part
 
-    return _changed(value, taken)
+    return _changed(value, with_bytes)
 
 
 Content = Annotated[JsonValue, AfterValidator(_with_bytes)]
@@ -177,7 +181,7 @@ def _address(part: JsonObject) -> str:
     return url if isinstance(url, str) else ""
 
 
-def _taken(part: JsonObject, folder: Path | None) -> JsonValue:
+def _part_with_bytes(part: JsonObject, folder: Path | None) -> JsonValue:
     path, name = part.get("path"), part.get("path", part.get("name"))
     content = _read(path, folder) if isinstance(path, str) else _decoded(_address(part))
     where = "an image" if name is None else f"the image {name!r}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Literal, Self
 
@@ -114,6 +115,9 @@ class TraceEvent(Record):
         return self
 
 
+_CONTENT = attrgetter("content")
+
+
 class Output(Record):
     """What one variant produced for one case; never altered."""
 
@@ -159,7 +163,7 @@ class Output(Record):
     @property
     def images(self) -> tuple[Image, ...]:
         """The images of its data and of its trace."""
-        return images_in(self.data, *(event.content for event in self.trace))
+        return images_in(self.data, *map(_CONTENT, self.trace))
 
 
 MODEL_BY_NODE = AliasChoices("model_by_node", "modelByNode")

@@ -213,10 +213,14 @@ def _judgment_entry(one: Judgment | JudgeFailure) -> Entry:
 
 
 def judge_name(one: Judgment | JudgeFailure | Preference | PreferenceFailure) -> str:
-    """The judge of an answer, and which of its repeats it is."""
+    """The judge of an answer, and which of its repeats and turns it is."""
     name = message.with_repeat(message.without_folders(one.judge), one.repeat)
     turn = one.turn if isinstance(one, Judgment | JudgeFailure) else None
     return name if turn is None else f"{name}, turn {turn}"
+
+
+def _asked(one: Judgment | JudgeFailure) -> str:
+    return one.criterion if one.turn is None else f"{one.criterion} (turn {one.turn})"
 
 
 def judgment_facts(one: Judgment | JudgeFailure | Preference | PreferenceFailure) -> list[str]:
@@ -358,13 +362,13 @@ def _judgment_lines(result: CaseResult) -> list[str]:
         # The heuristic judge repeats the messages of the assertions, which are listed already.
         if judgment.source == "heuristic":
             continue
-        score = f"{judgment.criterion} {numbers.format_score(judgment)}"
+        score = f"{_asked(judgment)} {numbers.format_score(judgment)}"
         lines.append(f"{score}: {message.printable(judgment.rationale, _MESSAGE_LENGTH)}")
         for piece in judgment.evidence[:1]:
             missing = "" if piece.found else " (not in the output)"
             lines.append(f"“{message.printable(piece.quote, _QUOTE_LENGTH)}”{missing}")
     return lines + [
-        f"{one.criterion}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
+        f"{_asked(one)}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
         for one in result.failures
         if one.judge != HEURISTIC
     ]

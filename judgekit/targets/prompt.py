@@ -10,7 +10,7 @@ from judgekit.fingerprint import fingerprint
 from judgekit.formats import as_path
 from judgekit.models.request import ModelReply, ModelRequest, Subject
 from judgekit.prompts import (
-    MARKER,
+    IMAGE_MARKER,
     CompiledTemplate,
     chat_messages,
     find_template,
@@ -142,8 +142,8 @@ def case_data(case: Case) -> dict[str, JsonValue]:
     """What a prompt under test may show of a case."""
     variables = case.input if isinstance(case.input, dict) else case.metadata.get("variables")
     shown: dict[str, JsonValue] = {
-        "input": _printable(show_images(case.input, MARKER)),
-        "context": _printable(show_images(case.context, MARKER)),
+        "input": _printable(show_images(case.input, IMAGE_MARKER)),
+        "context": _printable(show_images(case.context, IMAGE_MARKER)),
         "metadata": _printable(case.metadata),
         "variables": _printable(variables if isinstance(variables, dict) else {}),
     }
