@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.judge import Panel
 from judgekit.models import Connection, count_messages
+from judgekit.models.request import IMAGE_TOKENS
 from judgekit.records import Case, Output, Rubric, Usage
 
 if TYPE_CHECKING:
@@ -340,11 +341,12 @@ class RequestCounter:
         # one suite.
         is_exact = self.n_exact is None or self._n_sent <= self.n_exact
         if is_exact or self._n_sent % _LOOK_EVERY == 0 or not self._counted_characters:
-            counted = count_messages(request.messages, request.model, n_images=len(request.images))
+            counted = count_messages(request.messages, request.model)
             self.counted_by = counted.source
             self._counted_characters += characters
-            self._counted_tokens += counted.n
-            return counted.n
+            n = counted.n + len(request.images) * IMAGE_TOKENS
+            self._counted_tokens += n
+            return n
         return round(characters * self._counted_tokens / self._counted_characters)
 
     def _load(self, calls: int, sent: float, back: float, scale: float) -> CallLoad:

@@ -52,13 +52,6 @@ class Connection:
         """Whether it can say which of two outputs is better overall, and not by criterion only."""
         return not isinstance(self.model, RecordedModel) or self.model.has_overall_replies
 
-    @property
-    def takes_images(self) -> bool | None:
-        """Whether its model takes images; None where that is not known, or nothing is sent."""
-        if self.limited is None:
-            return None
-        return self.prices.takes_images(self.name, api_base=self.api_base)
-
     def cached_reply(self, request: ModelRequest) -> ModelReply | None:
         """The cached or recorded reply to a request; no hit is counted."""
         if isinstance(self.model, RecordedModel):

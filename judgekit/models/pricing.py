@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import urlsplit
 
 from judgekit.errors import SettingsError
-from judgekit.models.request import IMAGE_TOKENS, Model, ModelAround, ModelReply, ModelRequest
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -218,14 +218,6 @@ class PriceTable:
             high=input_tokens * price.input_usd + max_output_tokens * output,
         )
 
-    def refuse_images(self, model: str, case_id: str | None, *, api_base: str | None) -> None:
-        """Refuse the images of a case for a model that is known to take none."""
-        if self.takes_images(model, api_base=api_base) is False:
-            raise SettingsError(
-                f"case {case_id!r} has an image, and {model} takes none",
-                hint="name a model that takes images, such as openai/gpt-4.1-mini",
-            )
-
     def context_window(self, model: str, *, api_base: str | None = None) -> int | None:
         """How many tokens a model takes.
 
@@ -241,12 +233,11 @@ class PriceTable:
         window = found.get("max_input_tokens", found.get("max_tokens"))
         return int(window) if isinstance(window, int | float) else None
 
-    def takes_images(self, model: str, *, api_base: str | None = None) -> bool | None:
-        """Whether a model takes images; None where it is not known."""
-        if model == "local" or model.startswith("local/"):
-            return False
+    def takes_images(self, model: str, api_base: str | None = None) -> bool:
+        """Whether a model may take images: it is not known to take none."""
         entry = self._entry(model, api_base)
-        return None if entry is None else entry.get("supports_vision") is True
+        is_local = model == "local" or model.startswith("local/")
+        return not is_local and (entry is None or entry.get("supports_vision") is True)
 
     def max_output_tokens(self, model: str) -> int | None:
         """How many tokens a model can answer with, by its name, at any endpoint.
@@ -355,9 +346,11 @@ class PricedModel(ModelAround):
         self._prices = prices
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        if request.images:
-            about = request.subject.case_id
-            self._prices.refuse_images(request.model, about, api_base=request.api_base)
+        if request.images and not self._prices.takes_images(request.model, request.api_base):
+            raise SettingsError(
+                f"case {request.subject.case_id!r} has an image, and {request.model} takes none",
+                hint="name a model that takes images, such as openai/gpt-4.1-mini",
+            )
         reply = await self._model.complete(request)
         # A local model and a recorded reply know their cost better than a table.
         if reply.cost_usd is not None:
@@ -419,17 +412,13 @@ def count_tokens(text: str, model: str, *, folders: Sequence[Path] | None = None
 
 
 def count_messages(
-    messages: Sequence[Mapping[str, str]],
-    model: str,
-    *,
-    n_images: int = 0,
-    folders: Sequence[Path] | None = None,
+    messages: Sequence[Mapping[str, str]], model: str, *, folders: Sequence[Path] | None = None
 ) -> TokenCount:
     # To the tokens of every role and content come three for each message and three that open the
     # reply: the overhead OpenAI documents for its chat format. Other providers' overhead differs by
     # a few tokens a message, and schemas and tools are not counted.
     encoding, source = _encoding_for(model, encoding_folders() if folders is None else folders)
-    total = _PER_REPLY + n_images * IMAGE_TOKENS
+    total = _PER_REPLY
     for message in messages:
         total += _PER_MESSAGE + sum(_count(text, encoding) for text in message.values())
     return TokenCount(total, source)

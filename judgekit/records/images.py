@@ -82,7 +82,8 @@ def shown_images(
 def message_parts(text: str, images: Sequence[Image]) -> list[JsonObject]:
     """The parts of a message in OpenAI's form, each image in the place of its marker."""
     shown = {image.marker: image.url for image in images}
-    pieces = re.split(f"({'|'.join(map(re.escape, shown))})", text) if shown else [text]
+    # An image of a message stands on a line of its own, whose ends are not part of the texts.
+    pieces = re.split(f"\n?({'|'.join(map(re.escape, shown))})\n?", text) if shown else [text]
     return [
         {"type": "image_url", "image_url": {"url": shown[piece]}}
         if piece in shown

@@ -36,6 +36,8 @@ from judgekit.report.document import Block, CaseTable, PageJson, Tone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pydantic import JsonValue
+
     from judgekit.models.cache import ReplyCache
     from judgekit.records import Image
 
@@ -252,7 +254,7 @@ def shown_case(case: Case) -> PageJson:
     return {
         "facts": case_facts(case),
         "texts": [
-            {"title": title, **shown_text(to_text(text)), "images": pictures(images_in(text))}
+            {"title": title, **shown_text(to_text(text)), "images": pictures(text)}
             for title, text in texts.items()
             if text is not None
         ],
@@ -270,9 +272,10 @@ def shown_text(text: str) -> PageJson:
     return {"text": text, "mono": is_json}
 
 
-def pictures(images: Iterable[Image]) -> list[PageJson]:
-    """Images, which a page shows below the text that has them."""
-    return [{"src": image.url, "title": image.title} for image in images]
+def pictures(value: JsonValue = None, images: Iterable[Image] = ()) -> list[PageJson]:
+    """The images of a value, or those given, which a page shows below their text."""
+    every = (*images_in(value), *images)
+    return [{"src": image.url, "title": image.title} for image in every]
 
 
 def shown_output(
@@ -293,7 +296,7 @@ def shown_output(
         "facts": facts,
         "output": text,
         "mono": shown["mono"],
-        "images": pictures(images),
+        "images": pictures(images=images),
         "error": error,
         "marks": [*marks],
     }

@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from judgekit.calibration import SLOT_FIELD, hidden_names, pair_source
 from judgekit.evaluation import blind_output, rubric_of_result
 from judgekit.prompts import judged_text, scale_words, scrub, steps_text, to_text
-from judgekit.records import (
-    Case,
-    Criterion,
-    ItemKey,
-    Label,
-    LabelPacket,
-    Output,
-    PacketItem,
-    images_in,
-)
+from judgekit.records import Case, Criterion, ItemKey, Label, LabelPacket, Output, PacketItem
 from judgekit.report import message, numbers
 from judgekit.report.case_table import pictures
 from judgekit.report.document import (
@@ -194,7 +185,7 @@ def _item(shown: _Shown, criteria: Sequence[int]) -> PageJson:
         "part": 0 if item.chosen == "random" else 1,
         "again": item.repeats or "",
         "about": [
-            {"title": title, "text": _text(to_text(value)), "images": pictures(images_in(value))}
+            {"title": title, "text": _text(to_text(value)), "images": pictures(value)}
             for title, value in about
             if value is not None
         ],
@@ -207,11 +198,8 @@ def _shown_output(output: Output, hidden: Sequence[str]) -> PageJson:
     blind = blind_output(output)
     steps = scrub(steps_text(blind), hidden)[0] if blind.trace else ""
     text = scrub(judged_text(blind), hidden)[0]
-    return {
-        "text": _text(text) or "(no text)",
-        "steps": _text(steps),
-        "images": pictures(blind.images),
-    }
+    images = pictures(images=blind.images)
+    return {"text": _text(text) or "(no text)", "steps": _text(steps), "images": images}
 
 
 def _text(text: str) -> str:

@@ -30,6 +30,7 @@ from judgekit.evaluation import (
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import portable_judge_name
 from judgekit.models import RECORDED_PREFIX, count_messages
+from judgekit.models.request import IMAGE_TOKENS
 from judgekit.records import CaseSource, Output, Record, total_cost
 from judgekit.report import PASS_TONES, message, numbers
 from judgekit.scoring import conclude
@@ -271,8 +272,7 @@ def _price_words(questions: Sequence[_Question]) -> str:
 
 
 def _request_json(one: _Question) -> JsonObject:
-    request, subject = one.request, one.request.subject
-    counted = count_messages(request.messages, request.model, n_images=len(request.images))
+    subject, counted = one.request.subject, count_messages(one.request.messages, one.request.model)
     price = one.counter.likely().price_usd
     words = "price unknown" if price is None else f"about {numbers.format_usd(price)}"
     if one.is_recorded:
@@ -285,8 +285,8 @@ def _request_json(one: _Question) -> JsonObject:
         "judge": portable_judge_name(one.judge.id),
         "criterion": subject.criterion,
         "repeat": subject.repeat,
-        "messages": [dict(each) for each in request.messages],
-        "tokens": f"{counted.n:,} tokens",
+        "messages": [dict(each) for each in one.request.messages],
+        "tokens": f"{counted.n + len(one.request.images) * IMAGE_TOKENS:,} tokens",
         "token_source": counted.source,
         "price": words,
     }

@@ -201,8 +201,8 @@ async def test_an_image_in_a_turn_is_in_its_fence() -> None:
     assert (first.images, [one.url for one in second.images]) == ((), [data_url(png())])
     parts: Any = second.chat_messages[-1]["content"]
     before, _, after = parts
-    assert before["text"].endswith("Look:\n")
-    assert after["text"].startswith("\n</output-assistant-5 ")
+    assert before["text"].endswith("Look:")
+    assert after["text"].startswith("</output-assistant-5 ")
 
 
 def test_a_run_stores_the_turns_and_resumes_between_them(tmp_path: Path) -> None:
@@ -242,3 +242,41 @@ def test_the_shipped_template_shows_a_conversation_whatever_the_rubric_says() ->
     assert "<output-assistant-9 " in prompt.messages[-1]["content"]
     assert template.shows_turns
     assert not PromptTemplate("pointwise/criterion").shows_turns
+
+
+async def test_two_images_are_compared_in_both_orders() -> None:
+    said = {"evidence_first": [], "evidence_second": [], "rationale": "It is the redder one.",
+            "score_first": 5, "score_second": 4, "preference": "first"}  # fmt: skip
+    model = ScriptedModel(json.dumps({**said, "confidence": 1, "assessable": True}))
+    a, b = (Output(data=[image(url=data_url(png(red)))]) for red in (255, 9))
+    case = make_case(input=[{"role": "user", "content": [image(url=data_url(png(1)))]}])
+    await make_judge(model).compare(case, a, b, make_rubric())
+    pictures = {
+        request.subject.order: [one.url for one in request.images] for request in model.requests
+    }
+    urls = [data_url(png(n)) for n in (1, 255, 9)]
+    assert pictures == {"ab": urls, "ba": urls}
+    for request in model.requests:
+        parts: Any = request.chat_messages[-1]["content"]
+        order = [part["image_url"]["url"] for part in parts if "image_url" in part]
+        assert order == [
+            data_url(png(n))
+            for n in ((1, 255, 9) if request.subject.order == "ab" else (1, 9, 255))
+        ]
+    assert (await make_judge(model).compare(case, a, a, make_rubric())).is_identical
+
+
+async def test_a_template_without_the_reference_gets_no_image_of_it() -> None:
+    case = make_case(reference=[image(url=data_url(png()))])
+    for template, n in (("pointwise/criterion", 1), ("pointwise/no_reference", 0)):
+        model = ScriptedModel(lambda _: reply(4))
+        await make_judge(model, template=template).grade(case, make_output(), make_rubric())
+        assert len(model.requests[0].images) == n
+
+
+async def test_a_question_that_is_asked_again_has_its_images() -> None:
+    case = make_case(input=[{"role": "user", "content": [image(url=data_url(png()))]}])
+    model = ScriptedModel(["nonsense", reply(4)])
+    verdict = await make_judge(model).grade(case, make_output(), make_rubric())
+    assert verdict.failures == ()
+    assert [len(request.images) for request in model.requests] == [1, 1]

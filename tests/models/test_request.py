@@ -97,15 +97,15 @@ def test_an_image_is_part_of_the_key_by_its_bytes_and_not_by_its_name() -> None:
 async def test_an_image_is_not_sent_to_a_model_that_is_known_to_take_none(tmp_path: Path) -> None:
     request = with_image(png(), "a.png").model_copy(update={"subject": Subject(case_id="shoe")})
     blind = connect("openai/gpt-3.5-turbo", api_base="https://api.openai.com/v1")
-    assert blind.takes_images is False
+    assert not blind.prices.takes_images(blind.name, blind.api_base)
     named = {"model": blind.name, "api_base": blind.api_base}
     with pytest.raises(SettingsError, match=r"case 'shoe' has an image, and .*turbo takes none"):
         await blind.model.complete(request.model_copy(update=named))
-    assert PriceTable().takes_images("local/model.gguf") is False
-    assert connect("openai/gpt-4.1-mini").takes_images is True
+    prices = PriceTable()
+    assert not prices.takes_images("local/model.gguf")
+    assert prices.takes_images("openai/gpt-4.1-mini")
     # What stands behind an endpoint of one's own is not known, and recorded replies see nothing.
-    own = connect("openai/gpt-3.5-turbo", api_base="http://127.0.0.1:1/v1")
-    assert own.takes_images is None
+    assert prices.takes_images("openai/gpt-3.5-turbo", "http://127.0.0.1:1/v1")
     recorded = tmp_path / "replies.jsonl"
     recorded.write_text('{"case_id": "shoe", "text": "A shoe."}', encoding="utf-8")
     reply = await connect(f"recorded:{recorded}").model.complete(request)
