@@ -135,8 +135,8 @@ class ProbeRunner:
             self._graders[key] = replace(self.judge.grader, template=template, repeats=repeats)
         # A repeat of a question is a later repeat in the cache: the earlier ones cost nothing.
         earlier = range(wanted.repeat * own)
-        names = [criterion.name for criterion in wanted.rubric.criteria]
-        return self._graders[key], [(name, repeat, None) for name in names for repeat in earlier]
+        keys = self._graders[key].wanted(wanted.case, wanted.output, wanted.rubric)
+        return self._graders[key], [known for known in keys if known[1] in earlier]
 
 
 @dataclass(frozen=True, slots=True)
