@@ -25,6 +25,7 @@ IMAGE_MARKER: Callable[[Image], str] = attrgetter("marker")
 _SENT_ROLES = frozenset({"system", "developer", "user", "assistant"})
 _ROLES = _SENT_ROLES | {"tool"}
 _STEPS = {"tool_call": "tool-call", "tool_result": "tool-result", "reasoning": "reasoning"}
+_INSTRUCTIONS = frozenset({"system", "developer"})
 _ASSISTANTS = frozenset({"assistant", "tool-call"})
 
 
@@ -53,7 +54,7 @@ class ConversationPart(NamedTuple):
         labelled: list[JsonValue] = []
         for number, (role, text) in enumerate((*self.before, *self.graded), start=1):
             # Messages of the user within a conversation are shown, but are no output.
-            is_output = number > len(self.before) and role not in {"user", "system", "developer"}
+            is_output = number > len(self.before) and role not in _INSTRUCTIONS | {"user"}
             labelled.append({"label": f"{'output-' * is_output}{role}-{number}", "text": text})
         n = len(self.before)
         shown: dict[str, JsonValue] = {"conversation": labelled[:n], "turns": labelled[n:]}
@@ -68,10 +69,13 @@ class ConversationPart(NamedTuple):
 def whole_conversation(case: Case, output: Output) -> ConversationPart:
     """The conversation with all that the output adds to it."""
     before, added = tuple(_messages(case.input, "user")), tuple(_output_messages(output))
-    # Agents often record the conversation from its beginning.
-    return ConversationPart(
-        before, added[len(before) :] if added[: len(before)] == before else added
-    )
+    asked = tuple(message for message in before if message.role not in _INSTRUCTIONS)
+    begin = next((n for n, one in enumerate(added) if one.role not in _INSTRUCTIONS), 0)
+    # Agents often record the conversation from its beginning, with or without its instructions.
+    if asked and added[begin : begin + len(asked)] == asked:
+        own = before if len(before) > len(asked) else (*added[:begin], *asked)
+        return ConversationPart(own, added[begin + len(asked) :])
+    return ConversationPart(before, added)
 
 
 def assistant_turns(whole: ConversationPart) -> list[ConversationPart]:

@@ -280,3 +280,16 @@ async def test_a_question_that_is_asked_again_has_its_images() -> None:
     verdict = await make_judge(model).grade(case, make_output(), make_rubric())
     assert verdict.failures == ()
     assert [len(request.images) for request in model.requests] == [1, 1]
+
+
+@pytest.mark.parametrize("recorded", [[], [QUESTION], [SYSTEM, QUESTION]])
+@pytest.mark.parametrize("given", [[QUESTION], [SYSTEM, QUESTION]])
+def test_what_was_given_is_shown_once_however_it_was_recorded(
+    given: list[Any], recorded: list[Any]
+) -> None:
+    output = Output(data={"messages": [*recorded, *ANSWERS[:1]]})
+    judge = make_judge(ScriptedModel(""))
+    (request,) = judge.requests(make_case(input=given), output, rubric("whole"))
+    roles = [name.rpartition("-")[0] for name, _ in fences(request)]
+    has_instructions = SYSTEM in (*given, *recorded)
+    assert roles == ["system"] * has_instructions + ["user", "output-assistant"]
