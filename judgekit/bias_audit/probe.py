@@ -12,7 +12,7 @@ from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgekit.bias_audit.results import share_effect, shift_effect
-from judgekit.judge import gather_in_order, prepare_pair
+from judgekit.judge import AnswerKey, gather_in_order, prepare_pair
 from judgekit.prompts import PromptTemplate
 from judgekit.records import JudgeFailure, Judgment, Preference, Verdict
 from judgekit.scoring import conclude
@@ -106,7 +106,7 @@ class ProbeRunner:
         if isinstance(wanted, PairProbe):
             return [question.request for question in self._pair_questions(wanted)]
         grader, known = self._grader(wanted)
-        skipped = {repeat for _, repeat in known}
+        skipped = {repeat for _, repeat, _ in known}
         questions = grader.questions(wanted.case, wanted.output, wanted.rubric)
         return [q.request for q in questions if q.repeat not in skipped]
 
@@ -124,7 +124,7 @@ class ProbeRunner:
         # be paid for in vain; they are asked only if the template has no overall question.
         return [one for one in questions if None in one.criteria] or questions
 
-    def _grader(self, wanted: GradeProbe) -> tuple[Grader, Sequence[tuple[str, int]]]:
+    def _grader(self, wanted: GradeProbe) -> tuple[Grader, Sequence[AnswerKey]]:
         """The grader, and the earlier repeats of each criterion, which it has to skip."""
         own, key = self.judge.grader.repeats, (wanted.template, wanted.repeat)
         if key not in self._graders:
@@ -135,8 +135,8 @@ class ProbeRunner:
             self._graders[key] = replace(self.judge.grader, template=template, repeats=repeats)
         # A repeat of a question is a later repeat in the cache: the earlier ones cost nothing.
         earlier = range(wanted.repeat * own)
-        names = [criterion.name for criterion in wanted.rubric.criteria]
-        return self._graders[key], [(name, repeat) for name in names for repeat in earlier]
+        keys = self._graders[key].wanted(wanted.case, wanted.output, wanted.rubric)
+        return self._graders[key], [known for known in keys if known[1] in earlier]
 
 
 @dataclass(frozen=True, slots=True)

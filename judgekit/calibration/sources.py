@@ -268,6 +268,12 @@ class RecordedReplies:
         questions: dict[_Output, set[_Question]] = {}
         for one in self.subjects:
             recorded = questions.setdefault((str(one.case_id), one.variant), set())
+            if one.turn is not None:
+                raise InputError(
+                    f"a reply about case {one.case_id!r} is about a turn, and replies alone do not "
+                    "show how many turns there are",
+                    hint="calibrate a run of the conversations",
+                )
             recorded.add((one.order, one.criterion, one.repeat))
         return questions
 

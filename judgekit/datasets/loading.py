@@ -305,7 +305,9 @@ def _cases(
 ) -> Iterator[Case]:
     lines: dict[str, int] = {}
     for row in raise_damaged(map_columns(rows, columns, path)) if columns else rows:
-        case = read_case(row.fields, is_table=row.is_table, is_repaired=row.is_repaired)
+        case = read_case(
+            row.fields, path.parent, is_table=row.is_table, is_repaired=row.is_repaired
+        )
         if isinstance(case, list):
             if row_kind(row.fields) == "outputs":
                 raise DatasetError(_OUTPUT_ROWS, path=path, line=row.line, hint=_OUTPUTS_HINT)
@@ -365,7 +367,7 @@ def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a suite", "name, dataset, rubric, judge, variants")]
-    fields, faults = _with_cases(value)
+    fields, faults = _with_cases(value, document.path.parent)
     try:
         suite = Suite.model_validate(fields)
     except ValidationError as error:
@@ -424,7 +426,7 @@ def _with_known_scales(rubric: Fields) -> tuple[Fields, list[FieldFault]]:
     return {**rubric, "criteria": criteria}, faults
 
 
-def _with_cases(suite: Fields) -> tuple[dict[str, object], list[FieldFault]]:
+def _with_cases(suite: Fields, folder: Path) -> tuple[dict[str, object], list[FieldFault]]:
     listed = suite.get("cases")
     if not isinstance(listed, list):
         return dict(suite), []
@@ -432,7 +434,10 @@ def _with_cases(suite: Fields) -> tuple[dict[str, object], list[FieldFault]]:
     faults: list[FieldFault] = []
     first: dict[str, int] = {}
     for index, item in enumerate(listed):
-        case = read_case(item) if isinstance(item, dict) else [_not_a_mapping(item, "a case", "id")]
+        if isinstance(item, dict):
+            case = read_case(item, folder)
+        else:
+            case = [_not_a_mapping(item, "a case", "id")]
         if isinstance(case, list):
             faults += [FieldFault(("cases", index, *f.where), f.message, f.remedy) for f in case]
         elif case.id in first:

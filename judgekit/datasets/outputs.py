@@ -27,6 +27,7 @@ from judgekit.formats import (
     memory_rows,
     objects_of,
     raise_damaged,
+    read_case,
     read_cells,
     read_whole_document,
     rename_fields,
@@ -59,6 +60,7 @@ _ID_NAMES = ("case_id", "id", "caseId", "testCaseId")
 _ARTIFACT = {"snapshot": "data", "events": "trace", "runId": "run_id", "caseId": "case_id"}
 _JSON_COLUMNS = ("data", "usage", "trace", "metadata")
 _TEXTS = ("case_id", "variant", "run_id")
+_CONTENTS = frozenset({"text", "data", "trace", "error"})
 _OUTPUT_FIELDS = frozenset(Output.model_fields)
 
 
@@ -201,7 +203,11 @@ def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) ->
             hint="name the file with the cases (--cases, or `dataset:` in a suite), or add an "
             "`input` column",
         )
-    return Case.model_validate({"id": case_id, "input": None, **fields})
+    case = read_case({"id": case_id, "input": None, **fields}, path.parent)
+    if isinstance(case, Case):
+        return case
+    text, hint = case[0].message, case[0].remedy
+    raise DatasetError(text, path=path, line=answer.line, case_id=case_id, hint=hint)
 
 
 def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
@@ -225,6 +231,9 @@ def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput |
     # Beside other data it stays, and is reported as invalid.
     elif not ("text" in row.fields or "data" in found or isinstance(found.get("text"), str | None)):
         found = {("data" if name == "text" else name): v for name, v in found.items()}
+    # Chat systems record the conversation alone, which is the output then.
+    if isinstance(found.get("messages"), list) and found.keys().isdisjoint(_CONTENTS):
+        found["data"] = {"messages": found.pop("messages")}
     if "trace" in found:
         from judgekit.datasets.traces import fill_from_trace  # noqa: PLC0415 - few outputs have one
 
@@ -234,16 +243,18 @@ def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput |
         faults.append(odd)
     if row.is_repaired and isinstance(found.get("metadata"), dict):
         found["metadata"] = {**_mapping(found["metadata"]), TEXT_REPAIRED: True}
-    return faults or _validated(row.line, found, case_fields)
+    return faults or _validated(row.line, found, case_fields, folder)
 
 
-def _validated(line: int, found: Fields, case_fields: Fields) -> RecordedOutput | list[FieldFault]:
+def _validated(
+    line: int, found: Fields, case_fields: Fields, folder: Path | None
+) -> RecordedOutput | list[FieldFault]:
     faults = []
     if not str(found.get("case_id") or "").strip():
         remedy = "add a `case_id` (or `id`) that names the case it answers"
         faults.append(FieldFault(("case_id",), "the field `case_id` is missing", remedy))
     try:
-        output = Output.model_validate(found)
+        output = Output.model_validate(found, context={"folder": folder})
     except ValidationError as error:
         return faults + validation_faults(error, Output, found, synonyms=OUTPUT_ALIASES)
     return faults or RecordedOutput(line, output, case_fields)

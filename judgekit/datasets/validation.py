@@ -402,7 +402,7 @@ class RowCheck:
 
     def _read(self, row: FileRow) -> _RowKey | list[FieldFault]:
         if self.kind == "cases":
-            case = read_case(row.fields, is_table=row.is_table)
+            case = read_case(row.fields, self.path.parent, is_table=row.is_table)
             if isinstance(case, list):
                 return case
             if (case.id,) not in self.lines:

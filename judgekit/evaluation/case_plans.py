@@ -431,6 +431,8 @@ class CaseChecks:
         self._plans = plans
         self._suite_judges, self._judges = judges, judges.panel.judges
         self._criteria = CriterionChecks(judges.panel.named, n_judges=len(self._judges))
+        asked = [judge.connection for judge in judges.judges]
+        self._blind = [c.name for c in asked if not c.prices.takes_images(c.name, c.api_base)]
         self._checked: set[str] = set()
         self._source = source
         self._read: dict[str, tuple[str, ...]] = {}
@@ -451,6 +453,8 @@ class CaseChecks:
             self._note(case, (text if error.hint is None else f"{text}; {error.hint}",))
             return
         self._refuse_without_judge(case, plan)
+        if self._blind and (plan is None or plan.asks_judge) and case.images:
+            self._note(case, (f"it has an image, and {self._blind[0]} takes none",))
         self._count_judged(case)
         self._plans.measures_similarity |= self._plans.measures(case)
         if case.assertions:

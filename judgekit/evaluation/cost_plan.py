@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.judge import Panel
 from judgekit.models import Connection, count_messages
+from judgekit.models.request import IMAGE_TOKENS
 from judgekit.records import Case, Output, Rubric, Usage
 
 if TYPE_CHECKING:
@@ -335,7 +336,7 @@ class RequestCounter:
 
     def _tokens(self, request: ModelRequest) -> int:
         self._n_sent += 1
-        characters = sum(len(message["content"]) for message in request.messages)
+        characters = request.n_characters
         # Tokenizers are slow on large suites; the ratio of tokens to characters is stable within
         # one suite.
         is_exact = self.n_exact is None or self._n_sent <= self.n_exact
@@ -343,8 +344,9 @@ class RequestCounter:
             counted = count_messages(request.messages, request.model)
             self.counted_by = counted.source
             self._counted_characters += characters
-            self._counted_tokens += counted.n
-            return counted.n
+            n = counted.n + len(request.images) * IMAGE_TOKENS
+            self._counted_tokens += n
+            return n
         return round(characters * self._counted_tokens / self._counted_characters)
 
     def _load(self, calls: int, sent: float, back: float, scale: float) -> CallLoad:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, Gate, Suite, find_calibrations
 from judgekit.judge import (
     HEURISTIC,
+    AnswerKey,
     Judge,
     JudgePanel,
     PendingGrading,
@@ -226,7 +227,9 @@ class SuiteJudges(JudgePanel):
             )
             yield from zip(*begun, strict=True)
 
-    def is_content(self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]) -> bool:
+    def is_content(
+        self, case: Case, output: Output, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
+    ) -> bool:
         """Whether it is sure that nobody will be asked anything more about an answer."""
         if self.asks_nobody:
             return True
@@ -234,7 +237,7 @@ class SuiteJudges(JudgePanel):
         # needed.
         if HUMAN_JUDGE in self.panel.judges or self.panel.combine == "cascade":
             return False
-        return not self.unanswered(rubric, judge_answers)
+        return not self.unanswered(case, output, rubric, judge_answers)
 
     def human_questions(
         self,
@@ -268,22 +271,21 @@ class SuiteJudges(JudgePanel):
         ]
 
     def unanswered(
-        self, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
-    ) -> list[tuple[str, str, int]]:
-        """Which questions no model has answered yet."""
-        answered = {(one.judge, one.criterion, one.repeat) for one in judge_answers}
+        self, case: Case, output: Output, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
+    ) -> list[tuple[str, AnswerKey]]:
+        """Which questions no model has answered yet, by judge."""
+        answered = {(one.judge, (one.criterion, one.repeat, one.turn)) for one in judge_answers}
         missing = [
-            (judge.id, criterion.name, repeat)
+            (judge.id, key)
             for judge in self.judges
-            for criterion in self.panel.rubric_of(judge.id, rubric).criteria
-            for repeat in range(judge.grader.repeats)
-            if (judge.id, criterion.name, repeat) not in answered
+            for key in judge.grader.wanted(case, output, self.panel.rubric_of(judge.id, rubric))
+            if (judge.id, key) not in answered
         ]
         if self.panel.combine != "cascade":
             return missing
         # Of a cascade only the first judge is sure to be asked; judges with a name are no part.
         named = self.panel.named.values()
-        first = next((judge for judge, _, _ in missing if judge not in named), None)
+        first = next((judge for judge, _ in missing if judge not in named), None)
         return [one for one in missing if one[0] == first or one[0] in named]
 
     async def aclose(self) -> None:

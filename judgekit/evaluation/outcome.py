@@ -130,10 +130,10 @@ def ordered_results(results: Iterable[CaseResult], run: RunInfo) -> list[CaseRes
     criteria = {} if run.rubric is None else {c.name: k for k, c in enumerate(run.rubric.criteria)}
     judges = {judge: number for number, judge in enumerate(run.panel.judges)}
 
-    def rank(answer: Judgment | JudgeFailure) -> tuple[int, int, int]:
+    def rank(answer: Judgment | JudgeFailure) -> tuple[int, int, int, int]:
         # Answers arrive as the models finish; the output must not depend on it.
         judge, criterion = judges.get(answer.judge, -1), criteria.get(answer.criterion, -1)
-        return judge, answer.repeat, criterion
+        return judge, answer.repeat, criterion, answer.turn or 0
 
     return [
         result.model_copy(

@@ -234,7 +234,7 @@ class AnswerWorker:
                 for answers in pending.answers:
                     progressed.judge_answers += answers or ()
         progressed.is_done = rubric is None or self._opened.judges.is_content(
-            rubric, progressed.judge_answers
+            item.case, named, rubric, progressed.judge_answers
         )
         # What files and the cache can say again is stored once, when the answer is complete or its
         # judges are slow: four transactions instead of one are an eighth of the time of grading.
@@ -360,7 +360,9 @@ class AnswerWorker:
                     ]
                     progressed.judge_answers += usable
                     if usable:
-                        progressed.is_done = judges.is_content(rubric, progressed.judge_answers)
+                        progressed.is_done = judges.is_content(
+                            item.case, output, rubric, progressed.judge_answers
+                        )
                     if not (usable and progressed.is_stored):
                         continue
                     observed = self._observation(item, usable, is_done=progressed.is_done)
@@ -375,7 +377,9 @@ class AnswerWorker:
                 one.cancel()
 
     async def _give_up(self, progressed: PartialAnswer, rubric: Rubric) -> None:
-        key = progressed.item.key
+        key, case, output = progressed.item.key, progressed.item.case, progressed.output
+        if output is None:
+            return
         answered = [*progressed.judge_answers, *progressed.withheld]
         failures = [
             JudgeFailure(
@@ -385,9 +389,12 @@ class AnswerWorker:
                 case_id=key.case_id,
                 variant=key.variant,
                 repeat=repeat,
+                turn=turn,
                 judge=judge,
             )
-            for judge, criterion, repeat in self._opened.judges.unanswered(rubric, answered)
+            for judge, (criterion, repeat, turn) in self._opened.judges.unanswered(
+                case, output, rubric, answered
+            )
         ]
         progressed.judge_answers += failures
         if progressed.is_stored:

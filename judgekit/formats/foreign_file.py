@@ -32,6 +32,7 @@ from judgekit.records import Case, Dataset, JsonObject, Record, with_memory_obje
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from judgekit.formats.documents import ParsedDocument
 
@@ -245,7 +246,7 @@ class ForeignFile:
         """Add a case; None where it is invalid or its id is a duplicate."""
         # Other tools write null for a missing value; here the field is left out.
         known = {name: value for name, value in fields.items() if value is not None}
-        case = read_case({"input": None, **known})
+        case = read_case({"input": None, **known}, self.document.path.parent)
         if isinstance(case, list):
             for fault in case:
                 self.add(at, fault.message, fault.remedy, case_id=_id_of(known))
@@ -359,10 +360,14 @@ _TEXTS = ("id", "name", "prompt_version")
 
 
 def read_case(
-    fields: Mapping[str, JsonValue], *, is_table: bool = False, is_repaired: bool = False
+    fields: Mapping[str, JsonValue],
+    folder: Path | None = None,
+    *,
+    is_table: bool = False,
+    is_repaired: bool = False,
 ) -> Case | list[FieldFault]:
     # Fields are those of `Case` or their aliases; anything else belongs under `metadata`. A whole
-    # number as an id is taken as text.
+    # number as an id is taken as text. Images are read from the folder.
     found, faults = rename_fields(fields, CASE_ALIASES)
     if is_table:
         found, cell_faults = read_cells(
@@ -377,7 +382,7 @@ def read_case(
     if faults:
         return faults
     try:
-        case = Case.model_validate(found)
+        case = Case.model_validate(found, context={"folder": folder})
     except ValidationError as error:
         faults = validation_faults(error, Case, found, synonyms=CASE_ALIASES)
         if isinstance(found.get("rubric"), dict):

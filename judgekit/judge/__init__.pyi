@@ -26,6 +26,7 @@ from .panel import (
 )
 from .pointwise import (
     HEURISTIC as HEURISTIC,
+    AnswerKey as AnswerKey,
     Grader as Grader,
     PendingGrading as PendingGrading,
     implied_rubric as implied_rubric,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from judgekit.judge.exchange import ask_judge, replace_surrogates, total_spending
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts import (
+    IMAGE_MARKER,
     AnalysisTemplate,
     analysis_schema,
     locate_evidence,
@@ -49,7 +50,7 @@ class Analyst:
             return None
         winner: Literal["a", "b"] = "a" if found.winner == "a" else "b"
         ordered = outputs if winner == "a" else (outputs[1], outputs[0])
-        texts = pairwise_text(ordered[0]), pairwise_text(ordered[1])
+        texts = pairwise_text(ordered[0], IMAGE_MARKER), pairwise_text(ordered[1], IMAGE_MARKER)
         answer = await ask_judge(
             self.comparer.model,
             self._request(case, ordered, texts, rubric, _reasons(found, winner)),
@@ -99,6 +100,7 @@ class Analyst:
         return ModelRequest(
             model=comparer.model_name,
             messages=self.template.messages(case, texts, rubric, reasons),
+            images=(*case.images, *ordered[0].images, *ordered[1].images),
             parameters={k: v for k, v in comparer.parameters.items() if k not in _ONLY_VERDICTS},
             reply_schema=analysis_schema(),
             api_base=comparer.api_base,

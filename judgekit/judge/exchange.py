@@ -27,7 +27,7 @@ from judgekit.errors import (
 from judgekit.models import CachedModel
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
-from judgekit.records import FailureKind, Usage, total_cost
+from judgekit.records import IMAGE_SIGN, FailureKind, Usage, shown_images, total_cost
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from judgekit.models.request import Model, ModelReply
     from judgekit.prompts import JudgePrompt, PairTemplate, PromptTemplate
     from judgekit.prompts.parsing import CriterionReply, PreferenceReply
-    from judgekit.records import JsonObject
+    from judgekit.records import Case, Image, JsonObject, Output
 
     ReadReply = Callable[[ModelReply], "R"]
 
@@ -233,6 +233,7 @@ def _retry_request(
     return ModelRequest(
         model=request.model,
         messages=(*others, {**user, "content": user["content"] + note}),
+        images=request.images,
         parameters=parameters,
         reply_schema=request.reply_schema,
         subject=request.subject.model_copy(update={"attempt": attempt}),
@@ -302,6 +303,11 @@ class JudgeQuestion(NamedTuple):
         return self.request.subject.repeat
 
     @property
+    def turn(self) -> int | None:
+        """Which of the assistant's turns it is about."""
+        return self.request.subject.turn
+
+    @property
     def order(self) -> str | None:
         """Which of two outputs is shown first: `ab` or `ba`."""
         return self.request.subject.order
@@ -345,14 +351,23 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         shown: tuple[str, ...],
         subject: Mapping[str, Any],
         about: Mapping[str, Any],
+        of: Sequence[Case | Output],
     ) -> JudgeQuestion:
         """A prompt as a question; `subject` says which case, variant, repeat and order it shows."""
+        if prompt.part is not None:
+            turn = {} if prompt.part.turn is None else {"turn": prompt.part.turn}
+            shown, subject, about = prompt.part.texts, {**subject, **turn}, {**about, **turn}
+        images: tuple[Image, ...] = ()
+        if IMAGE_SIGN in prompt.messages[-1]["content"]:
+            # A template need not show everything, such as the reference.
+            images = shown_images(prompt.messages, [image for one in of for image in one.images])
         criteria: tuple[str | None, ...] = tuple(map(_NAME, prompt.criteria))
         # Recorded replies and messages are matched by this name; a joint request belongs to none.
         single = prompt.header.asks == "criterion" and len(criteria) == 1
         request = ModelRequest(
             model=self.model_name,
             messages=prompt.messages,
+            images=images,
             parameters=self.parameters,
             reply_schema=prompt.reply_schema,
             api_base=self.api_base,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 
     from judgekit.datasets import JudgeMode, Suite, SuiteJudge
-    from judgekit.judge.pointwise import PendingGrading
+    from judgekit.judge.pointwise import AnswerKey, PendingGrading
     from judgekit.models import Budget, PriceTable, Refresh
     from judgekit.models.cache import ReplyCache
     from judgekit.models.request import Model, ModelRequest
@@ -301,7 +301,12 @@ class Judge(PairJudge):
             await asyncio.gather(*begun, return_exceptions=True)
 
     def observe(
-        self, case: Case, output: Output, rubric: Rubric, *, known: Collection[tuple[str, int]] = ()
+        self,
+        case: Case,
+        output: Output,
+        rubric: Rubric,
+        *,
+        known: Collection[tuple[str, int] | AnswerKey] = (),
     ) -> AsyncGenerator[tuple[Judgment | JudgeFailure, ...], None]:
         """Grade one output and yield each answer as it arrives, so that it can be stored at once.
 
@@ -312,7 +317,8 @@ class Judge(PairJudge):
             case: What was to be answered.
             output: What was produced; of one with an error nothing is asked.
             rubric: How it is judged.
-            known: Criterion and repeat of earlier answers. A question is not asked when all
+            known: Criterion and repeat of earlier answers, and the turn of one that was judged turn
+                by turn. A question is not asked when all
                 it asks for is known; a joint one of which a part is not known is asked whole.
 
         Yields:
@@ -322,7 +328,8 @@ class Judge(PairJudge):
             TemplateError: When the template does not fit the output or the rubric.
             StoreError: When the cache cannot store what was paid for.
         """
-        return self._grader.observe(case, output, rubric, known=known)
+        keys = {(key[0], key[1], key[2] if len(key) == 3 else None) for key in known}  # noqa: PLR2004 - a turn is last
+        return self._grader.observe(case, output, rubric, known=keys)
 
     def grade_sync(self, case: Case, output: Output, rubric: Rubric) -> Verdict:
         """`grade`, for callers that are not asynchronous; works inside a running loop too."""

@@ -19,6 +19,7 @@ from judgekit.judge.exchange import (
 )
 from judgekit.models import ChoiceDistribution, choice_distribution
 from judgekit.prompts import (
+    IMAGE_MARKER,
     OVERALL_KEY,
     SLOT_LABELS,
     PairTemplate,
@@ -109,7 +110,10 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             about = {"order": order, "variant_first": first, "variant_second": second}
             for repeat in range(self.repeats):
                 subject = {"case_id": case.id, "variant": variant, "order": order, "repeat": repeat}
-                questions += [self.question(prompt, shown, subject, about) for prompt in prompts]
+                of = (case, *pair.outputs)
+                questions += [
+                    self.question(prompt, shown, subject, about, of) for prompt in prompts
+                ]
         return questions
 
     def labels(self, case: Case) -> tuple[str, str]:
@@ -341,6 +345,9 @@ class BlindPair:
     variants: tuple[str | None, str | None]
     """Their variants; no judge sees these names."""
 
+    outputs: tuple[Output, Output]
+    """The outputs themselves, for their images."""
+
     scrubbed: tuple[ScrubbedPassage, ...] | None
     """What was removed; None where scrubbing is off."""
 
@@ -393,7 +400,7 @@ def prepare_pair(
 ) -> BlindPair:
     """The two outputs as a judge sees them."""
     variants = a.variant, b.variant
-    text_a, text_b = pairwise_text(a), pairwise_text(b)
+    text_a, text_b = pairwise_text(a, IMAGE_MARKER), pairwise_text(b, IMAGE_MARKER)
     passages: list[ScrubbedPassage] = []
     if scrubs:
         # A judge that reads a product or model name may prefer it, whatever the output says.
@@ -407,6 +414,7 @@ def prepare_pair(
     return BlindPair(
         texts=(text_a, text_b),
         variants=variants,
+        outputs=(a, b),
         scrubbed=tuple(passages) if scrubs else None,
         is_identical=text_a == text_b,
         error="; ".join(errors) or None,

@@ -12,7 +12,7 @@ from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.exchange import merge_streams
 from judgekit.judge.pairwise import PairJudge
-from judgekit.judge.pointwise import with_repeat_confidence
+from judgekit.judge.pointwise import AnswerKey, with_repeat_confidence
 from judgekit.models import check_together
 from judgekit.records import CalibratedPanel, JudgeFailure, Judgment, RunPanel
 from judgekit.scoring import is_confident
@@ -171,8 +171,8 @@ def panel_configuration(
     )
 
 
-def _answers_of(outcomes: Sequence[JudgmentOutcome], judge: str) -> set[tuple[str, int]]:
-    return {(one.criterion, one.repeat) for one in outcomes if one.judge == judge}
+def _answers_of(outcomes: Sequence[JudgmentOutcome], judge: str) -> set[AnswerKey]:
+    return {(one.criterion, one.repeat, one.turn) for one in outcomes if one.judge == judge}
 
 
 class Panel(PairJudge, _JudgeGroup):

@@ -21,7 +21,14 @@ from judgekit.errors import ReplyFormatError, SettingsError, TemplateError, Unkn
 from judgekit.fingerprint import Frozen, canonical_json
 from judgekit.judge.exchange import Asker, JudgeQuestion, replace_surrogates, stream_results
 from judgekit.models import score_distribution
-from judgekit.prompts import PromptTemplate, judged_text, locate_evidence, steps_text
+from judgekit.prompts import (
+    PromptTemplate,
+    assistant_turns,
+    judged_text,
+    locate_evidence,
+    steps_text,
+    whole_conversation,
+)
 from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
 from judgekit.records import (
     CalibratedJudge,
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 
     from judgekit.models.request import ModelReply
-    from judgekit.prompts import JudgePrompt
+    from judgekit.prompts import ConversationPart, JudgePrompt
     from judgekit.records import AssertionResult, Case, JsonObject, Output, Scale, Verdict
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
@@ -49,10 +56,16 @@ _RECORDED = "recorded:"
 # Asks a criterion that needs the trace where the judge's own template does not show it.
 _TRACE_TEMPLATE = "pointwise/trajectory"
 
+# Asks a criterion that judges conversations, where the judge's own template shows no turns.
+_CONVERSATION_TEMPLATE = "pointwise/conversation"
+
 # Parameters that do not change what a judge tends to answer; a calibration survives them.
 _IRRELEVANT_PARAMETERS = frozenset({"seed", "logprobs", "top_logprobs"})
 
 JudgmentOutcome = Judgment | JudgeFailure
+
+AnswerKey = tuple[str, int, int | None]
+"""What one answer of a judge about an output is known by: criterion, repeat and turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +119,9 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             raise inactive_rubric_error(rubric)
         if output.error is not None:
             return []
-        is_plain = not self.template.header.needs_trace
+        is_plain = not (self.template.header.needs_trace or self.template.shows_turns)
         for criterion in rubric.criteria:
-            if criterion.needs or criterion.template or criterion.judge:
+            if criterion.needs or criterion.template or criterion.judge or criterion.turns:
                 is_plain = False
         if is_plain:
             prompts = self.template.prompts(case, output, rubric) if rubric.criteria else []
@@ -121,29 +134,37 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
-            as_question = partial(self.question, shown=shown, subject=subject, about=about)
+            as_question = partial(
+                self.question, shown=shown, subject=subject, about=about, of=(case, output)
+            )
             questions += map(as_question, prompts)
         if rubric.require_evidence:
             return [question._replace(needs_evidence=True) for question in questions]
         return questions
 
     def _prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
-        """The prompts of the criteria that can be judged, in the rubric's order."""
+        """The prompts of the criteria that can be judged, in the rubric's order, turn by turn."""
         prompts: list[JudgePrompt] = []
         # For templates that review the test; criteria without a weight decide nothing.
         expected = "\n".join(f"- {c.name}: {c.question}" for c in rubric.criteria if c.weight)
-        for template, part in self._parts(rubric):
+        whole = whole_conversation(case, output)
+        for template, group in self._groups(rubric):
             # Also where nothing of this output is asked: a rubric that does not fit is an error
             # from the first output on.
-            template.check_fits(part)
-            criteria = tuple(c for c in part.criteria if not _lacks(c, template, case, output))
-            if criteria:
-                asked = part.model_copy(update={"criteria": criteria})
-                prompts += template.prompts(case, output, asked, expectations=expected)
+            template.check_fits(group)
+            askable = [c for c in group.criteria if not _lacks(c, template, case, output)]
+            for turns in (None, "whole", "each"):
+                criteria = tuple(c for c in askable if c.turns == turns)
+                parts: list[ConversationPart | None] = [whole if template.shows_turns else None]
+                if turns == "each":
+                    parts = [*assistant_turns(whole)]
+                asked = group.model_copy(update={"criteria": criteria})
+                for part in parts if criteria else ():
+                    prompts += template.prompts(case, output, asked, part, expectations=expected)
         place = {criterion.name: number for number, criterion in enumerate(rubric.criteria)}
         return sorted(prompts, key=lambda prompt: place[prompt.criteria[0].name])
 
-    def _parts(self, rubric: Rubric) -> list[tuple[PromptTemplate, Rubric]]:
+    def _groups(self, rubric: Rubric) -> list[tuple[PromptTemplate, Rubric]]:
         """The templates that ask about a rubric, each with the criteria it asks about."""
         by_template: dict[str, tuple[PromptTemplate, list[Criterion]]] = {}
         for criterion in rubric.criteria:
@@ -154,10 +175,23 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             for template, criteria in by_template.values()
         ]
 
+    def wanted(self, case: Case, output: Output, rubric: Rubric) -> list[AnswerKey]:
+        """What all answers about an output are known by, asked or not."""
+        keys: list[AnswerKey] = []
+        for criterion in rubric.criteria:
+            turns: list[int | None] = [None]
+            if criterion.turns == "each":
+                template = self._template_of(criterion)
+                # One that lacks what it needs fails as a whole.
+                if not _lacks(criterion, template, case, output):
+                    turns = [part.turn for part in _turns(case, output)]
+            keys += [(criterion.name, n, turn) for n in range(self.repeats) for turn in turns]
+        return keys
+
     def check(self, rubric: Rubric) -> None:
         """Refuse a rubric that cannot be asked about, whatever outputs are graded."""
-        for template, part in self._parts(rubric):
-            template.check_fits(part)
+        for template, group in self._groups(rubric):
+            template.check_fits(group)
 
     def unmet(self, case: Case, output: Output, rubric: Rubric) -> list[JudgeFailure]:
         """The criteria that cannot be judged because something they need is missing."""
@@ -190,6 +224,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 "remove `judge` from the criterion",
             )
         own = criterion.template
+        if own is None and criterion.turns and not self.template.shows_turns:
+            own = _CONVERSATION_TEMPLATE
         if own is None:
             if "trace" not in criterion.needs or self.template.shows("trace", criterion):
                 return self.template
@@ -228,21 +264,23 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         output: Output,
         rubric: Rubric,
         *,
-        known: Collection[tuple[str, int]] = (),
+        known: Collection[AnswerKey] = (),
         questions: Sequence[JudgeQuestion] | None = None,
     ) -> AsyncGenerator[tuple[JudgmentOutcome, ...], None]:
         """Ask about one output what is not known yet, and yield each answer as it arrives."""
         if questions is None:
             questions = self.questions(case, output, rubric)
         for failure in self.unmet(case, output, rubric):
-            if (failure.criterion, failure.repeat) not in known:
+            if (failure.criterion, failure.repeat, failure.turn) not in known:
                 yield (failure,)
         jobs = [
             self.ask(question)
             for question in questions
             # A joint question of which only a part is known is asked whole, since it cannot be
             # split.
-            if not all((c.name, question.repeat) in known for c in question.prompt.criteria)
+            if not all(
+                (c.name, question.repeat, question.turn) in known for c in question.prompt.criteria
+            )
         ]
         async with aclosing(stream_results(jobs)) as answers:
             async for outcomes in answers:
@@ -288,6 +326,10 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         if not all(map(str.isascii, quotes)):
             quotes = tuple(map(replace_surrogates, quotes))
         evidence = locate_evidence(quotes, "\n".join(question.shown))
+        if question.prompt.part is not None:
+            # Places in messages are no places in the output's text.
+            nowhere = {"start": None, "end": None}
+            evidence = tuple(piece.model_copy(update=nowhere) for piece in evidence)
         chances = None
         # A joint reply states several scores, and nothing says which tokens belong to which.
         if reply.logprobs and scale.points and question.prompt.header.asks == "criterion":
@@ -315,6 +357,8 @@ def _lacks(
     criterion: Criterion, template: PromptTemplate, case: Case, output: Output
 ) -> str | None:
     """What a criterion needs and neither the case nor the output has, in words."""
+    if criterion.turns == "each" and not _turns(case, output):
+        return "a turn of the assistant, and the output has none"
     if not output.trace and ("trace" in criterion.needs or template.header.needs_trace):
         return "a trace, and the output has none"
     if "reference" in criterion.needs and case.reference is None:
@@ -322,6 +366,10 @@ def _lacks(
     if "context" in criterion.needs and case.context is None:
         return "context, and the case has none"
     return None
+
+
+def _turns(case: Case, output: Output) -> list[ConversationPart]:
+    return assistant_turns(whole_conversation(case, output))
 
 
 def _require_evidence(
@@ -395,12 +443,14 @@ def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...
     # best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
     if len(judgments) < _ENOUGH_REPEATS:
         return tuple(judgments)
-    # Repeats of different criteria say nothing about each other.
-    by_criterion: dict[str, list[float]] = {}
+    # Repeats of different criteria, or of different turns, say nothing about each other.
+    by_question: dict[tuple[str, int | None], list[float]] = {}
     for judgment in judgments:
-        by_criterion.setdefault(judgment.criterion, []).append(judgment.value)
+        question = judgment.criterion, judgment.turn
+        by_question.setdefault(question, []).append(judgment.value)
     return tuple(
-        _with_agreement(judgment, by_criterion[judgment.criterion]) for judgment in judgments
+        _with_agreement(judgment, by_question[judgment.criterion, judgment.turn])
+        for judgment in judgments
     )
 
 

@@ -186,6 +186,9 @@ _PER_REQUEST = 1024
 
 _PER_MESSAGE = 16
 
+# OpenAI counts 37,000 for an image of 1024 x 1024 with its small models, at a price to match.
+_PER_IMAGE = 50_000
+
 # Schemas and tools may be shown to the model in a roomier form than they are sent in.
 _AS_SHOWN = 2
 
@@ -299,7 +302,7 @@ class BudgetedModel(ModelAround):
 
 def most_input_tokens(request: ModelRequest) -> int:
     """The most tokens a request can count as when it is sent."""
-    n_sent = sum(
+    n_sent = len(request.images) * _PER_IMAGE + sum(
         _PER_MESSAGE + len(text.encode("utf-8", "surrogatepass"))
         for message in request.messages
         for text in message.values()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import urlsplit
 
+from judgekit.errors import SettingsError
 from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
@@ -233,6 +234,12 @@ class PriceTable:
         window = found.get("max_input_tokens", found.get("max_tokens"))
         return int(window) if isinstance(window, int | float) else None
 
+    def takes_images(self, model: str, api_base: str | None = None) -> bool:
+        """Whether a model may take images: it is not known to take none."""
+        entry = self._entry(model, api_base)
+        is_local = model == "local" or model.startswith("local/")
+        return not is_local and (entry is None or entry.get("supports_vision") is True)
+
     def max_output_tokens(self, model: str) -> int | None:
         """How many tokens a model can answer with, by its name, at any endpoint.
 
@@ -340,6 +347,11 @@ class PricedModel(ModelAround):
         self._prices = prices
 
     async def complete(self, request: ModelRequest) -> ModelReply:
+        if request.images and not self._prices.takes_images(request.model, request.api_base):
+            raise SettingsError(
+                f"case {request.subject.case_id!r} has an image, and {request.model} takes none",
+                hint="name a model that takes images, such as openai/gpt-4.1-mini",
+            )
         reply = await self._model.complete(request)
         # A local model and a recorded reply know their cost better than a table.
         if reply.cost_usd is not None:

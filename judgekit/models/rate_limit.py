@@ -16,9 +16,14 @@ from dataclasses import dataclass, field
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
-from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
+from judgekit.models.request import (
+    CHARACTERS_PER_TOKEN,
+    Model,
+    ModelAround,
+    ModelReply,
+    ModelRequest,
+)
 
-_CHARACTERS_PER_TOKEN = 4
 _MAX_BACKOFF_S = 60
 _MAX_WAIT_S = 300
 # How many cases must have failed before an endpoint that has never answered is suspected. A refused
@@ -451,6 +456,5 @@ class _Bucket:
 
 def _estimated_tokens(request: ModelRequest) -> int:
     """A quarter of the characters, and all of the reply that is allowed for."""
-    sent = sum(len(message["content"]) for message in request.messages)
     reply = request.parameters.get("max_tokens")
-    return sent // _CHARACTERS_PER_TOKEN + (reply if isinstance(reply, int) else 0)
+    return request.n_characters // CHARACTERS_PER_TOKEN + (reply if isinstance(reply, int) else 0)

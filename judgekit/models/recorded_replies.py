@@ -30,7 +30,7 @@ _WILDCARD_FIELDS = {"variant", "criterion"}
 
 
 # In which order the fields of an unused row are examined: one wrong field explains the others.
-_REPORT_ORDER = ("order", "case_id", "variant", "criterion", "repeat")
+_REPORT_ORDER = ("order", "case_id", "variant", "criterion", "repeat", "turn")
 
 _PLURALS = {"criterion": "criteria", "line": "lines"}
 _SHOWN = 3
@@ -44,6 +44,7 @@ class _Key(NamedTuple):
     criterion: str | None
     order: str | None
     repeat: int
+    turn: int | None
     attempt: int
 
 
@@ -71,14 +72,14 @@ class RecordedReply(Subject):
 class RecordedModel:
     """Answers from a JSONL file, plain or gzipped, by what a request is about.
 
-    A reply is looked up by case, variant, criterion, order, repeat and attempt, in this order:
+    A reply is looked up by case, variant, criterion, order, repeat, turn and attempt, so:
 
     1. a row that has all of them;
     2. a row without a variant;
     3. a row without a criterion: one reply for all criteria;
     4. a row without either.
 
-    Case, order, repeat and attempt are never guessed: a row without `repeat` answers repeat 0
+    Case, order, repeat, turn and attempt are never guessed: a row without `repeat` answers repeat 0
     only, and a retry needs a row with its `attempt`.
     """
 

@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from hashlib import sha256
 from importlib import import_module
 from typing import Protocol, cast, runtime_checkable
 
@@ -14,10 +15,15 @@ from pydantic import BaseModel, Field, JsonValue, SkipValidation
 
 from judgekit.errors import UnknownNameError
 from judgekit.fingerprint import Frozen, canonical_json, canonical_part, text_fingerprint
-from judgekit.records import Count, Finite, JsonObject, Name, Record, Usage
+from judgekit.records import Count, Finite, Image, JsonObject, Name, Record, Usage, message_parts
 
 KEY_VERSION = 1
 """Grows when the meaning of a request's fields changes, so that old replies are not served."""
+
+CHARACTERS_PER_TOKEN = 4
+
+IMAGE_TOKENS = 1_000
+"""What an image is taken to count as: providers count 250 to 2,500 for one of usual size."""
 
 _MESSAGE_FIELDS = {"role", "content"}
 
@@ -40,6 +46,9 @@ class Subject(Record):
     repeat: Count = 0
     """The repeat, from 0."""
 
+    turn: Count | None = None
+    """The turn of a conversation, from 1; None where all of it is judged."""
+
     attempt: Count = 0
     """0 for the first attempt; higher when an unparseable reply is retried."""
 
@@ -60,6 +69,9 @@ class ModelRequest(Record):
     the key is worked out, not here: a judge's parameters are the same in thousands of requests.
     """
 
+    images: tuple[Image, ...] = ()
+    """The images of the messages, each in the place of its marker in a text."""
+
     reply_schema: SkipValidation[JsonObject | None] = None
     """JSON Schema of the reply, where one is wanted; checked as `parameters` are."""
 
@@ -73,10 +85,30 @@ class ModelRequest(Record):
     """How many characters of the last message other requests share: a hint for providers' prompt
     caches, no part of the key."""
 
+    @property
+    def chat_messages(self) -> list[dict[str, str | list[JsonObject]]]:
+        """The messages as they are sent: those with images as parts in OpenAI's form."""
+        markers = [image.marker for image in self.images]
+        return [
+            {**one, "content": message_parts(one["content"], self.images)}
+            if any(marker in one.get("content", "") for marker in markers)
+            else {**one}
+            for one in self.messages
+        ]
+
+    @property
+    def n_characters(self) -> int:
+        """How long its messages are; an image counts as many as `IMAGE_TOKENS` of text have."""
+        n_of_images = len(self.images) * IMAGE_TOKENS * CHARACTERS_PER_TOKEN
+        return n_of_images + sum(len(message["content"]) for message in self.messages)
+
     @cached_property
     def key_parts(self) -> dict[str, JsonValue]:
         """Everything that decides the reply, named; the cache key is its fingerprint."""
+        # A request without images has the key it had before there were any.
+        images: JsonObject = {"images": _keyed(self.images)} if self.images else {}
         return {
+            **images,
             "version": KEY_VERSION,
             "model": self.model,
             "api_base": self.api_base,
@@ -99,13 +131,19 @@ class ModelRequest(Record):
             role, content = message["role"], message["content"]
             text = _canonical_system(content) if role == "system" else canonical_part(content)
             messages.append(f'{{"content":{text},"role":{canonical_part(role)}}}')
+        images = f'"images":{canonical_json(_keyed(self.images))},' if self.images else ""
         return text_fingerprint(
-            f'{{"api_base":{canonical_part(self.api_base)},"messages":[{",".join(messages)}],'
+            f'{{"api_base":{canonical_part(self.api_base)},{images}"messages":[{",".join(messages)}],'
             f'"model":{canonical_part(self.model)},'
             f'"parameters":{canonical_part(_sent(self.parameters))},'
             f'"repeat":{self.subject.repeat},'
             f'"reply_schema":{canonical_part(self.reply_schema)},"version":{KEY_VERSION}}}'
         )
+
+
+def _keyed(images: Sequence[Image]) -> list[JsonValue]:
+    """The images as they are part of the key: by their bytes, which no cache then holds."""
+    return [sha256(image.content).hexdigest() for image in images]
 
 
 @lru_cache(maxsize=16)

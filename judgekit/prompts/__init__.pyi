@@ -4,6 +4,13 @@ from .analysis import (
     analysis_schema as analysis_schema,
     parse_analysis as parse_analysis,
 )
+from .conversation import (
+    IMAGE_MARKER as IMAGE_MARKER,
+    ConversationPart as ConversationPart,
+    assistant_turns as assistant_turns,
+    chat_messages as chat_messages,
+    whole_conversation as whole_conversation,
+)
 from .environment import (
     CompiledTemplate as CompiledTemplate,
     fence_text as fence_text,

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from judgekit.errors import ReplyFormatError
+from judgekit.prompts.conversation import IMAGE_MARKER
 from judgekit.prompts.messages import (
     JudgeTemplate,
     case_texts,
@@ -49,7 +50,7 @@ class AnalysisTemplate(JudgeTemplate):
         """The messages for one pair: `texts` are those of the winner and of the loser."""
         data: dict[str, JsonValue] = {
             **case_texts(case),
-            "input": to_text(case.input),
+            "input": to_text(case.input, IMAGE_MARKER),
             "winner": texts[0],
             "loser": texts[1],
             "reasons": reasons,

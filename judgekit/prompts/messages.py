@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import random
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.errors import TemplateError
 from judgekit.fingerprint import Frozen, fingerprint
+from judgekit.prompts.conversation import IMAGE_MARKER, whole_conversation
 from judgekit.prompts.environment import CompiledTemplate, make_environment
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
 from judgekit.prompts.templates import find_template, read_header
+from judgekit.records import show_images
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,16 +24,30 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from judgekit.prompts.conversation import ConversationPart
     from judgekit.prompts.parsing import PairReplyFormat
     from judgekit.prompts.templates import TemplateHeader
-    from judgekit.records import Case, Criterion, CriterionNeed, JsonObject, Output, Rubric, Scale
+    from judgekit.records import (
+        Case,
+        Criterion,
+        CriterionNeed,
+        Image,
+        JsonObject,
+        Output,
+        Rubric,
+        Scale,
+    )
 
 # The variables of a template that change with the case, whose text nobody has checked, and those
 # that change with the criterion.
-ITEM_NAMES = frozenset(
-    {"input", "reference", "context", "output", "trace", "steps", "expectations"}
-)
+_CONVERSATION_NAMES = frozenset({"conversation", "turns"})
+ITEM_NAMES = _CONVERSATION_NAMES | {
+    "input", "reference", "context", "output", "trace", "steps", "expectations",
+}  # fmt: skip
 CRITERIA_NAMES = frozenset({"criterion", "criteria"})
+
+# How an image is shown to readers.
+_TITLE: Callable[[Image], str] = attrgetter("title")
 
 # A text that no template has of itself, in the places where each need would be shown.
 _MARK = "judgekit-shown-7c41"
@@ -55,6 +71,8 @@ class JudgePrompt(NamedTuple):
     # The header of the template it was rendered with, which says how the reply is read.
     header: TemplateHeader
     asks_overall: bool = False
+    # What of a conversation it shows, where it shows one.
+    part: ConversationPart | None = None
 
 
 class _Frame(NamedTuple):
@@ -128,12 +146,20 @@ class PromptTemplate(JudgeTemplate):
         self._shown: dict[CriterionNeed, bool] = {}
         uses = self._compiled.uses
         self._shows_item = {block for block in uses if uses[block] & ITEM_NAMES}
+        # Whether it shows conversations message by message.
+        self.shows_turns = any(names & _CONVERSATION_NAMES for names in uses.values())
         self._shows_criteria = {block for block in uses if uses[block] & CRITERIA_NAMES}
 
     def prompts(
-        self, case: Case, output: Output, rubric: Rubric, *, expectations: str = ""
+        self,
+        case: Case,
+        output: Output,
+        rubric: Rubric,
+        part: ConversationPart | None = None,
+        *,
+        expectations: str = "",
     ) -> list[JudgePrompt]:
-        """The prompts that grade one output: one a criterion, or one for all of them."""
+        """The prompts that grade an output, or a part of it: one a criterion, or one for all."""
         self.check_fits(rubric)
         if self.header.needs_trace and not output.trace:
             raise TemplateError(
@@ -141,6 +167,10 @@ class PromptTemplate(JudgeTemplate):
                 hint="use pointwise/criterion for outputs without a trace",
             )
         item = {**item_data(case, output), "expectations": expectations}
+        if part is None and self.shows_turns:
+            part = whole_conversation(case, output)
+        if part is not None:
+            item |= part.data()
         rendered: dict[str, str] = {}
         prompts: list[JudgePrompt] = []
         groups = (rubric.criteria,) if self.header.asks == "all" else zip(rubric.criteria)
@@ -155,7 +185,8 @@ class PromptTemplate(JudgeTemplate):
                     text = rendered.get(block) or self._compiled.render(block, item)
                     rendered[block] = text
                 texts.append(text)
-            prompts.append(self._prompt(criteria, texts, frame.reply_schema))
+            prompt = self._prompt(criteria, texts, frame.reply_schema)
+            prompts.append(prompt if part is None else prompt._replace(part=part))
         return prompts
 
     def _frame(self, criteria: tuple[Criterion, ...]) -> _Frame:
@@ -182,7 +213,8 @@ class PromptTemplate(JudgeTemplate):
         # Rendered and not only parsed: a template may include a part that it switches off.
         if need not in self._shown:
             item: dict[str, JsonValue] = {"input": "", "output": "", "steps": "", "trace": []}
-            item |= {"reference": None, "context": None, "expectations": "", **_MARKED[need]}
+            item |= {"reference": None, "context": None, "conversation": [], "turns": []}
+            item |= {"expectations": "", **_MARKED[need]}
             data = {**criteria_data((criterion,)), **item}
             texts = [self._compiled.render(block, data) for block in self._compiled.blocks]
             self._shown[need] = any(_MARK in text for text in texts)
@@ -237,10 +269,14 @@ def item_data(case: Case, output: Output) -> dict[str, JsonValue]:
     item = case_texts(case)
     if case.input is None:
         item["input"] = ""
-    item["output"] = judged_text(output)
+    item["output"] = judged_text(output, IMAGE_MARKER)
     to_json = methodcaller("model_dump", mode="json", exclude_none=True)
-    item["trace"] = list(map(to_json, output.trace))
-    item["steps"] = steps_text(output) if output.trace else ""
+    events = list(map(to_json, output.trace))
+    for event in events:
+        if "content" in event:
+            event["content"] = show_images(event["content"], IMAGE_MARKER)
+    item["trace"] = events
+    item["steps"] = steps_text(output, IMAGE_MARKER) if output.trace else ""
     return item
 
 
@@ -249,7 +285,8 @@ def case_texts(case: Case) -> dict[str, JsonValue]:
     item: dict[str, JsonValue] = {}
     for name in ("input", "reference", "context"):
         value = getattr(case, name)
-        item[name] = value if value is None or isinstance(value, str) else to_text(value)
+        is_text = value is None or isinstance(value, str)
+        item[name] = value if is_text else to_text(value, IMAGE_MARKER)
     return item
 
 
@@ -281,20 +318,20 @@ def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
     return {"criteria": shown} if len(shown) > 1 else {"criteria": shown, "criterion": shown[0]}
 
 
-def judged_text(output: Output) -> str:
+def judged_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
     """The text of an output for a judge: its text, and its data as JSON."""
     if output.data is None:
         return output.text or ""
-    data = to_text(output.data)
+    data = to_text(output.data, show)
     return data if output.text is None else f"{output.text}\n\n{data}"
 
 
-def steps_text(output: Output) -> str:
+def steps_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
     """The trace of an output, a numbered line for each event."""
     lines = []
     for number, event in enumerate(output.trace, start=1):
         more = {k: v for k, v in (event.model_extra or {}).items() if v is not None}
-        content = "" if event.content is None else _on_one_line(event.content)
+        content = "" if event.content is None else _on_one_line(show_images(event.content, show))
         extra = _on_one_line(more) if more else ""
         name = f" {event.name}" if event.name else ""
         details = " ".join(part for part in (content, extra) if part)
@@ -302,9 +339,11 @@ def steps_text(output: Output) -> str:
     return "\n".join(lines)
 
 
-def to_text(value: JsonValue) -> str:
-    """A text as it is; any other JSON value as indented JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+def to_text(value: JsonValue, show: Callable[[Image], str] = _TITLE) -> str:
+    """A text as it is; any other JSON value as indented JSON, its images as `show` names them."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(show_images(value, show), ensure_ascii=False, indent=2)
 
 
 def _on_one_line(value: JsonValue) -> str:
@@ -394,9 +433,9 @@ class PairTemplate(JudgeTemplate):
         return self._compiled.render(block, item | (criteria_data(criteria) if criteria else {}))
 
 
-def pairwise_text(output: Output) -> str:
+def pairwise_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
     """The text of an output for a judge that compares two: without a text, its steps."""
-    return judged_text(output) or steps_text(output)
+    return judged_text(output, show) or steps_text(output, show)
 
 
 def draw_labels(case_id: str, seed: int = 0) -> tuple[str, str]:
@@ -414,7 +453,7 @@ def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> d
     return {
         **case_texts(case),
         # A comparison has always shown an absent input as `null`; the cache keys depend on it.
-        "input": to_text(case.input),
+        "input": to_text(case.input, IMAGE_MARKER),
         "first": first,
         "second": second,
         "first_fence": fence.format(labels[0]),

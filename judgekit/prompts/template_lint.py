@@ -154,7 +154,7 @@ def _outside_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
 
 def _shown_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     used = frozenset[str]().union(*parsed.uses.values())
-    if not parsed.all_printed & _JUDGED and not used & {"trace"}:
+    if not parsed.all_printed & _JUDGED and not used & {"trace", "turns"}:
         message = "the output is never shown to the judge"
         yield Flaw("output-not-shown", "error", message, 'print {{ output | fenced("output") }}')
     if not used & CRITERIA_NAMES:

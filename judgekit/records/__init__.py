@@ -1,4 +1,7 @@
-"""The nouns: frozen, validated records that every room passes to the next; no I/O."""
+"""The nouns: frozen, validated records that every room passes to the next.
+
+No I/O, except that an image which is named by its path is read.
+"""
 
 from lazy_loader import attach_stub
 

@@ -74,6 +74,15 @@ from .finding import (
     FindingType as FindingType,
     Occurrence as Occurrence,
 )
+from .images import (
+    IMAGE_SIGN as IMAGE_SIGN,
+    MAX_IMAGE_BYTES as MAX_IMAGE_BYTES,
+    Image as Image,
+    images_in as images_in,
+    message_parts as message_parts,
+    show_images as show_images,
+    shown_images as shown_images,
+)
 from .judgment import (
     FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,
     CriterionVerdict as CriterionVerdict,

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from judgekit.fingerprint import omit_at_default
 from judgekit.records.assertion import Weight
+from judgekit.records.images import Content, Image, images_in
 from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
 
@@ -57,13 +58,13 @@ class Case(Record):
     id: Name
     """Stable name of the case; unique in its dataset."""
 
-    input: JsonValue
-    """What the system got: a text, or any JSON value."""
+    input: Content
+    """What the system got: a text, a list of chat messages, or any other JSON value."""
 
-    reference: JsonValue = None
+    reference: Content = None
     """A good answer, where one is known."""
 
-    context: JsonValue = None
+    context: Content = None
     """Material for the answer (a document, a policy), shown to the judge with the input."""
 
     name: str | None = None
@@ -107,6 +108,11 @@ class Case(Record):
     """Further fields of the file (difficulty, priority, author, created_at)."""
 
     _without_defaults = omit_at_default("transform")
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images of its input, context and reference."""
+        return images_in(self.input, self.context, self.reference)
 
     def to_json(self) -> JsonObject:
         """The case as plain JSON types; an input of null is written."""

@@ -15,6 +15,7 @@ from pydantic_core import PydanticSerializationError
 from judgekit.errors import StoreError
 from judgekit.fingerprint import fingerprint, text_fingerprint
 from judgekit.records.case import Case
+from judgekit.records.images import STORED
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.output import Output
 from judgekit.records.record import Record
@@ -49,11 +50,11 @@ def record_text(record: Record) -> str:
 def read_record(kind: type[_RecordT], text: str) -> _RecordT:
     """The record that `record_text` wrote."""
     try:
-        return kind.model_validate_json(text)
+        return kind.model_validate_json(text, context=STORED)
     except ValidationError:
         # pydantic's reader refuses lone surrogates and deep nesting, which Python's takes.
         try:
-            return kind.model_validate(json.loads(text))
+            return kind.model_validate(json.loads(text), context=STORED)
         except (ValueError, RecursionError) as error:
             raise StoreError(
                 f"the database holds a {kind.__name__} that cannot be read: {text[:80]}…",
@@ -67,9 +68,9 @@ def content_key(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def judgment_slot(criterion: str, judge: str, repeat: int) -> str:
+def judgment_slot(criterion: str, judge: str, repeat: int, turn: int | None = None) -> str:
     """The key of one question to a judge about an answer."""
-    return fingerprint([criterion, judge, repeat])[:32]
+    return fingerprint([criterion, judge, repeat, *([] if turn is None else [turn])])[:32]
 
 
 def name_text(what: str, name: str) -> str:

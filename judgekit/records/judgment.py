@@ -15,6 +15,8 @@ from judgekit.records.calibration import CalibratedPanel
 from judgekit.records.output import Usage
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 
+Turn = Annotated[int, Field(ge=1)]
+
 JudgmentSource = Literal["llm", "human", "heuristic"]
 
 FailureKind = Literal[
@@ -93,6 +95,9 @@ class Judgment(Record):
     repeat: Count = 0
     """Which of the answers to the same question, from 0."""
 
+    turn: Turn | None = None
+    """Which of the assistant's turns was judged, from 1; None where the output was as a whole."""
+
     cached: bool = False
     """Whether the reply came from the cache, so that nothing was paid in this run."""
 
@@ -138,6 +143,7 @@ class JudgeFailure(Record):
     case_id: str | None = None
     variant: str | None = None
     repeat: Count = 0
+    turn: Turn | None = None
     judge: str = ""
     reply: str | None = None
     cached: bool = False

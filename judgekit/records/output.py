@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Literal, Self
 
-from pydantic import AliasChoices, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from judgekit.fingerprint import omit_at_default
+from judgekit.records.images import Content, EventContent, Image, images_in
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
 
 TargetErrorKind = Literal[
@@ -97,7 +99,7 @@ class TraceEvent(Record):
     name: str | None = None
     """What it is called, such as the tool."""
 
-    content: JsonValue = None
+    content: EventContent = None
     """Its content: a text, the arguments of a call, a result."""
 
     @model_validator(mode="after")
@@ -113,14 +115,17 @@ class TraceEvent(Record):
         return self
 
 
+_CONTENT = attrgetter("content")
+
+
 class Output(Record):
     """What one variant produced for one case; never altered."""
 
     text: str | None = None
     """The answer."""
 
-    data: JsonValue = None
-    """The structured result, instead of a text or in addition to it."""
+    data: Content = None
+    """The structured result, instead of a text or in addition to it: also `{"messages": […]}`."""
 
     trace: tuple[TraceEvent, ...] = ()
     """What happened while it was produced: messages, tool calls, errors."""
@@ -154,6 +159,11 @@ class Output(Record):
         if self.text is None and self.data is None and self.error is None and not self.trace:
             raise ValueError("an output needs a text, data, a trace or an error")
         return self
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images of its data and of its trace."""
+        return images_in(self.data, *map(_CONTENT, self.trace))
 
 
 MODEL_BY_NODE = AliasChoices("model_by_node", "modelByNode")

@@ -179,7 +179,7 @@ def _needs(value: object) -> object:
 
 # What is sent of a criterion only where it is set. Omitted at their defaults, they leave
 # the fingerprints of all other rubrics, and with them calibrations and stored runs, as they were.
-_OPTIONAL = ("examples", "needs", "template", "judge")
+_OPTIONAL = ("examples", "needs", "template", "judge", "turns")
 
 
 class Criterion(Record):
@@ -218,6 +218,10 @@ class Criterion(Record):
 
     judge: Name | None = None
     """The suite's judge of this `name` that alone grades it; None: the judges without a name."""
+
+    turns: Literal["whole", "each"] | None = None
+    """How it judges a conversation: as a `whole`, or `each` turn of the assistant with what comes
+    before it. None: like any other output, by the judge's own template."""
 
     finding: FindingType | None = None
     """What went wrong where an output fails this criterion, such as `hallucination`; None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.judge import HEURISTIC
 from judgekit.prompts import judged_text, steps_text, to_text
-from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure
+from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure, images_in
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     ANSWER_WORDS,
@@ -75,7 +75,11 @@ def case_document(
         conclusion=_conclusion(answers),
         blocks=not_empty([
             Notes((case.description,) if case.description else ()),
-            *(Passage(to_text(text), name) for name, text in texts if text is not None),
+            *(
+                Passage(to_text(text), name, images_in(text))
+                for name, text in texts
+                if text is not None
+            ),
             *map(_answer_section, answers, histories),
             Notes(tuple(notes)),
         ]),
@@ -138,7 +142,7 @@ def _output_blocks(answer: Outcome) -> list[Block]:
         kind = f" ({output.error_kind})" if output.error_kind else ""
         blocks.append(Passage(output.error, f"no output{kind}"))
     elif text := judged_text(output):
-        blocks.append(Passage(text, "output"))
+        blocks.append(Passage(text, "output", output.images))
     # Agents may act without a final text: their steps are the output then.
     if output.trace:
         blocks.append(Passage(steps_text(output), "steps"))
@@ -209,8 +213,14 @@ def _judgment_entry(one: Judgment | JudgeFailure) -> Entry:
 
 
 def judge_name(one: Judgment | JudgeFailure | Preference | PreferenceFailure) -> str:
-    """The judge of an answer, and which of its repeats it is."""
-    return message.with_repeat(message.without_folders(one.judge), one.repeat)
+    """The judge of an answer, and which of its repeats and turns it is."""
+    name = message.with_repeat(message.without_folders(one.judge), one.repeat)
+    turn = one.turn if isinstance(one, Judgment | JudgeFailure) else None
+    return name if turn is None else f"{name}, turn {turn}"
+
+
+def _asked(one: Judgment | JudgeFailure) -> str:
+    return one.criterion if one.turn is None else f"{one.criterion} (turn {one.turn})"
 
 
 def judgment_facts(one: Judgment | JudgeFailure | Preference | PreferenceFailure) -> list[str]:
@@ -353,13 +363,13 @@ def _judgment_lines(result: CaseResult) -> list[str]:
         # The heuristic judge repeats the messages of the assertions, which are listed already.
         if judgment.source == "heuristic":
             continue
-        score = f"{judgment.criterion} {numbers.format_score(judgment)}"
+        score = f"{_asked(judgment)} {numbers.format_score(judgment)}"
         lines.append(f"{score}: {message.printable(judgment.rationale, _MESSAGE_LENGTH)}")
         for piece in judgment.evidence[:1]:
             missing = "" if piece.found else " (not in the output)"
             lines.append(f"“{message.printable(piece.quote, _QUOTE_LENGTH)}”{missing}")
     return lines + [
-        f"{one.criterion}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
+        f"{_asked(one)}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
         for one in result.failures
         if one.judge != HEURISTIC
     ]

@@ -20,7 +20,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judgekit.prompts import to_text
-from judgekit.records import Case, Evidence, JudgeFailure, Judgment, Preference, PreferenceFailure
+from judgekit.records import (
+    Case,
+    Evidence,
+    JudgeFailure,
+    Judgment,
+    Preference,
+    PreferenceFailure,
+    images_in,
+)
 from judgekit.report import message
 from judgekit.report.answers import case_facts, judge_name, judgment_facts
 from judgekit.report.document import Block, CaseTable, PageJson, Tone
@@ -28,7 +36,10 @@ from judgekit.report.document import Block, CaseTable, PageJson, Tone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from pydantic import JsonValue
+
     from judgekit.models.cache import ReplyCache
+    from judgekit.records import Image
 
 PAGE_FORMAT = "judgekit-page/1"
 """The version of the format; a script that does not know it leaves the static page."""
@@ -243,7 +254,7 @@ def shown_case(case: Case) -> PageJson:
     return {
         "facts": case_facts(case),
         "texts": [
-            {"title": title, **shown_text(to_text(text))}
+            {"title": title, **shown_text(to_text(text)), "images": pictures(text)}
             for title, text in texts.items()
             if text is not None
         ],
@@ -261,11 +272,18 @@ def shown_text(text: str) -> PageJson:
     return {"text": text, "mono": is_json}
 
 
+def pictures(value: JsonValue = None, images: Iterable[Image] = ()) -> list[PageJson]:
+    """The images of a value, or those given, which a page shows below their text."""
+    every = (*images_in(value), *images)
+    return [{"src": image.url, "title": image.title} for image in every]
+
+
 def shown_output(
     column: int,
     name: str,
     text: str,
     *,
+    images: Iterable[Image] = (),
     error: str | None = None,
     marks: Iterable[PageJson] = (),
     facts: Sequence[str] = (),
@@ -278,6 +296,7 @@ def shown_output(
         "facts": facts,
         "output": text,
         "mono": shown["mono"],
+        "images": pictures(images=images),
         "error": error,
         "marks": [*marks],
     }

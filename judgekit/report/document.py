@@ -16,6 +16,7 @@ from judgekit.report import message, numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from judgekit.records import Image
     from judgekit.stats.estimate import Estimate
 
 Tone = Literal["pass", "fail", "better", "worse", "inconclusive", "error", "neutral"]
@@ -154,6 +155,8 @@ class Passage:
 
     text: str
     title: str
+    images: tuple[Image, ...] = ()
+    """The images that the text names; only a page can show them."""
 
 
 @dataclass(frozen=True, slots=True)

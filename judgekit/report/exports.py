@@ -41,6 +41,7 @@ VERDICT_COLUMNS: Mapping[str, str] = {
     "expected_raw": "float64", "source": "string", "judge": "string", "model": "string",
     "cached": "bool_", "cost_usd": "float64", "failure_kind": "string",
     "failure_message": "string", "verdict_value": "float64", "verdict_passed": "bool_",
+    "turn": "int64",
 }  # fmt: skip
 """The columns of CSV and Parquet files with their types; one row for each judgment or failure."""
 
@@ -165,7 +166,7 @@ RUN_COLUMNS: Mapping[str, str] = {
     "output_cost_usd": "float64", "duration_ms": "float64", "checks_passed": "int64",
     "checks_failed": "int64", "checks_in_error": "int64", "checks_cost_usd": "float64",
     "tags": "string", "stratum": "string", "is_done": "bool_", "ran_at": "string",
-    "judged_at": "string",
+    "judged_at": "string", "turn": "int64",
 }  # fmt: skip
 """The columns of CSV and Parquet files with their types; one row for each judgment or failure."""
 
@@ -260,7 +261,7 @@ def _list_lines(results: Iterable[CaseResult]) -> Iterator[str]:
 def _judgment_row(judgment: Judgment) -> Row:
     quotes = [piece.quote for piece in judgment.evidence]
     return {
-        **fields_of(judgment, "criterion", "raw", "value", "rationale", "confidence"),
+        **fields_of(judgment, "criterion", "turn", "raw", "value", "rationale", "confidence"),
         **fields_of(judgment, "expected_raw", "source", "judge", "model", "cached", "cost_usd"),
         "evidence": json.dumps(quotes, ensure_ascii=False),
         "evidence_found": sum(piece.found for piece in judgment.evidence),
@@ -269,7 +270,7 @@ def _judgment_row(judgment: Judgment) -> Row:
 
 def _failure_row(failure: JudgeFailure) -> Row:
     return {
-        **fields_of(failure, "criterion", "judge", "cached", "cost_usd"),
+        **fields_of(failure, "criterion", "turn", "judge", "cached", "cost_usd"),
         "failure_kind": failure.kind,
         "failure_message": failure.message,
     }

@@ -69,7 +69,9 @@ class KnownAnswer:
         for column, one in enumerate(self.outputs):
             text, name = judged_text(one), one.variant or place.variant or "output"
             marks = () if opinions is None else opinions.marks(text)
-            shown.append(shown_output(column, name, text, error=one.error, marks=marks))
+            shown.append(
+                shown_output(column, name, text, images=one.images, error=one.error, marks=marks)
+            )
         return shown
 
 

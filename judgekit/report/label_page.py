@@ -15,6 +15,7 @@ from judgekit.evaluation import blind_output, rubric_of_result
 from judgekit.prompts import judged_text, scale_words, scrub, steps_text, to_text
 from judgekit.records import Case, Criterion, ItemKey, Label, LabelPacket, Output, PacketItem
 from judgekit.report import message, numbers
+from judgekit.report.case_table import pictures
 from judgekit.report.document import (
     Cell,
     Column,
@@ -121,7 +122,7 @@ class _Shown(NamedTuple):
 
     item: PacketItem
     case: Case
-    outputs: list[dict[str, str]]
+    outputs: list[PageJson]
     criteria: Sequence[Criterion]
 
 
@@ -184,7 +185,7 @@ def _item(shown: _Shown, criteria: Sequence[int]) -> PageJson:
         "part": 0 if item.chosen == "random" else 1,
         "again": item.repeats or "",
         "about": [
-            {"title": title, "text": _text(to_text(value))}
+            {"title": title, "text": _text(to_text(value)), "images": pictures(value)}
             for title, value in about
             if value is not None
         ],
@@ -193,11 +194,12 @@ def _item(shown: _Shown, criteria: Sequence[int]) -> PageJson:
     }
 
 
-def _shown_output(output: Output, hidden: Sequence[str]) -> dict[str, str]:
+def _shown_output(output: Output, hidden: Sequence[str]) -> PageJson:
     blind = blind_output(output)
     steps = scrub(steps_text(blind), hidden)[0] if blind.trace else ""
     text = scrub(judged_text(blind), hidden)[0]
-    return {"text": _text(text) or "(no text)", "steps": _text(steps)}
+    images = pictures(images=blind.images)
+    return {"text": _text(text) or "(no text)", "steps": _text(steps), "images": images}
 
 
 def _text(text: str) -> str:

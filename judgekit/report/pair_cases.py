@@ -212,7 +212,11 @@ class PairView:
             text = self._texts[side]
             quotes = self._opinions.marks(text, self._source(side))
             marks = (*quotes, *self._scrubbed(side, text))
-            shown.append(shown_output(side, names[side], text, error=output.error, marks=marks))
+            shown.append(
+                shown_output(
+                    side, names[side], text, images=output.images, error=output.error, marks=marks
+                )
+            )
         return shown
 
     def _source(self, side: int) -> object:

@@ -219,6 +219,7 @@ def shown_answer(
             column,
             message.with_repeat(result.variant, result.repeat),
             text,
+            images=output.images,
             error=_error_text(output),
             marks=opinions.marks(text),
             facts=answer_facts(answer),

@@ -564,5 +564,6 @@ MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     3: partial(_add_tables, "to_4_gates.sql"),
     4: partial(_add_tables, "to_5_memory.sql"),
     5: partial(_add_tables, "to_6_packets.sql"),
+    6: lambda _: None,  # judgments may have a turn, and rubrics may grade turns
 }
 """The migration from each version to the next."""

@@ -320,7 +320,7 @@ def judge_row(key: RowValues, answer: Judgment | JudgeFailure, at: str) -> RowVa
     if isinstance(answer, Judgment) and answer.judged_at is not None:
         # The time has a column of its own: the same judgment at another time is no other one.
         answer = answer.model_copy(update={"judged_at": None})
-    slot = judgment_slot(answer.criterion, answer.judge, answer.repeat)
+    slot = judgment_slot(answer.criterion, answer.judge, answer.repeat, answer.turn)
     return record_row(table, answer, **key, slot=slot, at=at, judge_repeat=answer.repeat)
 
 

@@ -213,14 +213,14 @@ class _JudgmentOrder:
         self._judges = {name: place for place, name in enumerate(run.panel.judges)}
 
     def of(self, case: Case) -> Callable[[Judgment | JudgeFailure], tuple[object, ...]]:
-        """What judgments of a case are sorted by: criterion, judge and repeat."""
+        """What judgments of a case are sorted by: criterion, judge, repeat and turn."""
         # A case may have a rubric of its own, with other criteria.
         own = _criterion_places(case.rubric) if isinstance(case.rubric, Rubric) else self._criteria
 
         def rank(each: Judgment | JudgeFailure) -> tuple[object, ...]:
             criterion = own.get(each.criterion, len(own))
             judge = self._judges.get(each.judge, len(self._judges))
-            return criterion, each.criterion, judge, each.judge, each.repeat
+            return criterion, each.criterion, judge, each.judge, each.repeat, each.turn or 0
 
         return rank
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """The schema version these tables are of; a field added to a stored record raises it too, for
 an older judgekit would refuse the field it does not know."""
 
@@ -216,7 +216,7 @@ judgments = _observations(
     Index("judgments_by_criterion", "criterion", "run_no"),
     unique=("slot",),
 )
-"""Judgments; `slot` identifies criterion, judge and repeat."""
+"""Judgments; `slot` identifies criterion, judge, repeat and turn."""
 
 # Separate from `judgments`: a failure has no value and must not enter a mean by mistake.
 failures = _observations(

@@ -204,7 +204,7 @@ class CommandTarget:
         self._about: JsonObject = {"id": variant} if about is None else about
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        call = TargetCall(case, self.id, self._secrets)
+        call = TargetCall(case, self.id, self._secrets, self._folder)
         stdin = encode_call(case, repeat, self._about)
         limits = replace(self._limits, timeout_s=call_timeout_s(case, self._limits.timeout_s))
         try:

@@ -21,8 +21,15 @@ from judgekit.errors import ModelError, TemplateError
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import as_path, read_text
 from judgekit.models.request import ModelReply, ModelRequest, Subject, message_text
-from judgekit.prompts import CompiledTemplate, find_template, make_environment, to_text
-from judgekit.records import Case, JsonObject, Output, Usage
+from judgekit.prompts import (
+    IMAGE_MARKER,
+    CompiledTemplate,
+    chat_messages,
+    find_template,
+    make_environment,
+    to_text,
+)
+from judgekit.records import Case, JsonObject, Output, Usage, show_images, shown_images
 from judgekit.resources import shipped_file
 from judgekit.targets.target import TargetCall
 
@@ -48,11 +55,13 @@ class TargetPrompt:
 
     It is the name of a file or, with a template's braces or several lines, the template itself. A
     template has a block `user` and may have a block `system`; a conversation has one for each
-    message (`user_1`, `assistant_2`, …); one without blocks is the user's message. It sees `input`,
-    `context`, `metadata`, `variables` and `case`, never the reference or how the case is judged.
-    What is not a text prints as JSON. `variables` is the input where that is an object, else the
-    `variables` in the metadata. Nothing in a case is ever taken for template code. `code:FILE:NAME`
-    is a function that makes the prompt, called where scripts are allowed.
+    message (`user_1`, `assistant_2`, …); one without blocks is the user's message. With a block
+    `system` alone, the input is sent as it is: a conversation as the messages it has, anything else
+    as the user's message. It sees `input`, `context`, `metadata`, `variables` and `case`, never the
+    reference or how the case is judged. What is not a text prints as JSON. `variables` is the input
+    where that is an object, else the `variables` in the metadata. Nothing in a case is ever taken
+    for template code. `code:FILE:NAME` is a function that makes the prompt, called where scripts
+    are allowed.
     """
 
     def __init__(
@@ -86,7 +95,7 @@ class TargetPrompt:
         if self._blocks is None:
             raise TemplateError(
                 f"template {file_name} has the blocks {', '.join(self._compiled.blocks)}",
-                hint="a prompt under test has a block user and may have system, or one for each "
+                hint="a prompt under test has a block user, system or both, or one for each "
                 "message of a conversation (user_1, assistant_2, …), or no blocks",
             )
 
@@ -109,9 +118,12 @@ class TargetPrompt:
         if not self._blocks:
             return ({"role": "user", "content": self._compiled.render(None, data)},)
         parts = ((role, self._compiled.render(block, data)) for role, block in self._blocks)
-        return tuple(
+        messages = [
             {"role": role, "content": text} for role, text in parts if text or role == "user"
-        )
+        ]
+        if [role for role, _ in self._blocks] == ["system"]:
+            messages += chat_messages(case.input)
+        return tuple(messages)
 
     def _messages_of(self, call: CodeCall, case: Case) -> tuple[dict[str, str], ...]:
         """What the function of a prompt returns: a text, messages, or an object with a `prompt`."""
@@ -136,8 +148,7 @@ class TargetPrompt:
 def _ordered(blocks: Sequence[str]) -> list[tuple[str, str]] | None:
     """The blocks in the order of their messages, each with its role; None for unknown ones."""
     if not set(blocks) - set(_BLOCKS):
-        is_whole = not blocks or "user" in blocks
-        return [(role, role) for role in _BLOCKS if role in blocks] if is_whole else None
+        return [(role, role) for role in _BLOCKS if role in blocks]
     found = [_MESSAGE.fullmatch(block) for block in blocks]
     numbered = [(int(match[2]), match[1], match[0]) for match in found if match is not None]
     is_known = len(numbered) == len(blocks) == len({number for number, _, _ in numbered})
@@ -168,7 +179,8 @@ class PromptTarget:
     def request(self, case: Case, *, repeat: int = 0) -> ModelRequest:
         return ModelRequest(
             model=self._connection.name,
-            messages=self._prompt.messages(case),
+            messages=(messages := self._prompt.messages(case)),
+            images=shown_images(messages, case.images),
             parameters=self._parameters,
             subject=Subject(case_id=case.id, variant=self.id, repeat=repeat),
             api_base=self._connection.api_base,
@@ -258,8 +270,8 @@ def case_data(case: Case) -> dict[str, JsonValue]:
     """What a prompt under test may show of a case."""
     variables = case.input if isinstance(case.input, dict) else case.metadata.get("variables")
     shown: dict[str, JsonValue] = {
-        "input": _printable(case.input),
-        "context": _printable(case.context),
+        "input": _printable(show_images(case.input, IMAGE_MARKER)),
+        "context": _printable(show_images(case.context, IMAGE_MARKER)),
         "metadata": _printable(case.metadata),
         "variables": _printable(variables if isinstance(variables, dict) else {}),
     }

@@ -70,7 +70,7 @@ class PythonTarget:
         self._loop = EventLoopThread(grace_s=min(_GRACE_S, timeout_s * _SHARE_OF_LIMIT))
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        call = TargetCall(case, self.id)
+        call = TargetCall(case, self.id, folder=self._folder)
         named = {**self._named, "repeat": repeat} if self._takes_repeat else self._named
         deadline_s = call_timeout_s(case, self._timeout_s)
         deadline = asyncio.timeout(deadline_s)

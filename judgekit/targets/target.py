@@ -46,6 +46,9 @@ class TargetCall:
     secrets: tuple[str, ...] = ()
     """Values that must not appear in an error."""
 
+    folder: Path | None = None
+    """Where a program of the user's own may name files, such as images; None for an endpoint."""
+
     begun_s: float = field(default_factory=time.perf_counter)
     """When the call began, on the clock of `time.perf_counter`."""
 
@@ -85,7 +88,7 @@ class TargetCall:
             return self.failed("unreadable", message)
         # The case and the variant are ours: an answer cannot claim to belong to another case.
         whole = {**value, "case_id": self.case.id, "variant": self.variant}
-        read = read_output(FileRow(1, whole, is_repaired=is_repaired))
+        read = read_output(FileRow(1, whole, is_repaired=is_repaired), folder=self.folder)
         if isinstance(read, list):
             faults = "; ".join(f"{fault.message} ({fault.remedy})" for fault in read)
             return self.failed("unreadable", f"what it returned is no output: {faults}")

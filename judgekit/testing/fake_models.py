@@ -23,7 +23,7 @@ from judgekit.models import (
     nearest_score,
     typed_score,
 )
-from judgekit.models.request import ModelReply, ModelRequest
+from judgekit.models.request import CHARACTERS_PER_TOKEN, ModelReply, ModelRequest
 from judgekit.records import JsonObject, Usage
 
 __all__ = ["BiasedModel", "Biases", "Faults", "FlawedModel", "Script", "ScriptedModel"]
@@ -45,7 +45,6 @@ TrueValues = float | Mapping[str, float] | Callable[[str | None, str | None, str
 _LONG_CHARACTERS = 2_000
 
 _REFUSAL = "I'm sorry, but I can't help with evaluating this content."
-_CHARACTERS_PER_TOKEN = 4
 
 
 class ScriptedModel:
@@ -186,14 +185,13 @@ class FlawedModel:
         # From the request and not from a sequence: concurrent calls finish in any order.
         draw = random.Random(f"{self.seed}:{request.key}:{request.subject.attempt}")
         text, finish_reason = self._say(request, schema, draw)
-        sent = sum(len(message["content"]) for message in request.messages)
         return ModelReply(
             text=text,
             finish_reason=finish_reason,
             model=self.name,
             usage=Usage(
-                input_tokens=sent // _CHARACTERS_PER_TOKEN,
-                output_tokens=len(text) // _CHARACTERS_PER_TOKEN,
+                input_tokens=request.n_characters // CHARACTERS_PER_TOKEN,
+                output_tokens=len(text) // CHARACTERS_PER_TOKEN,
             ),
             duration_ms=self.faults.slow_s * 1000.0,
         )

@@ -30,6 +30,7 @@ from judgekit.evaluation import (
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import portable_judge_name
 from judgekit.models import RECORDED_PREFIX, count_messages
+from judgekit.models.request import IMAGE_TOKENS
 from judgekit.records import CaseSource, Output, Record, total_cost
 from judgekit.report import PASS_TONES, message, numbers
 from judgekit.scoring import conclude
@@ -285,7 +286,7 @@ def _request_json(one: _Question) -> JsonObject:
         "criterion": subject.criterion,
         "repeat": subject.repeat,
         "messages": [dict(each) for each in one.request.messages],
-        "tokens": f"{counted.n:,} tokens",
+        "tokens": f"{counted.n + len(one.request.images) * IMAGE_TOKENS:,} tokens",
         "token_source": counted.source,
         "price": words,
     }

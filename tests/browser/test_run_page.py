@@ -14,6 +14,7 @@ from judgekit.records import AssertionResult, Evidence, Output, TraceEvent
 from judgekit.report import JudgeReplies
 from tests.browser.conftest import file_url, watch_page
 from tests.factories import make_case, make_failure, make_request
+from tests.pictures import asked_about, data_url, image, png
 from tests.report.run_pages import JUDGE, judged, make_result, make_run, quote, write_run_page
 
 if TYPE_CHECKING:
@@ -216,6 +217,21 @@ def test_a_link_shows_the_same_and_back_closes_the_case(small: Page) -> None:
     small.reload()
     expect(drawer(small)).to_contain_text("Grants too much.")
     assert small.get_by_role("button", name=re.compile("^Failed")).get_attribute("aria-pressed")
+
+
+def test_the_images_of_a_case_are_seen_below_their_texts(page: Page, tmp_path: Path) -> None:
+    case = make_case(id="shoe", input=asked_about(image(url=data_url(png(), "image/png"))))
+    output = Output(data=[image(url=data_url(png(9, size=20)))])
+    path = write_run_page(
+        tmp_path / "p.html", [make_result(0, judged(1.0), case=case, output=output)]
+    )
+    page.goto(file_url(path))
+    pictures = open_case(page, "case=shoe").get_by_role("img", name=re.compile(r"^\[image, "))
+    expect(pictures).to_have_count(2)
+    sizes = pictures.evaluate_all("all => all.map((one) => one.naturalWidth)")
+    assert sorted(sizes) == [8, 20]
+    expect(drawer(page)).to_contain_text(re.compile(r"\[image, \d+ bytes, sha256 \w{12}…\]"))
+    assert "base64" not in drawer(page).inner_text()
 
 
 def test_a_link_to_a_case_that_is_not_there_says_so(small: Page) -> None:

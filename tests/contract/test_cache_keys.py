@@ -9,6 +9,7 @@ import pytest
 
 import judgekit as jk
 from judgekit.models.request import ModelRequest, Subject
+from judgekit.records import Image
 from tests.contract.judging import asked, label
 from tests.contract.material import laboratory, rows
 from tests.contract.pinning import PINNED
@@ -63,6 +64,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "endpoint": {"api_base": "https://judge.example/v1"},
     "repeat": {"subject": Subject(case_id="q", repeat=2)},
     "no key in subject": {"subject": Subject(case_id="q", variant="v", criterion="c", order="ab")},
+    "image": {"images": (Image("data:image/png;base64,iVBORw0KGgo=", "a.png"),)},
     "more in messages": {"messages": ({"role": "user", "content": "x", "name": "Ann"},)},
 }
 

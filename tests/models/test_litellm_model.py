@@ -16,8 +16,10 @@ from judgekit.models.error_mapping import EXCEPTION_KINDS, fault_of_exception
 from judgekit.models.request import Model, ModelReply
 from judgekit.models.transports import LitellmModel
 from judgekit.models.transports.litellm import _imported
+from judgekit.records import Image
 from judgekit.testing import ServedReply, ServedRequest
 from tests.models.asking import SCHEMA, ask, outcome
+from tests.pictures import data_url, png
 from tests.servers.answers import ok, refusing
 from tests.servers.openai_like import OpenAILikeServer
 
@@ -168,6 +170,20 @@ async def test_claude_is_told_how_far_the_prompt_is_shared(monkeypatch: pytest.M
     assert (reply.text, reply.finish_reason) == ("fine", "length")
     assert (reply.usage.input_tokens, reply.usage.cached_input_tokens) == (35, 30)
     assert reply.dropped_parameters == ("seed",)
+
+
+@pytest.mark.parametrize("prefix", [None, 40])
+async def test_claude_gets_images_in_its_own_form(
+    prefix: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-sentinel")
+    image = Image(data_url(png()))
+    request = ask(f"See {image.marker}, and say.", images=(image,), shared_prefix=prefix)
+    (body,), _ = await sent_by("anthropic/claude-sonnet-4-5", request, CLAUDE)
+    before, shown, *after = body["messages"][0]["content"]
+    assert (before["text"], "".join(part["text"] for part in after)) == ("See ", ", and say.")
+    data = data_url(png()).partition(",")[2]
+    assert shown["source"] == {"type": "base64", "media_type": "image/png", "data": data}
 
 
 @pytest.mark.parametrize("prefix", [None, 0, 999])

@@ -8,8 +8,10 @@ import pytest
 
 from judgekit.errors import ModelError
 from judgekit.models.transports import DirectModel, LitellmModel
+from judgekit.records import Image
 from judgekit.testing import SERVER_FAULTS, ServedReply
 from tests.models.asking import SCHEMA, ask, outcome
+from tests.pictures import data_url, png
 from tests.servers.answers import ok, refusing
 from tests.servers.nobody import unserved_port
 from tests.servers.openai_like import OpenAILikeServer
@@ -30,6 +32,8 @@ WORDED_OTHERWISE = {"deep_json", "endless", "gzip_unpacked", "no_body"}
 # UTF-8.
 READ_OTHERWISE = {"bad_utf8", "error200_text"}
 
+IMAGE = Image(data_url(png()), "photo.png")
+
 REQUESTS: dict[str, ModelRequest] = {
     "plain": ask(),
     "sampling": ask(
@@ -42,6 +46,8 @@ REQUESTS: dict[str, ModelRequest] = {
     "reasoning": ask(parameters={"reasoning_effort": "low", "max_completion_tokens": 9}),
     "penalties": ask(parameters={"presence_penalty": 0.1, "frequency_penalty": 0.2}),
     "shared prefix": ask(shared_prefix=5),
+    "image": ask(f"What is {IMAGE.marker}?", images=(IMAGE,)),
+    "image and shared prefix": ask(f"{IMAGE.marker} What?", images=(IMAGE,), shared_prefix=30),
     "unicode": ask("Größe \u2028 \U0001f600 \x00"),
 }
 
@@ -213,3 +219,15 @@ async def test_both_send_a_placeholder_to_a_server_that_asks_for_no_key(
             await model.aclose()
         sent = [seen.headers["authorization"] for seen in server.requests]
     assert sent == ["Bearer not-needed"] * 2
+
+
+async def test_both_send_an_image_in_its_place_and_without_its_name() -> None:
+    bodies, _ = await both("openai", None, REQUESTS["image"])
+    for sent in bodies:
+        assert sent[0]["messages"][0]["content"] == "You judge."
+        assert sent[0]["messages"][1]["content"] == [
+            {"type": "text", "text": "What is "},
+            {"type": "image_url", "image_url": {"url": data_url(png())}},
+            {"type": "text", "text": "?"},
+        ]
+        assert "photo" not in str(sent)

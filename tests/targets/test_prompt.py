@@ -18,6 +18,7 @@ from judgekit.records import Output, Usage
 from judgekit.targets import PromptTarget, TargetPrompt
 from judgekit.testing import ScriptedModel, ServedReply
 from tests.factories import make_case
+from tests.pictures import asked_about, data_url, image, png
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -106,13 +107,60 @@ def test_a_prompt_that_is_not_there_is_told_with_near_names(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "source",
     [
-        "{% block system %}{% endblock %}",
+        "{% block conversation %}{% endblock %}",
         "{% block user %}{% endblock %}{% block x %}{% endblock %}",
     ],
 )
 def test_other_blocks_are_refused(tmp_path: Path, source: str) -> None:
-    with pytest.raises(TemplateError, match="a block user and may have system"):
+    with pytest.raises(TemplateError, match="a block user, system or both"):
         prompt(tmp_path, source)
+
+
+SYSTEM_ONLY = "{% block system %}Be brief.{% endblock %}"
+TALK = [
+    {
+        "role": "user",
+        "content": asked_about(image(url=data_url(png())), text="Is this")[0]["content"],
+    },
+    {"role": "assistant", "content": "Yes, it is."},
+    {"role": "user", "content": "{{ 1 }}"},
+]
+
+
+async def test_a_conversation_is_sent_as_its_messages(tmp_path: Path) -> None:
+    model = ScriptedModel("Fine.")
+    target = PromptTarget("v1", prompt(tmp_path, SYSTEM_ONLY), connect(model))
+    for given in (TALK, {"messages": TALK}, "What?"):
+        assert (await target.answer(make_case(input=given))).text == "Fine."
+    for request in model.requests[:2]:
+        system, first, *rest = request.chat_messages
+        assert system == {"role": "system", "content": "Be brief."}
+        assert first["content"] == [
+            {"type": "text", "text": "Is this"},
+            {"type": "image_url", "image_url": {"url": data_url(png())}},
+        ]
+        assert rest == TALK[1:]
+    assert model.requests[2].messages[1:] == ({"role": "user", "content": "What?"},)
+
+
+async def test_what_a_model_cannot_be_sent_is_the_error_of_its_case(tmp_path: Path) -> None:
+    called = {"role": "tool", "tool_call_id": "1", "content": "14 days"}
+    target = PromptTarget("v1", prompt(tmp_path, SYSTEM_ONLY), connect(ScriptedModel("x")))
+    output = await target.answer(make_case(input=[*TALK, called]))
+    assert output.error_kind == "exception"
+    assert "a tool-result message, which is not sent" in (output.error or "")
+
+
+async def test_an_image_is_in_its_place_in_a_rendered_prompt(tmp_path: Path) -> None:
+    model = ScriptedModel("Red.")
+    shown = prompt(tmp_path, "Look: {{ input[0].content[1] }}!")
+    await PromptTarget("v1", shown, connect(model)).answer(make_case(input=TALK))
+    (request,) = model.requests
+    assert request.chat_messages[0]["content"] == [
+        {"type": "text", "text": "Look: "},
+        {"type": "image_url", "image_url": {"url": data_url(png())}},
+        {"type": "text", "text": "!"},
+    ]
 
 
 async def test_a_template_that_does_not_fit_a_case_is_its_error(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class DirectModel:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         # Copied once, since a request that is negotiated is sent several times.
-        messages = list(map(dict, request.messages))
+        messages = request.chat_messages if request.images else list(map(dict, request.messages))
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
             body = {"model": self._bare, "messages": messages, **plan.parameters}

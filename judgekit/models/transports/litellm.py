@@ -27,6 +27,7 @@ from judgekit.models.error_mapping import (
     own_endpoint_key,
 )
 from judgekit.models.request import ModelReply, ModelRequest, Transport
+from judgekit.records import message_parts
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import asks the network for prices
@@ -254,17 +255,19 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
 
 def _messages(request: ModelRequest, *, mark_cache: bool) -> list[dict[str, Any]]:
     """The messages; where it helps, with marks that say how far the prompt is shared."""
-    messages: list[dict[str, Any]] = [dict(message) for message in request.messages]
+    messages: list[dict[str, Any]] = [*request.chat_messages]
     if not mark_cache or not request.shared_prefix:
         return messages
     for message in messages[:-1]:
         if message["role"] == "system" and message["content"]:
             message["content"] = [_marked(message["content"])]
     if messages and messages[-1]["role"] == "user":
-        content = messages[-1]["content"]
+        content = request.messages[-1]["content"]
         shared, rest = content[: request.shared_prefix], content[request.shared_prefix :]
-        parts = [_marked(shared)] if shared else []
-        messages[-1]["content"] = parts + ([{"type": "text", "text": rest}] if rest else [])
+        parts = message_parts(shared, request.images)
+        # The mark says that everything up to it is shared.
+        parts[-1:] = [part | {"cache_control": {"type": "ephemeral"}} for part in parts[-1:]]
+        messages[-1]["content"] = parts + message_parts(rest, request.images)
     return messages
 
 

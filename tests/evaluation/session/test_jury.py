@@ -14,6 +14,8 @@ from judgekit.records import AssertionResult, ItemKey
 from tests.factories import make_case, make_failure, make_judgment, make_output, make_rubric
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from judgekit.records import JsonObject
 
 RUBRIC = make_rubric("good", "short")
@@ -42,7 +44,7 @@ ASSERTIONS = {"assertions": [{"type": "contains", "value": "x", "criterion": "go
 def test_a_suite_without_judges_has_a_jury_that_asks_nobody() -> None:
     nobody = jury(rubric=None)
     assert (nobody.panel.judges, nobody.asks_nobody, nobody.max_concurrency) == ((), True, 1)
-    assert nobody.is_content(RUBRIC, ())
+    assert nobody.is_content(make_case(), make_output(), RUBRIC, ())
 
 
 def test_judges_keep_their_order_and_their_weights() -> None:
@@ -90,6 +92,17 @@ async def test_a_jury_without_models_has_nothing_to_observe() -> None:
     await people.aclose()
 
 
+def unanswered(judges: SuiteJudges, said: Sequence[Any]) -> list[Any]:
+    """The open questions about an output: judge, criterion and repeat."""
+    found = judges.unanswered(make_case(), make_output(), RUBRIC, said)
+    assert not any(turn for _, (_, _, turn) in found)
+    return [(judge, criterion, repeat) for judge, (criterion, repeat, _) in found]
+
+
+def is_content(judges: SuiteJudges, said: Sequence[Any]) -> bool:
+    return judges.is_content(make_case(), make_output(), RUBRIC, said)
+
+
 def test_what_is_unanswered_is_told_by_judge_criterion_and_repeat() -> None:
     twice = jury({**MODEL, "repeats": 2})
     (judge,) = twice.panel.judges
@@ -97,10 +110,10 @@ def test_what_is_unanswered_is_told_by_judge_criterion_and_repeat() -> None:
         make_judgment("good", judge=judge),
         make_failure("short", judge=judge, repeat=1),
     ]
-    assert twice.unanswered(RUBRIC, said) == [(judge, "good", 1), (judge, "short", 0)]
-    assert not twice.is_content(RUBRIC, said)
+    assert unanswered(twice, said) == [(judge, "good", 1), (judge, "short", 0)]
+    assert not is_content(twice, said)
     rest = [make_judgment("good", judge=judge, repeat=1), make_judgment("short", judge=judge)]
-    assert twice.is_content(RUBRIC, [*said, *rest])
+    assert is_content(twice, [*said, *rest])
 
 
 def cascade(*judges: Any) -> SuiteJudges:
@@ -110,10 +123,10 @@ def cascade(*judges: Any) -> SuiteJudges:
 def test_in_a_cascade_only_the_next_judge_is_still_out() -> None:
     both = cascade(MODEL, OTHER)
     first, second = both.panel.judges
-    assert both.unanswered(RUBRIC, ()) == [(first, "good", 0), (first, "short", 0)]
+    assert unanswered(both, ()) == [(first, "good", 0), (first, "short", 0)]
     said = [make_judgment("good", judge=first), make_judgment("short", judge=first)]
-    assert both.unanswered(RUBRIC, said) == [(second, "good", 0), (second, "short", 0)]
-    assert not both.is_content(RUBRIC, said)
+    assert unanswered(both, said) == [(second, "good", 0), (second, "short", 0)]
+    assert not is_content(both, said)
 
 
 def wanted(judges: SuiteJudges, *said: Any) -> list[str]:

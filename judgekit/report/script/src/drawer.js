@@ -142,7 +142,7 @@ function RunBody({ index, row, state, change, body, areKeysOn }) {
   const view = { quote, isPromptOpen, omitted };
   const given = (isBelow) => row.texts.filter((text) => BELOW.includes(text.title) === isBelow).map((text) =>
     html`<section data-text=${text.title} class="given"><h3>${text.title}</h3>
-      <${Passage} text=${text.text} mono=${text.mono} label=${text.title} /></section>`);
+      <${Passage} text=${text.text} images=${text.images} mono=${text.mono} label=${text.title} /></section>`);
   if (beside >= 0 && beside !== at) {
     return html`<${Answers} index=${index} row=${row} at=${at} onChoose=${choose} isBeside />
       <div id="answer"><${Beside} index=${index} row=${row} questions=${questions} a=${at} b=${beside}

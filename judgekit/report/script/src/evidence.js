@@ -31,8 +31,11 @@ function pieces(text, marks, codes) {
   });
 }
 
+/** The images of a text, below it. */
+export const Pictures = ({ images = [] }) => images.map(({ src, title }) => html`<img class="picture" src=${src} alt=${title} title=${title} />`);
+
 /** A foreign text with its marks; `at` is the quote that is looked at. */
-export function Passage({ text, mono = false, marks = [], at = null, onPick = null, label = null }) {
+export function Passage({ text, images = [], mono = false, marks = [], at = null, onPick = null, label = null }) {
   const codes = mono ? [] : [...text.matchAll(FENCE)].map((found) => ({ start: found.index, end: found.index + found[0].length }));
   const shown = pieces(text, marks, codes).map((piece) => {
     const content = visible(text.slice(piece.start, piece.end));
@@ -53,5 +56,5 @@ export function Passage({ text, mono = false, marks = [], at = null, onPick = nu
       }</mark>`;
   });
   // A long text scrolls in a box of its own, which the keyboard must reach.
-  return html`<div class=${`passage${mono ? " mono" : ""}`} dir="auto" tabindex="0" role="group" aria-label=${label}>${shown}</div>`;
+  return html`<div class=${`passage${mono ? " mono" : ""}`} dir="auto" tabindex="0" role="group" aria-label=${label}>${shown}</div><${Pictures} images=${images} />`;
 }

@@ -2,6 +2,7 @@
 // output is whose is not in it.
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Pictures } from "./evidence.js";
 import { html } from "./html.js";
 import {
   answerOf, download, emptyWork, fileName, isAnswered, isDone, isGap, isKeptAt, joined, keep, keptName,
@@ -498,19 +499,19 @@ function Texts({ task, item, at }) {
       <h2 ref=${heading} tabindex="-1">Item ${at + 1}</h2>
       ${item.labels && html`<section class="labels" aria-label="Labels that differ"><h3>Labels that differ</h3><dl>${item.labels.map(({ title, text }) => html`
         <dt><bdi>${title}</bdi></dt><dd dir="auto">${text}</dd>`)}</dl></section>`}
-      ${item.about.map(({ title, text }) => html`<section><h3>${title}</h3><${Foreign} text=${text} /></section>`)}
+      ${item.about.map(({ title, text, images }) => html`<section><h3>${title}</h3><${Foreign} text=${text} images=${images} /></section>`)}
       <div class="outputs">
         ${item.outputs.map((output, n) => html`
           <section class="output"><h3>${titles[n]}</h3>
             ${output.steps && html`<details><summary>Steps</summary><${Foreign} text=${output.steps} /></details>`}
-            <${Foreign} text=${output.text} /></section>`)}
+            <${Foreign} text=${output.text} images=${output.images} /></section>`)}
       </div>
     </div>`;
 }
 
 /** A text as it is; each paragraph has its own direction. */
-function Foreign({ text }) {
-  return html`<div class="foreign">${text.split(/\n{2,}/).map((part) => html`<p dir="auto">${part}</p>`)}</div>`;
+function Foreign({ text, images }) {
+  return html`<div class="foreign">${text.split(/\n{2,}/).map((part) => html`<p dir="auto">${part}</p>`)}<${Pictures} images=${images} /></div>`;
 }
 
 const PAIR = [

@@ -18,7 +18,7 @@ function Output({ output, place, view }) {
       <h4><bdi>${visible(output.name)}</bdi></h4>
       <${Facts} facts=${output.facts} />
       ${output.error && html`<p class="error">${visible(output.error)}</p>`}
-      ${output.output && html`<${Passage} text=${output.output} mono=${output.mono} marks=${output.marks} at=${view.quote} onPick=${view.pick} label=${output.name} />`}
+      ${output.output && html`<${Passage} text=${output.output} images=${output.images} mono=${output.mono} marks=${output.marks} at=${view.quote} onPick=${view.pick} label=${output.name} />`}
       ${!output.output && !output.error && html`<p class="note">The output is empty.</p>`}
     </section>`;
 }
@@ -128,7 +128,7 @@ export function PairBody({ index, row, body, areKeysOn = true }) {
   return html`
     <div class="pair-body">
       ${row.texts.map((text) => html`
-        <details open=${text.title === "input"}><summary>${text.title}</summary><${Passage} text=${text.text} mono=${text.mono} label=${text.title} /></details>`)}
+        <details open=${text.title === "input"}><summary>${text.title}</summary><${Passage} text=${text.text} images=${text.images} mono=${text.mono} label=${text.title} /></details>`)}
       <h3>${row.answers.length > 1 ? "Outputs" : "Output"}</h3>
       <${Outputs} outputs=${row.answers} viewOf=${viewOf} areKeysOn=${areKeysOn} key=${row.id} />
       ${groups.length > 0 && html`<h3>Judgments</h3>`}
