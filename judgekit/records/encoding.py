@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import isfinite
@@ -35,12 +36,14 @@ def record_text(record: Record) -> str:
     if not _is_storable(record):
         raise StoreError(_describe_unstorable(record, type(record).__name__))
     exclude_none = _leaves_out_none(record)
-    try:
-        return record.model_dump_json(exclude_none=exclude_none, warnings="error")
-    except PydanticSerializationError:
-        # A lone surrogate, which UTF-8 refuses: the standard library writes it as an escape.
-        # Or a value that bypassed validation: if it is JSON nevertheless, it is stored unchanged.
-        whole = record.model_dump(mode="python", exclude_none=exclude_none, warnings=False)
+    # A lone surrogate, which UTF-8 refuses, is an error to pydantic, but a replacement character in
+    # the name of a field: the standard library writes it as an escape. Or a value bypassed
+    # validation: if it is JSON nevertheless, it is stored unchanged.
+    with suppress(PydanticSerializationError):
+        text = record.model_dump_json(exclude_none=exclude_none, warnings="error")
+        if "\ufffd" not in text:
+            return text
+    whole = record.model_dump(mode="python", exclude_none=exclude_none, warnings=False)
     try:
         return json.dumps(whole, allow_nan=False)
     except (TypeError, ValueError) as error:

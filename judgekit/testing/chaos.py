@@ -275,9 +275,9 @@ class _Core:
                 await asyncio.sleep(self._latency_s + reply.delay_s)
             if reply.is_held:
                 await self._holding[1].wait()
-            stays_open = await _send(writer, reply, reply.payload(request))
+            # Before it is sent: who has received it may ask for the count at once.
             counts["good_replies"] += is_good
-            return stays_open
+            return await _send(writer, reply, reply.payload(request))
         finally:
             self._in_flight -= 1
 

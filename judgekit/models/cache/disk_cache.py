@@ -64,7 +64,7 @@ class DiskCache(ReplyCache):
         read_only: Whether to open it without changing anything in the folder.
         temporary: Where a spill file goes when the folder takes none; None means the
             system's folder of temporary files.
-        now: The clock, UTC.
+        now: The clock, UTC; None takes that of the system.
 
     Raises:
         StoreError: The folder belongs to another user or others may write to it; the database
@@ -77,7 +77,7 @@ class DiskCache(ReplyCache):
         *,
         read_only: bool = False,
         temporary: Path | None = None,
-        now: Callable[[], datetime] = _UTC_NOW,
+        now: Callable[[], datetime] | None = None,
     ) -> None:
         place = CacheFolder(folder)
         if read_only:
@@ -90,7 +90,7 @@ class DiskCache(ReplyCache):
         else:
             rows, locks, goes_on = _open_writable(place)
         rescue = SpillFile(place.path, goes_on=goes_on, temporary=temporary)
-        super().__init__(rows, locks, location=place.path, rescue=rescue, now=now)
+        super().__init__(rows, locks, location=place.path, rescue=rescue, now=now or _UTC_NOW)
 
 
 # NORMAL loses no acknowledged write when a process is killed, only when the power fails, and then
