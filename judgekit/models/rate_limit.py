@@ -26,6 +26,9 @@ from judgekit.models.request import (
 
 _MAX_BACKOFF_S = 60
 _MAX_WAIT_S = 300
+# So many calls in a row that were asked to wait, with no success between them, hold every call.
+# Fewer hold only themselves: a provider that limits one call in twenty answers the other nineteen.
+_KEEPS_COMING = 3
 # How many cases must have failed before an endpoint that has never answered is suspected. A refused
 # connection concerns every case; an error of the server may come from one case that it cannot
 # handle; a request that is refused usually does.
@@ -45,9 +48,9 @@ _DOWN_HINT = "check the endpoint, or use another model"
 class LimitedModel(ModelAround):
     """A model that is called within limits, with retries where they may help.
 
-    One object belongs to one endpoint. The rates, the pause a provider asks for and the first
-    fatal error hold for every call through it, from whichever event loop; the slots are
-    counted per loop.
+    One object belongs to one endpoint. The rates and the first fatal error hold for every call
+    through it, from whichever event loop; the slots are counted per loop. `Retry-After` holds the
+    call that got it, and every call while such replies keep coming.
 
     While an endpoint has never answered and calls fail, a single call continues its retries, as a
     probe, and the others wait for it. When the probe fails as well, all calls are refused for a
@@ -92,6 +95,7 @@ class LimitedModel(ModelAround):
         self._has_answered = False
         self._failed_cases: set[str] = set()
         self._n_failed = self._n_probed = 0
+        self._pauses: list[float] = []  # the ends of those that came since the last success
         self._is_suspect = False
         self._unchecked = [] if self.check is None else [(self, self.check)]
         self._loops: dict[asyncio.AbstractEventLoop, _Slots] = {}
@@ -131,11 +135,12 @@ class LimitedModel(ModelAround):
                     # what a run counts.
                     if is_last:
                         raise
-                    if error.retry_after_s:
-                        continue  # the pause holds for every call, also for this one
+                    wait_s = error.retry_after_s
                 # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
                 longest = min(_MAX_BACKOFF_S, self._first_backoff_s * 2.0**attempt)
-                await self._pause(slots, self._rng.uniform(0, longest))
+                wait_s = wait_s or self._rng.uniform(0, longest)
+                if wait_s <= _MAX_WAIT_S:  # a longer one is refused by the next attempt
+                    await self._pause(slots, wait_s)
         finally:
             self.n_answered += 1
             if slots.probe is call:
@@ -187,6 +192,7 @@ class LimitedModel(ModelAround):
             if slots.allowed < slots.most:
                 slots.succeeded()
             self._has_answered = True
+            self._pauses.clear()
             if self._n_failed:
                 self._forget_failures(slots)
         except ModelError as error:
@@ -266,7 +272,9 @@ class LimitedModel(ModelAround):
         if error.fatal:
             self.refuse_calls(error)
         if error.retryable and error.retry_after_s is not None:
-            self._held_until = max(self._held_until, self._clock() + error.retry_after_s)
+            self._pauses.append(self._clock() + error.retry_after_s)
+            if len(self._pauses) >= _KEEPS_COMING or error.retry_after_s > _MAX_WAIT_S:
+                self._held_until = max(self._held_until, *self._pauses)
 
     def _take_note_of_case(self, slots: _Slots, error: ModelError, request: ModelRequest) -> None:
         """Count a failure of an endpoint that has never answered."""

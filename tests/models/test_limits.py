@@ -135,11 +135,28 @@ async def test_a_retry_waits_outside_the_slot(time: VirtualTime) -> None:
     assert endpoint.sent_at[:3] == [1000] * 3
 
 
-async def test_retry_after_is_waited_exactly_and_holds_every_call(time: VirtualTime) -> None:
+async def test_retry_after_is_waited_exactly_and_holds_the_call_that_got_it(
+    time: VirtualTime,
+) -> None:
     endpoint = Endpoint(time, [broken("rate_limited", retry_after_s=7.0)])
     results = await time.run(calls(limited(endpoint, max_concurrency=1), 5))
     assert results == [GOOD] * 5
-    assert endpoint.sent_at == [1000] + [1007] * 5
+    assert endpoint.sent_at == [1000] * 5 + [1007]
+
+
+async def test_pauses_that_keep_coming_hold_every_call(time: VirtualTime) -> None:
+    pauses = [broken("rate_limited", retry_after_s=7.0)] * 3
+    endpoint = Endpoint(time, pauses, takes_s=1)
+    results = await time.run(calls(limited(endpoint, max_concurrency=1), 6))
+    assert results == [GOOD] * 6
+    assert endpoint.sent_at[:4] == [1000, 1001, 1002, 1010]
+
+
+async def test_a_success_between_them_ends_the_count_of_pauses(time: VirtualTime) -> None:
+    pause = broken("rate_limited", retry_after_s=7.0)
+    endpoint = Endpoint(time, [pause, pause, GOOD, pause, pause, GOOD])
+    await time.run(calls(limited(endpoint, max_concurrency=1), 6))
+    assert endpoint.sent_at[:6] == [1000] * 6
 
 
 async def test_the_longest_of_several_pauses_holds(time: VirtualTime) -> None:
