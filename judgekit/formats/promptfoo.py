@@ -396,6 +396,13 @@ class _PromptfooResult(CamelRecord):
     latency_ms: Finite | None = None
     cost: Finite | None = None  # in US dollars
     error: str | None = None  # why there is no answer, or why it failed
+    metadata: JsonValue = None
+
+    @property
+    def exported(self) -> JsonObject:
+        """What an export of judgekit adds; empty in a result that promptfoo made."""
+        about = self.metadata
+        return about if isinstance(about, dict) and "judgekit_run" in about else {}
 
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
@@ -410,7 +417,7 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
     reading, found = _results(document)
     reading.refuse_errors()
     has_prompts = len({result.prompt_idx for _, result in found}) > 1
-    inputs: dict[str, JsonObject] = {}
+    inputs: dict[str, JsonValue] = {}
     repeats: Counter[tuple[str, str]] = Counter()
     for at, result in found:
         case_id = f"test-{fingerprint(result.vars)[:12]}"
@@ -421,8 +428,12 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
             provider = provider.get("label") or provider.get("id")
         variant = provider if isinstance(provider, str) and provider.strip() else "unnamed"
         variant += f" prompt-{result.prompt_idx + 1}" if has_prompts else ""
+        values: JsonValue = result.vars
+        if about := result.exported:
+            case_id, variant = str(about.get("case_id")), str(about.get("variant"))
+            values = result.vars["input"] if [*result.vars] == ["input"] else values
         named: JsonObject = {"case_id": case_id, "variant": variant}
-        named["input"] = inputs.setdefault(case_id, result.vars)
+        named["input"] = inputs.setdefault(case_id, values)
         yield document.line_of(*at), named | _row(result, repeats[case_id, variant])
         repeats[case_id, variant] += 1
 
@@ -437,6 +448,8 @@ def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
     if tokens is not None:
         usage |= {"input_tokens": tokens.prompt, "output_tokens": tokens.completion}
     metadata: JsonObject = {"success": result.success, "score": result.score, "repeat": repeat}
+    if about := result.exported:  # promptfoo's score of an answer without one is 0
+        metadata |= {"success": about.get("passed"), "score": about.get("value")}
     if made is not None:
         metadata["transformed"] = True  # by promptfoo, so that no case's transform is applied again
     fields: JsonObject = {
