@@ -180,23 +180,15 @@ def _write_promptfoo(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> No
         key = answer.result.place, answer.result.repeat
         number = numbers.setdefault(key, len(numbers))
         results.append(_promptfoo_result(answer, run, number, columns.index(answer.result.variant)))
-    started = run.started_at.isoformat()
-    write_object(
-        path,
-        {
-            "evalId": run.id,
-            "results": {
-                "version": 3,
-                "timestamp": started,
-                "prompts": [*_prompts(run, results)],
-                "results": [*results],
-                "stats": _counts(results, ("successes", "failures", "errors")),
-            },
-            "config": {"description": run.suite},
-            "shareableUrl": None,
-            "metadata": {"evaluationCreatedAt": started},
-        },
-    )
+    at = run.started_at.isoformat()
+    inner: JsonObject = {"version": 3, "timestamp": at, "prompts": [*_prompts(run, results)]}
+    stats = _counts(results, ("successes", "failures", "errors"))
+    whole: JsonObject = {
+        "evalId": run.id,
+        "results": {**inner, "results": [*results], "stats": stats},
+    }
+    about: JsonObject = {"config": {"description": run.suite}, "shareableUrl": None}
+    write_object(path, {**whole, **about, "metadata": {"evaluationCreatedAt": at}})
 
 
 PROMPTFOO = RunFormat(
@@ -221,8 +213,9 @@ def _promptfoo_result(answer: Outcome, run: RunInfo, number: int, column: int) -
     # An input that is no object is the one variable of its test, which makes it readable again.
     is_object = isinstance(case.input, dict) and case.input.keys() != {"input"}
     variables = case.input if is_object else {"input": case.input}
-    passed, score = kind == _PASSED, answer.value or 0.0
     prompt, model = _column(run, result.variant)
+    graded: JsonObject = {"score": answer.value or 0.0, "namedScores": named}
+    reason = error or reasons
     return {
         "promptIdx": column,
         "testIdx": number,
@@ -231,21 +224,19 @@ def _promptfoo_result(answer: Outcome, run: RunInfo, number: int, column: int) -
         "prompt": prompt,
         "provider": {"id": model, "label": result.variant},
         "response": _response(output),
-        "success": passed,
-        "score": score,
+        "success": kind == _PASSED,
         "failureReason": kind,
-        "error": error or reasons or None,
+        "error": reason or None,
         "latencyMs": None if output.duration_ms is None else round(output.duration_ms),
         "cost": None if usage is None else usage.cost_usd,
-        "namedScores": named,
         "gradingResult": {
-            "pass": passed,
-            "score": score,
-            "reason": error or reasons or "it passes",
-            "namedScores": named,
+            **graded,
+            "pass": kind == _PASSED,
+            "reason": reason or "it passes",
             "componentResults": [*_components(answer, run)],
         },
         "metadata": about,
+        **graded,
     }
 
 
@@ -265,7 +256,8 @@ def _components(answer: Outcome, run: RunInfo) -> Iterator[JsonObject]:
         if check.passed is not None:
             score = float(check.passed) if check.value is None else check.value
             assertion: JsonObject = {"type": check.type, "weight": check.weight}
-            yield _component(check.message, assertion, score, passed=check.passed)
+            found: JsonObject = {"pass": check.passed, "score": score, "reason": check.message}
+            yield {**found, "assertion": assertion}
     rubric = rubric_of_result(answer.result, run)
     if answer.verdict is None or rubric is None:
         return
@@ -275,11 +267,8 @@ def _components(answer: Outcome, run: RunInfo) -> Iterator[JsonObject]:
         whys = [each.rationale for each in answer.result.judgments if each.criterion == one.name]
         question = rubric.criterion(one.name).question
         assertion = {"type": "llm-rubric", "value": question, "metric": one.name}
-        yield _component("\n".join(filter(None, whys)), assertion, one.value, passed=one.passed)
-
-
-def _component(reason: str, assertion: JsonObject, score: float, *, passed: bool) -> JsonObject:
-    return {"pass": passed, "score": score, "reason": reason, "assertion": assertion}
+        found = {"pass": one.passed, "score": one.value, "reason": "\n".join(filter(None, whys))}
+        yield {**found, "assertion": assertion}
 
 
 def _prompts(run: RunInfo, results: list[JsonObject]) -> Iterator[JsonObject]:

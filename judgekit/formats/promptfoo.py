@@ -35,7 +35,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     require_mean_score,
 )
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
-from judgekit.records import Count, Finite, JsonObject
+from judgekit.records import Count, Finite, JsonObject, images_in, part_with_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,6 +49,7 @@ _METADATA_FIELDS = ("options", "providers", "provider", "prompts", "threshold")
 # A variable that names another; promptfoo fills them in five times.
 _OTHER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _MAX_NESTED = 5
+_IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
 
 # A test: its number, its place in the configuration, and its fields.
 _Test = tuple[str, "KeyPath", "JsonObject"]
@@ -77,6 +78,7 @@ class _Config:
         folder = document.path.parent
         self._files = ConfigFiles(folder)
         self._contents = AttachmentReader(FolderAttachments(folder))
+        self._images: dict[str, JsonObject] = {}  # by the texts of their variables
         templates = self._fields.get("assertionTemplates")
         self._assertions = AssertionReader(
             self.reading, self._contents, templates if isinstance(templates, dict) else {}
@@ -114,9 +116,16 @@ class _Config:
 
     def _run(self, default: JsonObject) -> PromptfooRun:
         """How the cases are run."""
-        names = [frozenset(c.input) for c in self.reading.cases if isinstance(c.input, dict)]
-        certain = frozenset.intersection(*names) if names else frozenset[str]()
-        reader = VariantReader(self.reading, self._files, certain, frozenset[str]().union(*names))
+        cases = self.reading.cases
+        every = [
+            c.input if isinstance(c.input, dict) else c.metadata.get("variables") for c in cases
+        ]
+        sets = [one for one in every if isinstance(one, dict)]
+        certain = frozenset.intersection(*map(frozenset, sets)) if sets else frozenset[str]()
+        markers = {image.marker for case in cases for image in case.images}
+        images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
+        names = frozenset[str]().union(*sets)
+        reader = VariantReader(self.reading, self._files, certain, names, images)
         return reader.read({**self._fields, "defaultTest": default})
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
@@ -269,6 +278,8 @@ class _Config:
             return [self._variable(item, at) for item in value]
         if not isinstance(value, str):
             return value
+        if value.startswith("data:image/"):
+            return self._image({"image_url": value}, value, at)
         if not value.startswith(FILE):
             return value.removesuffix("\n")
         contents = [self._file_text(path, value, at) for path in self._paths(value, at)]
@@ -281,6 +292,9 @@ class _Config:
     def _file_text(self, path: Path, name: str, at: KeyPath) -> JsonValue:
         try:
             folder = self._files.folder.resolve()
+            if suffix_of(path) in _IMAGE_SUFFIXES:
+                own = os.path.relpath(path, folder)
+                return self._image({"path": path.name}, FILE + own, at, path.parent)
             text = self._contents.take(os.path.relpath(path, folder)).get("text")
             if suffix_of(path) in {".yaml", ".yml"}:
                 return json.dumps(read_document(path).value, ensure_ascii=False)
@@ -291,6 +305,31 @@ class _Config:
             self.reading.add(at, error.message, error.hint)
             return name
         return text.strip() if isinstance(text, str) else name
+
+    def _image(self, part: JsonObject, name: str, at: KeyPath, folder: Path | None = None) -> str:
+        """Take an image for the variable of this text."""
+        try:
+            self._images[name] = part_with_bytes(part, folder)
+            if folder is not None:
+                self._images[name]["name"] = name.removeprefix(FILE)
+        except ValueError as error:
+            self.reading.add(at, str(error))
+        return name
+
+    def _shown(self, variables: JsonObject, more: JsonObject) -> JsonValue:
+        """The input of a case: the variables, or a message where some are images."""
+        parts: list[JsonValue] = []
+        shown = dict(variables)
+        for name, value in variables.items():
+            if (part := self._images.get(str(value))) is not None:
+                shown[name] = images_in([part])[0].marker
+                parts.append(part)
+            else:
+                parts.append({"type": "text", "text": f"{name}: {plain_text(value)}"})
+        if shown == variables:
+            return variables
+        more["variables"] = shown
+        return [{"role": "user", "content": parts}]
 
     def _add(
         self,
@@ -330,7 +369,7 @@ class _Config:
         fields: JsonObject = {
             "id": name,
             "name": whole.get("description"),
-            "input": variables,
+            "input": self._shown(variables, more),
             "reference": checks.reference,
             "assertions": [*checks.assertions],
             "rubric": rubric,
