@@ -132,22 +132,19 @@ class _Config:
         """The tests written here, and those in files that are named here."""
         if tests is None:
             return
-        if isinstance(tests, str):
-            yield from ((at, test) for test in self._in_file(tests, at, self.reading.leave_out))
-        elif isinstance(tests, list):
-            for index, item in enumerate(tests):
-                place = (*at, index)
-                if isinstance(item, dict):
-                    yield place, item
-                elif isinstance(item, str):
-                    read = self._in_file(item, place, self.reading.leave_out)
-                    yield from ((place, test) for test in read)
-                else:
-                    message = f"a test is a mapping or a file, not {json_kind(item)}"
-                    self.reading.add(place, message)
-        else:
+        if not isinstance(tests, list | str):
             message = f"`tests` is a list or a file, not {json_kind(tests)}"
             self.reading.add(at, message)
+            return
+        for index, item in enumerate([tests] if isinstance(tests, str) else tests):
+            place = at if isinstance(tests, str) else (*at, index)
+            if isinstance(item, dict):
+                yield place, item
+            elif isinstance(item, str):
+                read = self._in_file(item, place, self.reading.leave_out)
+                yield from ((place, test) for test in read)
+            else:
+                self.reading.add(place, f"a test is a mapping or a file, not {json_kind(item)}")
 
     def _in_file(self, name: str, at: KeyPath, report: Callable[..., None]) -> list[JsonObject]:
         """The tests of a file, or of the files that a pattern matches."""
@@ -282,12 +279,10 @@ class _Config:
             return self._image({"image_url": value}, value, at)
         if not value.startswith(FILE):
             return value.removesuffix("\n")
-        contents = [self._file_text(path, value, at) for path in self._paths(value, at)]
+        paths = self._files.paths(value, at, self.reading.add)
+        contents = [self._file_text(path, value, at) for path in paths]
         # A pattern makes a value of each file; without one the name stays, which was reported.
         return contents if "*" in value and contents else contents[0] if contents else value
-
-    def _paths(self, name: str, at: KeyPath) -> list[Path]:
-        return self._files.paths(name, at, self.reading.add)
 
     def _file_text(self, path: Path, name: str, at: KeyPath) -> JsonValue:
         try:
@@ -318,17 +313,14 @@ class _Config:
 
     def _shown(self, variables: JsonObject, more: JsonObject) -> JsonValue:
         """The input of a case: the variables, or a message where some are images."""
-        parts: list[JsonValue] = []
-        shown = dict(variables)
-        for name, value in variables.items():
-            if (part := self._images.get(str(value))) is not None:
-                shown[name] = images_in([part])[0].marker
-                parts.append(part)
-            else:
-                parts.append({"type": "text", "text": f"{name}: {plain_text(value)}"})
-        if shown == variables:
+        images = {n: one for n, v in variables.items() if (one := self._images.get(str(v)))}
+        if not images:
             return variables
-        more["variables"] = shown
+        more["variables"] = variables | {n: images_in([i])[0].marker for n, i in images.items()}
+        parts: list[JsonValue] = [
+            images.get(name, {"type": "text", "text": f"{name}: {plain_text(value)}"})
+            for name, value in variables.items()
+        ]
         return [{"role": "user", "content": parts}]
 
     def _add(

@@ -241,7 +241,8 @@ class VariantReader:
         url, body = str(config.get("url") or provider.id), config.get("body")
         body = _json(body) if isinstance(body, str) else body
         response = str(config.get("transformResponse") or config.get("responseParser") or "text")
-        steps = as_steps(_RESPONSE.sub(_output_of, response))
+        reply = {"json": "JSON.parse(output)", "text": "output"}
+        steps = as_steps(_RESPONSE.sub(lambda found: reply[found[1]], response))
         method = str(config.get("method") or "POST").upper()
         headers = config.get("headers")
         try:
@@ -396,11 +397,6 @@ class VariantReader:
 
 def _is_file(value: JsonValue) -> bool:
     return isinstance(value, str) and value.startswith(FILE)
-
-
-def _output_of(match: re.Match[str]) -> str:
-    """The reply of an endpoint as an expression over `output`."""
-    return "JSON.parse(output)" if match[1] == "json" else "output"
 
 
 def _code_name(call: JsonObject) -> str:
