@@ -287,10 +287,10 @@ class _Config:
     def _file_text(self, path: Path, name: str, at: KeyPath) -> JsonValue:
         try:
             folder = self._files.folder.resolve()
+            own = os.path.relpath(path, folder)
+            text = self._contents.take(own).get("text")
             if suffix_of(path) in _IMAGE_SUFFIXES:
-                own = os.path.relpath(path, folder)
                 return self._image({"path": path.name}, FILE + own, at, path.parent)
-            text = self._contents.take(os.path.relpath(path, folder)).get("text")
             if suffix_of(path) in {".yaml", ".yml"}:
                 return json.dumps(read_document(path).value, ensure_ascii=False)
         except AttachmentError as error:

@@ -69,7 +69,7 @@ def test_an_image_is_part_of_the_input_and_in_its_place_of_the_prompt(
         (chat({"type": "image_url", "image_url": {"url": DATA_URL}}), "file://sign.png",
          "openai:m", "nor a variable with an image in each test"),
         ("{{photo}}", "file://text.png", "openai:m", "is no PNG, JPEG, WebP or GIF"),
-        ("{{photo}}", "file://none.png", "openai:m", "there is no image"),
+        ("{{photo}}", "file://none.png", "openai:m", "there is no file"),
         ("{{photo}}", "file://sign.png", "file://a.py", "images are sent to models alone"),
     ],
 )  # fmt: skip
