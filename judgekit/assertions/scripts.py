@@ -263,8 +263,9 @@ def _code_entry(settings: ScriptSettings) -> RegistryEntry:
 def code_context(case: Case | None) -> JsonObject:
     """What promptfoo's functions get beside an output, as far as a case has it."""
     own = None if case is None else case.input
-    variables: JsonObject = own if isinstance(own, dict) else {}
     metadata = {} if case is None else dict(case.metadata)
+    own = own if isinstance(own, dict) else metadata.get("variables")
+    variables: JsonObject = own if isinstance(own, dict) else {}
     test: JsonObject = {"vars": variables, "metadata": metadata}
     return {"vars": variables, "test": test, "metadata": metadata, "prompt": None}
 

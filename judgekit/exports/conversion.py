@@ -306,6 +306,7 @@ CASE_FORMATS: Mapping[str, Format] = MappingProxyType(
 _OF_RUNS = (
     junit.JUNIT, skill_results.GRADING, skill_results.HISTORY, validation_report.VALIDATION,
     tabular.STRATEGIES, quality_memory.QUALITY, *tool_scores.TOOL_SCORES,
+    tool_scores.PROMPTFOO,
 )  # fmt: skip
 RUN_FORMATS: Mapping[str, RunFormat] = MappingProxyType({form.name: form for form in _OF_RUNS})
 

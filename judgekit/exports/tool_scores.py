@@ -1,4 +1,4 @@
-"""Writes judgments as scores of other tools: by the tables of `tool_scores.toml`, or as spans."""
+"""Writes runs for other tools: scores by the tables of `tool_scores.toml`, spans, and results."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit.exports.tabular import RunFormat, write_json_list, write_object
+from judgekit.evaluation import rubric_of_result
+from judgekit.exports.tabular import (
+    RunFormat,
+    checks_without_judgment,
+    failure_reasons,
+    write_json_list,
+    write_object,
+)
 from judgekit.fingerprint import fingerprint
+from judgekit.records import config_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +25,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.evaluation import Outcome
-    from judgekit.records import JsonObject, Judgment, RunInfo
+    from judgekit.records import JsonObject, Judgment, Output, RunInfo
 
 _HEX = re.compile(r"[0-9a-f]+")
 _TRACE_DIGITS, _SPAN_DIGITS = 32, 16
@@ -158,3 +166,135 @@ def _formats() -> Iterator[RunFormat]:
 
 
 TOOL_SCORES = tuple(_formats())
+
+# What promptfoo says of a result: it passed, an assertion failed, or it is an error.
+_PASSED, _FAILED, _ERROR = range(3)
+
+
+def _write_promptfoo(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
+    columns = [variant.id for variant in run.variants]
+    # promptfoo gives a test that is repeated another number each time.
+    numbers: dict[tuple[int, int], int] = {}
+    results: list[JsonObject] = []
+    for answer in answers:
+        key = answer.result.place, answer.result.repeat
+        number = numbers.setdefault(key, len(numbers))
+        results.append(_promptfoo_result(answer, run, number, columns.index(answer.result.variant)))
+    at = run.started_at.isoformat()
+    inner: JsonObject = {"version": 3, "timestamp": at, "prompts": [*_prompts(run, results)]}
+    stats = _counts(results, ("successes", "failures", "errors"))
+    whole: JsonObject = {
+        "evalId": run.id,
+        "results": {**inner, "results": [*results], "stats": stats},
+    }
+    about: JsonObject = {"config": {"description": run.suite}, "shareableUrl": None}
+    write_object(path, {**whole, **about, "metadata": {"evaluationCreatedAt": at}})
+
+
+PROMPTFOO = RunFormat(
+    "promptfoo", "results of promptfoo, for `promptfoo import` (.json)", (".json",),
+    "results of promptfoo", _write_promptfoo,
+)  # fmt: skip
+
+
+def _promptfoo_result(answer: Outcome, run: RunInfo, number: int, column: int) -> JsonObject:
+    result, output = answer.result, answer.result.output
+    case, usage = result.case, output.usage
+    reasons = "\n".join(failure_reasons(answer))
+    kind = _ERROR if answer.passed is None else _PASSED if answer.passed else _FAILED
+    error = output.error
+    if error is None and kind == _ERROR:
+        error = f"it is not known whether the answer passes\n{reasons}".strip()
+    # A result of promptfoo always has a truth value and a score; what is known stays beside them.
+    about: JsonObject = {"judgekit_run": run.id, "case_id": case.id, "variant": result.variant}
+    about |= {"repeat": result.repeat, "passed": answer.passed, "value": answer.value}
+    criteria = () if answer.verdict is None else answer.verdict.criteria
+    named: JsonObject = {one.name: one.value for one in criteria if one.value is not None}
+    # An input that is no object is the one variable of its test, which makes it readable again.
+    is_object = isinstance(case.input, dict) and case.input.keys() != {"input"}
+    variables = case.input if is_object else {"input": case.input}
+    prompt, model = _column(run, result.variant)
+    graded: JsonObject = {"score": answer.value or 0.0, "namedScores": named}
+    reason = error or reasons
+    return {
+        "promptIdx": column,
+        "testIdx": number,
+        "testCase": {"description": case.name or case.id, "vars": variables},
+        "vars": variables,
+        "prompt": prompt,
+        "provider": {"id": model, "label": result.variant},
+        "response": _response(output),
+        "success": kind == _PASSED,
+        "failureReason": kind,
+        "error": reason or None,
+        "latencyMs": None if output.duration_ms is None else round(output.duration_ms),
+        "cost": None if usage is None else usage.cost_usd,
+        "gradingResult": {
+            **graded,
+            "pass": kind == _PASSED,
+            "reason": reason or "it passes",
+            "componentResults": [*_components(answer, run)],
+        },
+        "metadata": about,
+        **graded,
+    }
+
+
+def _response(output: Output) -> JsonObject:
+    if output.error is not None:
+        return {"error": output.error}
+    response: JsonObject = {"output": output.text if output.data is None else output.data}
+    if (usage := output.usage) is not None:
+        n_in, n_out = usage.input_tokens, usage.output_tokens
+        response["tokenUsage"] = {"prompt": n_in, "completion": n_out, "total": n_in + n_out}
+    return response
+
+
+def _components(answer: Outcome, run: RunInfo) -> Iterator[JsonObject]:
+    """What each assertion and criterion found; one that is open has neither pass nor score."""
+    for check in checks_without_judgment(answer.result):
+        if check.passed is not None:
+            score = float(check.passed) if check.value is None else check.value
+            assertion: JsonObject = {"type": check.type, "weight": check.weight}
+            found: JsonObject = {"pass": check.passed, "score": score, "reason": check.message}
+            yield {**found, "assertion": assertion}
+    rubric = rubric_of_result(answer.result, run)
+    if answer.verdict is None or rubric is None:
+        return
+    for one in answer.verdict.criteria:
+        if one.value is None or one.passed is None:
+            continue
+        whys = [each.rationale for each in answer.result.judgments if each.criterion == one.name]
+        question = rubric.criterion(one.name).question
+        assertion = {"type": "llm-rubric", "value": question, "metric": one.name}
+        found = {"pass": one.passed, "score": one.value, "reason": "\n".join(filter(None, whys))}
+        yield {**found, "assertion": assertion}
+
+
+def _prompts(run: RunInfo, results: list[JsonObject]) -> Iterator[JsonObject]:
+    """The columns of promptfoo's table, with the figures above them."""
+    for column, variant in enumerate(run.variants):
+        own = [one for one in results if one["promptIdx"] == column]
+        metrics = _counts(own, ("testPassCount", "testFailCount", "testErrorCount"))
+        metrics |= {"score": _sum(own, "score"), "cost": _sum(own, "cost")}
+        metrics |= {"totalLatencyMs": _sum(own, "latencyMs")}
+        prompt, model = _column(run, variant.id)
+        yield {**prompt, "provider": model, "metrics": metrics}
+
+
+def _counts(results: list[JsonObject], names: tuple[str, str, str]) -> JsonObject:
+    kinds = [one["failureReason"] for one in results]
+    return {name: kinds.count(kind) for kind, name in enumerate(names)}
+
+
+def _sum(results: list[JsonObject], name: str) -> float:
+    values = (one[name] for one in results)
+    return sum(value for value in values if isinstance(value, int | float))
+
+
+def _column(run: RunInfo, variant: str) -> tuple[JsonObject, str]:
+    """The prompt and the model of a variant; where it has none, its name."""
+    own = next((row for row in config_rows(run, "variants") if row.get("id") == variant), {})
+    raw, model = own.get("prompt"), own.get("model")
+    prompt: JsonObject = {"raw": raw if isinstance(raw, str) else variant, "label": variant}
+    return prompt, model if isinstance(model, str) else variant

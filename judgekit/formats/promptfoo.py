@@ -35,7 +35,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     require_mean_score,
 )
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
-from judgekit.records import Count, Finite, JsonObject
+from judgekit.records import Count, Finite, JsonObject, images_in, part_with_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,6 +49,7 @@ _METADATA_FIELDS = ("options", "providers", "provider", "prompts", "threshold")
 # A variable that names another; promptfoo fills them in five times.
 _OTHER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _MAX_NESTED = 5
+_IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
 
 # A test: its number, its place in the configuration, and its fields.
 _Test = tuple[str, "KeyPath", "JsonObject"]
@@ -77,6 +78,7 @@ class _Config:
         folder = document.path.parent
         self._files = ConfigFiles(folder)
         self._contents = AttachmentReader(FolderAttachments(folder))
+        self._images: dict[str, JsonObject] = {}  # by the texts of their variables
         templates = self._fields.get("assertionTemplates")
         self._assertions = AssertionReader(
             self.reading, self._contents, templates if isinstance(templates, dict) else {}
@@ -114,31 +116,35 @@ class _Config:
 
     def _run(self, default: JsonObject) -> PromptfooRun:
         """How the cases are run."""
-        names = [frozenset(c.input) for c in self.reading.cases if isinstance(c.input, dict)]
-        certain = frozenset.intersection(*names) if names else frozenset[str]()
-        reader = VariantReader(self.reading, self._files, certain, frozenset[str]().union(*names))
+        cases = self.reading.cases
+        every = [
+            c.input if isinstance(c.input, dict) else c.metadata.get("variables") for c in cases
+        ]
+        sets = [one for one in every if isinstance(one, dict)]
+        certain = frozenset.intersection(*map(frozenset, sets)) if sets else frozenset[str]()
+        markers = {image.marker for case in cases for image in case.images}
+        images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
+        names = frozenset[str]().union(*sets)
+        reader = VariantReader(self.reading, self._files, certain, names, images)
         return reader.read({**self._fields, "defaultTest": default})
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
         """The tests written here, and those in files that are named here."""
         if tests is None:
             return
-        if isinstance(tests, str):
-            yield from ((at, test) for test in self._in_file(tests, at, self.reading.leave_out))
-        elif isinstance(tests, list):
-            for index, item in enumerate(tests):
-                place = (*at, index)
-                if isinstance(item, dict):
-                    yield place, item
-                elif isinstance(item, str):
-                    read = self._in_file(item, place, self.reading.leave_out)
-                    yield from ((place, test) for test in read)
-                else:
-                    message = f"a test is a mapping or a file, not {json_kind(item)}"
-                    self.reading.add(place, message)
-        else:
+        if not isinstance(tests, list | str):
             message = f"`tests` is a list or a file, not {json_kind(tests)}"
             self.reading.add(at, message)
+            return
+        for index, item in enumerate([tests] if isinstance(tests, str) else tests):
+            place = at if isinstance(tests, str) else (*at, index)
+            if isinstance(item, dict):
+                yield place, item
+            elif isinstance(item, str):
+                read = self._in_file(item, place, self.reading.leave_out)
+                yield from ((place, test) for test in read)
+            else:
+                self.reading.add(place, f"a test is a mapping or a file, not {json_kind(item)}")
 
     def _in_file(self, name: str, at: KeyPath, report: Callable[..., None]) -> list[JsonObject]:
         """The tests of a file, or of the files that a pattern matches."""
@@ -269,19 +275,22 @@ class _Config:
             return [self._variable(item, at) for item in value]
         if not isinstance(value, str):
             return value
+        if value.startswith("data:image/"):
+            return self._image({"image_url": value}, value, at)
         if not value.startswith(FILE):
             return value.removesuffix("\n")
-        contents = [self._file_text(path, value, at) for path in self._paths(value, at)]
+        paths = self._files.paths(value, at, self.reading.add)
+        contents = [self._file_text(path, value, at) for path in paths]
         # A pattern makes a value of each file; without one the name stays, which was reported.
         return contents if "*" in value and contents else contents[0] if contents else value
-
-    def _paths(self, name: str, at: KeyPath) -> list[Path]:
-        return self._files.paths(name, at, self.reading.add)
 
     def _file_text(self, path: Path, name: str, at: KeyPath) -> JsonValue:
         try:
             folder = self._files.folder.resolve()
-            text = self._contents.take(os.path.relpath(path, folder)).get("text")
+            own = os.path.relpath(path, folder)
+            text = self._contents.take(own).get("text")
+            if suffix_of(path) in _IMAGE_SUFFIXES:
+                return self._image({"path": path.name}, FILE + own, at, path.parent)
             if suffix_of(path) in {".yaml", ".yml"}:
                 return json.dumps(read_document(path).value, ensure_ascii=False)
         except AttachmentError as error:
@@ -291,6 +300,28 @@ class _Config:
             self.reading.add(at, error.message, error.hint)
             return name
         return text.strip() if isinstance(text, str) else name
+
+    def _image(self, part: JsonObject, name: str, at: KeyPath, folder: Path | None = None) -> str:
+        """Take an image for the variable of this text."""
+        try:
+            self._images[name] = part_with_bytes(part, folder)
+            if folder is not None:
+                self._images[name]["name"] = name.removeprefix(FILE)
+        except ValueError as error:
+            self.reading.add(at, str(error))
+        return name
+
+    def _shown(self, variables: JsonObject, more: JsonObject) -> JsonValue:
+        """The input of a case: the variables, or a message where some are images."""
+        images = {n: one for n, v in variables.items() if (one := self._images.get(str(v)))}
+        if not images:
+            return variables
+        more["variables"] = variables | {n: images_in([i])[0].marker for n, i in images.items()}
+        parts: list[JsonValue] = [
+            images.get(name, {"type": "text", "text": f"{name}: {plain_text(value)}"})
+            for name, value in variables.items()
+        ]
+        return [{"role": "user", "content": parts}]
 
     def _add(
         self,
@@ -330,7 +361,7 @@ class _Config:
         fields: JsonObject = {
             "id": name,
             "name": whole.get("description"),
-            "input": variables,
+            "input": self._shown(variables, more),
             "reference": checks.reference,
             "assertions": [*checks.assertions],
             "rubric": rubric,
@@ -396,6 +427,13 @@ class _PromptfooResult(CamelRecord):
     latency_ms: Finite | None = None
     cost: Finite | None = None  # in US dollars
     error: str | None = None  # why there is no answer, or why it failed
+    metadata: JsonValue = None
+
+    @property
+    def exported(self) -> JsonObject:
+        """What an export of judgekit adds; empty in a result that promptfoo made."""
+        about = self.metadata
+        return about if isinstance(about, dict) and "judgekit_run" in about else {}
 
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
@@ -410,7 +448,7 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
     reading, found = _results(document)
     reading.refuse_errors()
     has_prompts = len({result.prompt_idx for _, result in found}) > 1
-    inputs: dict[str, JsonObject] = {}
+    inputs: dict[str, JsonValue] = {}
     repeats: Counter[tuple[str, str]] = Counter()
     for at, result in found:
         case_id = f"test-{fingerprint(result.vars)[:12]}"
@@ -421,8 +459,12 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
             provider = provider.get("label") or provider.get("id")
         variant = provider if isinstance(provider, str) and provider.strip() else "unnamed"
         variant += f" prompt-{result.prompt_idx + 1}" if has_prompts else ""
+        values: JsonValue = result.vars
+        if about := result.exported:
+            case_id, variant = str(about.get("case_id")), str(about.get("variant"))
+            values = result.vars["input"] if [*result.vars] == ["input"] else values
         named: JsonObject = {"case_id": case_id, "variant": variant}
-        named["input"] = inputs.setdefault(case_id, result.vars)
+        named["input"] = inputs.setdefault(case_id, values)
         yield document.line_of(*at), named | _row(result, repeats[case_id, variant])
         repeats[case_id, variant] += 1
 
@@ -437,6 +479,8 @@ def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
     if tokens is not None:
         usage |= {"input_tokens": tokens.prompt, "output_tokens": tokens.completion}
     metadata: JsonObject = {"success": result.success, "score": result.score, "repeat": repeat}
+    if about := result.exported:  # promptfoo's score of an answer without one is 0
+        metadata |= {"success": about.get("passed"), "score": about.get("value")}
     if made is not None:
         metadata["transformed"] = True  # by promptfoo, so that no case's transform is applied again
     fields: JsonObject = {

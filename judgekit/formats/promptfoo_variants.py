@@ -96,6 +96,7 @@ _ENV = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
 _SEPARATOR = re.compile(r"^[ \t]*---[ \t]*$", re.MULTILINE)
 _LOOKS_LIKE_FILE = re.compile(r"[\w./*~-]+\.(?:txt|md|jsonl?|ya?ml|csv|j2|njk|js|ts|py)")
 _DUMPED = re.compile(r"(?<=[:\[,\s])\{\{-?([^{}|]*)\|\s*dump\s*-?\}\}")
+_IMAGE = re.compile(r"(?:data:image/[\w.+-]+;base64,)?\{\{-?\s*(\w+)\s*-?\}\}")
 _LONGEST_LABEL = 60
 _CODE, _USER, _END = "code:", "{% block user %}", "{% endblock %}"
 
@@ -128,6 +129,7 @@ class VariantReader:
     files: ConfigFiles
     certain: frozenset[str]  # the variables that every case has
     all_names: frozenset[str]
+    images: frozenset[str]  # the variables that are an image in every case
 
     def read(self, fields: JsonObject) -> PromptfooRun:
         prompts = list(self._prompts(fields.get("prompts")))
@@ -139,6 +141,10 @@ class VariantReader:
             own = str(provider.fields.get("label") or provider.id)
             for prompt in prompts if settings is not None else []:
                 if isinstance(wanted, list) and prompt.labels.isdisjoint(map(str, wanted)):
+                    continue
+                if self.images and _CODE in f"{prompt.text} {(settings or {}).get('model', _CODE)}":
+                    message = f"{own[:60]!r} is not imported: images are sent to models alone"
+                    self.reading.leave_out(provider.at, message, _OWN_PROVIDER)
                     continue
                 name = own if len(prompts) == 1 else f"{own} {prompt.name}"
                 number, unused = 1, name
@@ -235,7 +241,8 @@ class VariantReader:
         url, body = str(config.get("url") or provider.id), config.get("body")
         body = _json(body) if isinstance(body, str) else body
         response = str(config.get("transformResponse") or config.get("responseParser") or "text")
-        steps = as_steps(_RESPONSE.sub(_output_of, response))
+        reply = {"json": "JSON.parse(output)", "text": "output"}
+        steps = as_steps(_RESPONSE.sub(lambda found: reply[found[1]], response))
         method = str(config.get("method") or "POST").upper()
         headers = config.get("headers")
         try:
@@ -366,7 +373,7 @@ class VariantReader:
         """A prompt in Jinja, over `variables`: a text, or one block for each message."""
         if text.startswith(_CODE):
             return text
-        messages = _messages(text)
+        messages = _messages(text, self.images)
         if messages is None:
             template = self._jinja(text, at)
             is_template = "{{" in template or "{%" in template
@@ -390,11 +397,6 @@ class VariantReader:
 
 def _is_file(value: JsonValue) -> bool:
     return isinstance(value, str) and value.startswith(FILE)
-
-
-def _output_of(match: re.Match[str]) -> str:
-    """The reply of an endpoint as an expression over `output`."""
-    return "JSON.parse(output)" if match[1] == "json" else "output"
 
 
 def _code_name(call: JsonObject) -> str:
@@ -436,7 +438,7 @@ def _file_prompts(path: Path) -> Iterator[tuple[str, str]]:
     yield from ((part, "") for part in parts if part.strip())
 
 
-def _messages(text: str) -> list[tuple[str, str]] | None:
+def _messages(text: str, images: frozenset[str]) -> list[tuple[str, str]] | None:
     """The messages of a chat that is written as JSON or YAML; None for a text."""
     stripped = text.strip()
     if stripped[:1] in {"[", "{"} and '"role"' in stripped:
@@ -453,7 +455,7 @@ def _messages(text: str) -> list[tuple[str, str]] | None:
         return None
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
-    return [_message(item) for item in (value if isinstance(value, list) else [value])]
+    return [_message(item, images) for item in (value if isinstance(value, list) else [value])]
 
 
 def _json(text: str) -> JsonValue:
@@ -464,12 +466,23 @@ def _json(text: str) -> JsonValue:
     return value
 
 
-def _message(item: JsonValue) -> tuple[str, str]:
+def _message(item: JsonValue, images: frozenset[str]) -> tuple[str, str]:
     role, content = (item.get("role"), item.get("content")) if isinstance(item, dict) else (0, 0)
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        texts = [part for part in parts if isinstance(part, str)]
-        content = "\n".join(texts) if len(texts) == len(content) else None
+        content = "\n".join(_part(part, images) for part in content)
     if not isinstance(role, str) or not isinstance(content, str):
         raise UntranslatedError("a message that is not a role with a text")
     return role, content
+
+
+def _part(part: JsonValue, images: frozenset[str]) -> str:
+    """A part of a message; in the place of an image, the variable that is one."""
+    fields = part if isinstance(part, dict) else {}
+    if isinstance(text := fields.get("text"), str):
+        return text
+    source = fields.get("image_url", fields.get("source"))
+    address = source.get("url", source.get("data")) if isinstance(source, dict) else source
+    shown = _IMAGE.fullmatch(address) if isinstance(address, str) else None
+    if shown is None or shown[1] not in images:
+        raise UntranslatedError("a part that is no text, nor a variable with an image in each test")
+    return f"{{{{{shown[1]}}}}}"

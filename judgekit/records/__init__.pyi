@@ -80,6 +80,7 @@ from .images import (
     Image as Image,
     images_in as images_in,
     message_parts as message_parts,
+    part_with_bytes as part_with_bytes,
     show_images as show_images,
     shown_images as shown_images,
 )

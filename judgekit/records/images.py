@@ -151,7 +151,7 @@ def _with_bytes(value: JsonValue, info: ValidationInfo) -> JsonValue:
     # Who reads a file passes its folder, or None where no path may be named; in Python, images
     # are in the folder of the program.
     folder = Path.cwd() if info.context is None else info.context.get("folder")
-    return _changed(value, partial(_part_with_bytes, folder=folder))
+    return _changed(value, partial(part_with_bytes, folder=folder))
 
 
 def _with_given_bytes(value: JsonValue) -> JsonValue:
@@ -159,7 +159,7 @@ def _with_given_bytes(value: JsonValue) -> JsonValue:
 
     def with_bytes(part: JsonObject) -> JsonValue:
         try:
-            return _part_with_bytes(part, None)
+            return part_with_bytes(part, None)
         except ValueError:
             return part
 
@@ -182,7 +182,8 @@ def _address(part: JsonObject) -> str:
     return url if isinstance(url, str) else ""
 
 
-def _part_with_bytes(part: JsonObject, folder: Path | None) -> JsonValue:
+def part_with_bytes(part: JsonObject, folder: Path | None) -> JsonObject:
+    """An image part as it is kept; a path is below the folder, or an error where that is None."""
     path, name = part.get("path"), part.get("path", part.get("name"))
     content = _read(path, folder) if isinstance(path, str) else _decoded(_address(part))
     where = "an image" if name is None else f"the image {name!r}"

@@ -36,6 +36,7 @@ EXPORTS = {
     "comparisons": "--format comparison",
     "preferences.jsonl": "--format preferences",
     "analysis.json": "--format analysis",
+    "promptfoo.json": "--format promptfoo",
 }
 """Each file with the options it is exported with."""
 

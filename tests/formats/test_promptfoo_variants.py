@@ -169,7 +169,7 @@ def test_a_file_of_prompts_is_read(
         ("{{ env.KEY }}", "`env`: a prompt shows no environment variables"),
         ('[{% for m in h %}{"role": "user"}{% endfor %}]', "a chat whose JSON a template builds"),
         ("- role: x\n  {% if y %}", "a chat whose YAML"),
-        ('[{"role": "user", "content": [{"type": "image"}]}]', "not a role with a text"),
+        ('[{"role": "user", "content": [{"type": "image"}]}]', "a part that is no text"),
         ('[{"role": "wizard", "content": "x"}]', "the role `wizard`"),
         ("file://p.txt", "cannot be read"),
         ("file://p.py", "code is never run"),
