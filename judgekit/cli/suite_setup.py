@@ -54,6 +54,7 @@ from judgekit.datasets import (
     iter_output_rows,
     open_cases,
     refuse_retired,
+    repeat_of,
     rubric_path,
     scorer_name,
     suite_from_path,
@@ -364,7 +365,7 @@ def read_recorded(
     """The chosen outputs and their cases, and the variants they are of."""
     files: dict[str, Path] = {}
     unnamed: set[str] = set()
-    outputs: dict[str, dict[str, Output]] = {}
+    outputs: dict[str, dict[tuple[str, int], Output]] = {}
     cases: dict[str, Case] = {}
     rubrics: dict[tuple[str, str], Rubric] = {}
     n_without_input = n = 0
@@ -374,7 +375,7 @@ def read_recorded(
             unnamed.add(variant)
         files.setdefault(variant, source.path)
         named = output.model_copy(update={"case_id": case.id, "variant": variant})
-        outputs.setdefault(variant, {})[case.id] = named
+        outputs.setdefault(variant, {})[case.id, repeat_of(output)] = named
         if inputs.rubrics is not None:
             rubrics[case.id, variant] = inputs.rubrics[case.id, output.variant]
         # A case without --cases is described by the rows of its outputs, once for each variant.
@@ -382,6 +383,9 @@ def read_recorded(
         n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
         raise inputs.nothing_chosen()
+    if n == sum(len({case_id for case_id, _ in own}) for own in outputs.values()):
+        # A single output of a case is its first here, whichever it was where it comes from.
+        outputs = {v: {(one, 0): o for (one, _), o in own.items()} for v, own in outputs.items()}
     if n_without_input:  # the judge does not see the task
         console.note(
             f"{n_without_input} of {format_count(n, 'output')} without an input: the judge sees "

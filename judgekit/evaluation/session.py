@@ -106,7 +106,8 @@ class RecordedAnswers:
     """Outputs that were read already and are graded as they are, with the cases they answer."""
 
     cases: CaseSource
-    outputs: Mapping[str, Mapping[str, Output]]
+    # Of each variant by the case and the number of the repeat
+    outputs: Mapping[str, Mapping[tuple[str, int], Output]]
     # Whether a case without an output of a variant is left out; else it is an error of it
     has_gaps: bool
     # Variants that are named after their file, for its rows name none
@@ -117,6 +118,10 @@ class RecordedAnswers:
     rubrics: Mapping[tuple[str, str], Rubric] | None = None
     # Whether they came from a program, so that no file has their version
     is_from_memory: bool = False
+
+    @property
+    def repeats(self) -> int:
+        return 1 + max((repeat for own in self.outputs.values() for _, repeat in own), default=0)
 
 
 # How long an answer may take where neither the variant nor the suite says.
@@ -153,9 +158,11 @@ class OpenSuite:
     recorded: RecordedAnswers | None = None
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def has_answer(self, variant: str, case: Case) -> bool:
+    def has_answer(self, key: ItemKey) -> bool:
         whole = self.recorded
-        return whole is None or not whole.has_gaps or case.id in whole.outputs[variant]
+        if whole is None or not whole.has_gaps:
+            return True
+        return (key.case_id, key.repeat) in whole.outputs[key.variant]
 
     def rubric_of(self, case: Case, variant: str) -> Rubric | None:
         """The rubric an answer is judged by: its own part of it, where only some is asked."""
@@ -254,6 +261,12 @@ def open_suite(
 ) -> OpenSuite:
     """Open everything a suite names; with `recorded` its cases and outputs were chosen already."""
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else with_benchmark(suite)
+    if recorded is not None:
+        # A case has as many outputs as were read, whatever number the suite asks for.
+        least = 1 if recorded.has_gaps else loaded.settings.repeats
+        settings = loaded.settings.model_copy(update={"repeats": max(least, recorded.repeats)})
+        if settings != loaded.settings:
+            loaded = loaded.model_copy(update={"settings": settings})
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = choose_variants(expand_variants(loaded), choice.variants)
     _check_settings(loaded, execution)
