@@ -134,6 +134,8 @@ def _lost_events(sample: JsonObject) -> set[str]:
     scores = sample.get("scores")
     for score in objects_in([*scores.values()] if isinstance(scores, dict) else None):
         known |= _texts(score, "explanation")
+    error = sample.get("error")
+    known |= _texts(error if isinstance(error, dict) else {}, "message")
     events = sample.get("events")
     # Of an `.eval` file only these kinds are kept, for its events may be large.
     lost = {one for one in events if isinstance(one, str)} if isinstance(events, list) else set()
@@ -152,8 +154,9 @@ def _is_repeated(event: JsonObject, known: set[str]) -> bool:
             output = event.get("output")
             choices = objects_in(output.get("choices") if isinstance(output, dict) else None)
             answers = objects_in([one.get("message") for one in choices])
-            repeated = all(_texts(one, "id", "content") & known for one in answers)
-            return repeated and not event.get("error")
+            if error := _texts(event, "error"):
+                return error <= known
+            return all(_texts(one, "id", "content") & known for one in answers)
         case kind:
             return str(kind) in _REPEATED
 
