@@ -47,7 +47,7 @@ from judgekit.targets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.datasets import TargetKind, VariantSettings
     from judgekit.judge import Judge
@@ -119,10 +119,6 @@ class RecordedAnswers:
     # Whether they came from a program, so that no file has their version
     is_from_memory: bool = False
 
-    @property
-    def repeats(self) -> int:
-        return 1 + max((repeat for own in self.outputs.values() for _, repeat in own), default=0)
-
 
 # How long an answer may take where neither the variant nor the suite says.
 DEFAULT_TARGET_TIMEOUT_S = 60.0
@@ -159,10 +155,8 @@ class OpenSuite:
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def has_answer(self, key: ItemKey) -> bool:
-        whole = self.recorded
-        if whole is None or not whole.has_gaps:
-            return True
-        return (key.case_id, key.repeat) in whole.outputs[key.variant]
+        whole, one = self.recorded, (key.case_id, key.repeat)
+        return whole is None or not whole.has_gaps or one in whole.outputs[key.variant]
 
     def rubric_of(self, case: Case, variant: str) -> Rubric | None:
         """The rubric an answer is judged by: its own part of it, where only some is asked."""
@@ -261,12 +255,6 @@ def open_suite(
 ) -> OpenSuite:
     """Open everything a suite names; with `recorded` its cases and outputs were chosen already."""
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else with_benchmark(suite)
-    if recorded is not None:
-        # A case has as many outputs as were read, whatever number the suite asks for.
-        least = 1 if recorded.has_gaps else loaded.settings.repeats
-        settings = loaded.settings.model_copy(update={"repeats": max(least, recorded.repeats)})
-        if settings != loaded.settings:
-            loaded = loaded.model_copy(update={"settings": settings})
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = choose_variants(expand_variants(loaded), choice.variants)
     _check_settings(loaded, execution)
@@ -362,7 +350,7 @@ def _chosen_cases(
 ) -> CaseSelection:
     source = open_cases(suite) if recorded is None else recorded.cases
     if allow_scripts:
-        source = replace(source, read=partial(_with_scripts, source))
+        source = replace(source, read=partial(map, with_scripts, source))
     if recorded is not None:
         return CaseSelection(source)
     return CaseSelection(
@@ -375,10 +363,6 @@ def _chosen_cases(
         limit=choice.limit,
         where=choice.where,
     )
-
-
-def _with_scripts(source: CaseSource) -> Iterator[Case]:
-    return map(with_scripts, source)
 
 
 def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:
