@@ -86,7 +86,8 @@ class GradeInputs:
     # are left out. None judges all outputs by the whole rubric.
     rubrics: Mapping[tuple[str, str | None], Rubric] | None = None
 
-    # A run reports ids without a case; commands that examine a judge refuse them.
+    # A run reports ids without a case, and may have repeats; commands that examine a judge refuse
+    # both.
     is_lenient: bool = False
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
@@ -148,6 +149,7 @@ class GradeInputs:
                 variant=source.variant,
                 needs_input=False,
                 unmatched=skipped,
+                takes_repeats=self.is_lenient,
             ):
                 if source.stem is not None and output.variant is None:
                     output = output.model_copy(update={"variant": source.stem})  # noqa: PLW2901

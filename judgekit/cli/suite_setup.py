@@ -54,6 +54,7 @@ from judgekit.datasets import (
     iter_output_rows,
     open_cases,
     refuse_retired,
+    repeat_of,
     rubric_path,
     scorer_name,
     suite_from_path,
@@ -330,7 +331,7 @@ def _grade_run_setup(
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
     # Recorded outputs have the context that they were made with.
     changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
-    suite = suite.model_copy(update=changes)
+    suite = with_repeats_of(recorded, suite.model_copy(update=changes))
     chosen, how = selected_cases(options), execution_options(options)
     opened = open_suite(suite, chosen, how, recorded=recorded)
     store, folder = _grading_store(options)
@@ -362,9 +363,8 @@ def read_recorded(
     inputs: GradeInputs, *, is_suite: bool
 ) -> tuple[RecordedAnswers, tuple[VariantSettings, ...]]:
     """The chosen outputs and their cases, and the variants they are of."""
-    files: dict[str, Path] = {}
-    unnamed: set[str] = set()
-    outputs: dict[str, dict[str, Output]] = {}
+    files, unnamed = dict[str, Path](), set[str]()
+    outputs: dict[str, dict[tuple[str, int], Output]] = {}
     cases: dict[str, Case] = {}
     rubrics: dict[tuple[str, str], Rubric] = {}
     n_without_input = n = 0
@@ -374,7 +374,7 @@ def read_recorded(
             unnamed.add(variant)
         files.setdefault(variant, source.path)
         named = output.model_copy(update={"case_id": case.id, "variant": variant})
-        outputs.setdefault(variant, {})[case.id] = named
+        outputs.setdefault(variant, {})[case.id, repeat_of(output)] = named
         if inputs.rubrics is not None:
             rubrics[case.id, variant] = inputs.rubrics[case.id, output.variant]
         # A case without --cases is described by the rows of its outputs, once for each variant.
@@ -382,6 +382,9 @@ def read_recorded(
         n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
         raise inputs.nothing_chosen()
+    # A single output of a case is its first here, whichever it was where it comes from.
+    if n == sum(len({case_id for case_id, _ in own}) for own in outputs.values()):
+        outputs = {v: {(one, 0): o for (one, _), o in own.items()} for v, own in outputs.items()}
     if n_without_input:  # the judge does not see the task
         console.note(
             f"{n_without_input} of {format_count(n, 'output')} without an input: the judge sees "
@@ -409,6 +412,14 @@ def read_recorded(
     )
     variants = tuple(VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items())
     return recorded, variants
+
+
+def with_repeats_of(recorded: RecordedAnswers, suite: Suite) -> Suite:
+    """The suite with as many repeats as were read; it may want more of cases that it lists."""
+    n = max(1 + repeat for own in recorded.outputs.values() for _, repeat in own)
+    n = n if recorded.has_gaps else max(n, suite.settings.repeats)
+    changes = {"settings": suite.settings.model_copy(update={"repeats": n})}
+    return suite.model_copy(update=changes)
 
 
 def _same_case(known: Case | None, case: Case, path: Path) -> Case:

@@ -45,6 +45,7 @@ from .outputs import (
     read_answers as read_answers,
     read_logged_row as read_logged_row,
     read_output as read_output,
+    repeat_of as repeat_of,
     valid_output as valid_output,
 )
 from .sources import (

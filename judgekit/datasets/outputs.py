@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +63,7 @@ _JSON_COLUMNS = ("data", "usage", "trace", "metadata")
 _TEXTS = ("case_id", "variant", "run_id")
 _CONTENTS = frozenset({"text", "data", "trace", "error"})
 _OUTPUT_FIELDS = frozenset(Output.model_fields)
+_REPEAT = re.compile("[0-9]{1,2}")  # a run has at most 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +82,19 @@ def iter_case_outputs(
     variant: str | None = None,
     needs_input: bool = True,
     unmatched: list[str] | None = None,
+    takes_repeats: bool = False,
 ) -> Iterator[tuple[Case, Output]]:
     """The outputs of a file, each with the case it answers.
 
-    An id that no case has is an error, unless there is a list for such ids.
+    An id that no case has is an error, unless there is a list for such ids. A second output of a
+    case and variant is one too, unless repeats are taken and it has another `repeat`.
     """
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     # Of a benchmark: cases of the same memory that it leaves out, whose outputs are no mistake.
     objects = () if cases is None else memory_objects(cases)
     others = {key for key, _ in objects_of(objects, "test-case")}
-    for answer in _iter_wanted(path, variant):
+    for answer in _iter_wanted(path, variant, takes_repeats=takes_repeats):
         case_id = answer.output.case_id or ""
         if by_id is not None:
             if case_id not in by_id:
@@ -260,8 +264,16 @@ def _validated(
     return faults or RecordedOutput(line, output, case_fields)
 
 
-def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
-    lines: dict[tuple[str | None, str | None], int] = {}
+def repeat_of(output: Output) -> int:
+    """Which repeat a row says that it is, which in a table may be a text; without one the first."""
+    named = str(output.metadata.get("repeat", ""))
+    return int(named) if _REPEAT.fullmatch(named) else 0
+
+
+def _iter_wanted(
+    path: Path, variant: str | None, *, takes_repeats: bool
+) -> Iterator[RecordedOutput]:
+    lines: dict[tuple[str | None, str | None, int], int] = {}
     others: set[str] = set()
     for row in iter_output_rows(path):
         answer = valid_output(row, path, folder=path.parent)
@@ -271,7 +283,8 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
             others.add(str(named))
             continue
         # A row without a variant is of the one that was asked for.
-        key = (answer.output.case_id, named or variant)
+        repeat = repeat_of(answer.output) if takes_repeats else 0
+        key = (answer.output.case_id, named or variant, repeat)
         if key in lines:
             of_variant = "" if named is None else f" from variant {named!r}"
             raise DatasetError(
@@ -279,8 +292,8 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
                 path=path,
                 line=answer.line,
                 case_id=answer.output.case_id,
-                hint="give each its own `variant`, or keep one; a suite reads all of them with "
-                "`settings: {repeats: N}`",
+                hint="give each its own `variant`, or keep one; `grade` takes all of them if "
+                "each has its own `repeat`, and a suite with `settings: {repeats: N}`",
             )
         lines[key] = answer.line
         if named is None and variant is not None:

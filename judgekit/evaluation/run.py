@@ -221,18 +221,18 @@ def record_answers(
 ) -> tuple[RecordedAnswers, tuple[VariantSettings, ...]]:
     """Outputs in memory as those of a run, and their variants; `default` is the unnamed one."""
     cases: dict[str, Case] = {}
-    by_variant: dict[str, dict[str, Output]] = {}
+    by_variant: dict[str, dict[tuple[str, int], Output]] = {}
     unnamed: set[str] = set()
     for place, (case, output) in enumerate(answers):
         variant = output.variant or default
         unnamed |= {variant} if output.variant is None else set()
         own = by_variant.setdefault(variant, {})
-        if case.id in own or cases.setdefault(case.id, case) != case:
+        if (case.id, 0) in own or cases.setdefault(case.id, case) != case:
             raise InputError(
                 f"outputs[{place}]: the case {case.id!r} comes twice",
                 hint="give each output of a variant a case of its own id",
             )
-        own[case.id] = output.model_copy(update={"case_id": case.id, "variant": variant})
+        own[case.id, 0] = output.model_copy(update={"case_id": case.id, "variant": variant})
     if not cases:
         raise InputError("there are no outputs to judge")
     chosen = tuple(cases.values())

@@ -93,7 +93,7 @@ class Schedule:
     # What need not be done again
     done: ProgressLedger = field(default_factory=ProgressLedger)
     retries: Callable[[Case], int] = lambda _: 0
-    has_answer: Callable[[str, Case], bool] = lambda _, __: True
+    has_answer: Callable[[ItemKey], bool] = lambda _: True
 
     def chains(self, cases: Iterable[Case]) -> Iterator[WorkChain]:
         """Everything to be done, read as slowly as it is done."""
@@ -129,14 +129,13 @@ class Schedule:
 
     def _items(self, place: int, case: Case) -> Iterator[WorkItem]:
         for variant in self.variants:
-            if not self.has_answer(variant, case):
-                continue
             for repeat in range(self.repeats):
+                key = ItemKey(case.id, variant, repeat)
                 is_over = self.done.is_done(variant, repeat, place) and (
                     self.retries(case) == 0 or self.done.is_settled(variant, place)
                 )
-                if not is_over:
-                    yield WorkItem(ItemKey(case.id, variant, repeat), place, case)
+                if not is_over and self.has_answer(key):
+                    yield WorkItem(key, place, case)
 
 
 def check_case_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> None:

@@ -47,7 +47,7 @@ from judgekit.targets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.datasets import TargetKind, VariantSettings
     from judgekit.judge import Judge
@@ -106,7 +106,8 @@ class RecordedAnswers:
     """Outputs that were read already and are graded as they are, with the cases they answer."""
 
     cases: CaseSource
-    outputs: Mapping[str, Mapping[str, Output]]
+    # Of each variant by the case and the number of the repeat
+    outputs: Mapping[str, Mapping[tuple[str, int], Output]]
     # Whether a case without an output of a variant is left out; else it is an error of it
     has_gaps: bool
     # Variants that are named after their file, for its rows name none
@@ -153,9 +154,9 @@ class OpenSuite:
     recorded: RecordedAnswers | None = None
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def has_answer(self, variant: str, case: Case) -> bool:
-        whole = self.recorded
-        return whole is None or not whole.has_gaps or case.id in whole.outputs[variant]
+    def has_answer(self, key: ItemKey) -> bool:
+        whole, one = self.recorded, (key.case_id, key.repeat)
+        return whole is None or not whole.has_gaps or one in whole.outputs[key.variant]
 
     def rubric_of(self, case: Case, variant: str) -> Rubric | None:
         """The rubric an answer is judged by: its own part of it, where only some is asked."""
@@ -349,7 +350,7 @@ def _chosen_cases(
 ) -> CaseSelection:
     source = open_cases(suite) if recorded is None else recorded.cases
     if allow_scripts:
-        source = replace(source, read=partial(_with_scripts, source))
+        source = replace(source, read=partial(map, with_scripts, source))
     if recorded is not None:
         return CaseSelection(source)
     return CaseSelection(
@@ -362,10 +363,6 @@ def _chosen_cases(
         limit=choice.limit,
         where=choice.where,
     )
-
-
-def _with_scripts(source: CaseSource) -> Iterator[Case]:
-    return map(with_scripts, source)
 
 
 def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:

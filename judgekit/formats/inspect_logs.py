@@ -17,7 +17,7 @@ from judgekit.errors import DatasetError
 from judgekit.formats.attachments import MAX_FILE_BYTES, AttachmentError, open_zip, read_member
 from judgekit.formats.documents import ParsedDocument, parse_document
 from judgekit.formats.foreign_file import ForeignFile, map_texts
-from judgekit.formats.messages import final_text, read_messages
+from judgekit.formats.messages import final_text, objects_in, read_messages
 from judgekit.formats.rows import require_pyarrow
 from judgekit.formats.text import decode_utf8, read_text
 from judgekit.records import JsonObject
@@ -41,9 +41,13 @@ _READ = (
     "id", "epoch", "input", "choices", "target", "messages", "output", "scores", "metadata",
     "model_usage", "total_time", "error", "limit", "uuid", "attachments",
 )  # fmt: skip
+# Events that only repeat other parts of a sample, or that divide the others into groups.
+_REPEATED = frozenset({
+    "sample_init", "sample_limit", "error", "state", "store", "step", "span_begin", "span_end",
+    "anchor",
+})  # fmt: skip
 # What a run leaves behind besides. The names are listed once, and not for every sample.
 _UNREAD = {
-    "events": "the trace is made of the sample's messages",
     "store": "it is the state of the program that was evaluated",
     "files": "they were copied into a sandbox, which is gone",
     "setup": "it is code, which is never run from a file of data",
@@ -77,6 +81,7 @@ def read_log_archive(path: Path) -> ParsedDocument:
             sample = _member(archive, name, path)
             # Of the rest only that it is there, which is listed.
             unread: JsonObject = {n: bool(sample[n]) for n in _UNREAD if n in sample}
+            unread["events"] = [*_lost_events(sample)]
             samples.append({**{n: sample[n] for n in _READ if n in sample}, **unread})
     return ParsedDocument(path, {**log, "samples": samples})
 
@@ -120,6 +125,46 @@ def _zstd_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return content
 
 
+def _lost_events(sample: JsonObject) -> set[str]:
+    """The kinds of events that say what no other part of the sample does."""
+    known: set[str] = set()
+    for message in objects_in(sample.get("messages")):
+        known |= _texts(message, "id", "tool_call_id", "content")
+    # The answer of a model that a scorer asked is the explanation of its score.
+    scores = sample.get("scores")
+    for score in objects_in([*scores.values()] if isinstance(scores, dict) else None):
+        known |= _texts(score, "explanation")
+    error = sample.get("error")
+    known |= _texts(error if isinstance(error, dict) else {}, "message")
+    events = sample.get("events")
+    # Of an `.eval` file only these kinds are kept, for its events may be large.
+    lost = {one for one in events if isinstance(one, str)} if isinstance(events, list) else set()
+    return lost | {
+        str(event.get("event")) for event in objects_in(events) if not _is_repeated(event, known)
+    }
+
+
+def _is_repeated(event: JsonObject, known: set[str]) -> bool:
+    match event.get("event"):
+        case "tool":
+            return bool(_texts(event, "id") & known)
+        case "score":
+            return not event.get("intermediate")
+        case "model":
+            output = event.get("output")
+            choices = objects_in(output.get("choices") if isinstance(output, dict) else None)
+            answers = objects_in([one.get("message") for one in choices])
+            if error := _texts(event, "error"):
+                return error <= known
+            return all(_texts(one, "id", "content") & known for one in answers)
+        case kind:
+            return str(kind) in _REPEATED
+
+
+def _texts(fields: JsonObject, *names: str) -> set[str]:
+    return {value for name in names if isinstance(value := fields.get(name), str) and value}
+
+
 def read_inspect_log(document: ParsedDocument) -> ForeignFile:
     """The samples as cases, each epoch as an output, each score as a label of its scorer."""
     return _Log(document).read()
@@ -137,6 +182,7 @@ class _Log:
         epochs = config.get("epochs") if isinstance(config, dict) else None
         self._has_epochs = isinstance(epochs, int) and epochs > 1
         self._lost: Counter[str] = Counter()
+        self._lost_kinds: set[str] = set()
 
     def read(self) -> ForeignFile:
         reading = self.reading
@@ -157,11 +203,16 @@ class _Log:
         reading.outputs.sort(key=lambda one: int(str(one[1].get("repeat", 0))))
         for name, n in self._lost.items():
             of = f"{n} sample{'' if n == 1 else 's'}"
-            reading.leave_out(("samples",), f"`{name}` of {of} is not imported: {_UNREAD[name]}")
+            kinds = f"no message says what these do: {', '.join(sorted(self._lost_kinds))}"
+            reason = _UNREAD.get(name, kinds)
+            reading.leave_out(("samples",), f"`{name}` of {of} is not imported: {reason}")
         return reading
 
     def _take(self, raw: JsonObject, at: KeyPath) -> None:
         self._lost.update(name for name in _UNREAD if raw.get(name))
+        if kinds := _lost_events(raw):
+            self._lost["events"] += 1
+            self._lost_kinds |= kinds
         sample = self._resolved({name: raw[name] for name in _READ if name in raw}, at)
         case_id, epoch = str(sample["id"]), sample.get("epoch")
         target = sample.get("target")

@@ -73,7 +73,7 @@ def asked_of(value: JsonValue) -> JsonValue:
         return value
     bare: list[JsonValue] = [
         {name: each for name, each in one.items() if name not in _ABOUT_MESSAGE}
-        for one in _objects(messages)
+        for one in objects_in(messages)
     ]
     only = bare[0] if len(bare) == 1 and isinstance(bare[0], dict) else {}
     is_text = only.keys() == {"role", "content"} and only["role"] in ("user", "human")
@@ -153,15 +153,15 @@ def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
     parts = decode_value(message.get("parts", message.get("content")))
     if parts is None and isinstance(listed := message.get("contents"), list):
         # OpenInference writes each part under a name of its own.
-        parts = [part.get("message_content", part) for part in _objects(listed)]
+        parts = [part.get("message_content", part) for part in objects_in(listed)]
     # Anthropic puts results into the parts of a message, the others into its content.
-    if role in _TOOL_ROLES and not any(p.get("type") in _RESULTS for p in _objects(parts)):
+    if role in _TOOL_ROLES and not any(p.get("type") in _RESULTS for p in objects_in(parts)):
         events = [_result(message, parts, ("tool_call_id", "toolCallId", "id"))]
     elif isinstance(parts, list):
         events = _part_events(role, parts)
     else:
         events = [_message(role, parts)] if parts not in (None, "") else []
-    events += [_call(call) for call in _objects(decode_value(message.get("tool_calls")))]
+    events += [_call(call) for call in objects_in(decode_value(message.get("tool_calls")))]
     reason = message.get("finish_reason")
     if isinstance(reason, str) and events:
         events[0]["finish_reason"] = reason
@@ -238,7 +238,7 @@ def _text_of(part: JsonValue) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _objects(value: JsonValue) -> list[RawEvent]:
+def objects_in(value: JsonValue) -> list[RawEvent]:
     items = value if isinstance(value, list) else []
     return [item for item in items if isinstance(item, dict)]
 

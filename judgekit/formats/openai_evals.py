@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from functools import partial
@@ -83,22 +85,23 @@ _OPERATIONS = {"eq": "equals", "ne": "not-equals", "like": "contains", "ilike": 
 _METRICS: Mapping[str, JsonObject] = {
     "bleu": {"type": "bleu"},
     "cosine": {"type": "similar"},
+    "gleu": {"type": "gleu"},
     "meteor": {"type": "meteor"},
     "rouge_l": {"type": "rouge-l"},
     **{f"rouge_{n}": {"type": "rouge-n", "n": n} for n in range(1, 6)},
 }
 
-# Similar measures give other numbers, and a threshold would then mean something else.
-_NO_METRICS = frozenset({"fuzzy_match", "gleu"})
+# OpenAI names the library, rapidfuzz, and none of its ten measures. They give other numbers, and a
+# threshold would then mean something else.
+_UNDEFINED = "fuzzy_match"
 
 # A grader may check any template; an assertion can check only the output itself, or a part of it.
 _OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_(?:text|json\.([\w.]+))\s*\}\}\s*")
 _REFERENCES = ("reference_answer", "reference", "ideal", "expected", "expected_output", "answer")
 _PLACEHOLDER = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
-_NUMBER = r"\d+(?:\.\d+)?"
 
-# A weight may stand before or behind its grader: `0.7 * a` or `a * 0.7`.
-_TERM = re.compile(rf"\s*(?:({_NUMBER})\s*\*\s*)?([A-Za-z_]\w*)(?:\s*\*\s*({_NUMBER}))?\s*")
+# What of a formula is multiplied with no grader; no grader can be called so.
+_CONSTANT = ""
 
 # Real files nest graders once or twice; deeper nesting is meant to exhaust a reader.
 _MAX_DEPTH = 5
@@ -241,9 +244,9 @@ def _add_assertion(
         found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
         return
     name, measure = grader.evaluation_metric[:40], _METRICS.get(grader.evaluation_metric)
-    if name in _NO_METRICS:
-        message = f"the measure {name!r} has no counterpart here"
-        found.add((*at, "evaluation_metric"), message, "use bleu or rouge_l")
+    if name == _UNDEFINED:
+        message = f"the measure {name!r} is not defined by OpenAI's documentation"
+        found.add((*at, "evaluation_metric"), message, "use gleu or rouge_l")
     elif measure is None:
         remedy = suggest_name(name, _METRICS)
         found.add((*at, "evaluation_metric"), f"no measure is called {name!r}", remedy)
@@ -334,13 +337,35 @@ def _take_all(
 
 
 def _weights(formula: str) -> dict[str, float] | None:
-    weights: dict[str, float] = {}
-    for term in formula.split("+"):
-        match = _TERM.fullmatch(term)
-        if match is None or (match.group(1) and match.group(3)) or match.group(2) in weights:
-            return None
-        weights[match.group(2)] = float(match.group(1) or match.group(3) or 1)
+    """The weight of each grader in a formula that is a weighted sum; None for any other."""
+    try:
+        weights = _linear(ast.parse(formula.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, ArithmeticError):
+        return None
+    if _CONSTANT in weights or any(not 0 <= weight < math.inf for weight in weights.values()):
+        return None
     return weights
+
+
+def _linear(node: ast.expr) -> dict[str, float]:
+    """The factor of each name, and of the constant; a ValueError where it is no sum of these."""
+    match node:
+        case ast.Name(name):
+            return {name: 1.0}
+        case ast.Constant(int() | float() as number) if type(number) is not bool:
+            return {_CONSTANT: float(number)}
+        case ast.BinOp(left, ast.Add(), right):
+            one, other = _linear(left), _linear(right)
+            return {name: one.get(name, 0) + other.get(name, 0) for name in one | other}
+        case ast.BinOp(left, ast.Mult() | ast.Div() as operator, right):
+            one, other = _linear(left), _linear(right)
+            if isinstance(operator, ast.Mult) and one.keys() == {_CONSTANT}:
+                one, other = other, one
+            if other.keys() == {_CONSTANT}:
+                by = other[_CONSTANT]
+                factor = by if isinstance(operator, ast.Mult) else 1 / by
+                return {name: value * factor for name, value in one.items()}
+    raise ValueError("no weighted sum")
 
 
 class _MessageSample(SnakeRecord):

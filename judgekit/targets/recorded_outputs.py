@@ -106,14 +106,14 @@ class RecordedTarget:
 
 
 class GivenTarget:
-    """Answers with outputs that were read already, one for each case."""
+    """Answers with outputs that were read already, by the case and the number of the repeat."""
 
-    def __init__(self, variant: str, outputs: Mapping[str, Output]) -> None:
+    def __init__(self, variant: str, outputs: Mapping[tuple[str, int], Output]) -> None:
         self.id = variant
         self._outputs = outputs
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
-        output = self._outputs.get(case.id) if repeat == 0 else None
+        output = self._outputs.get((case.id, repeat))
         if output is None:
             message = f"no output of {self.id!r} was recorded for it"
             return _failed(TargetCall(case, self.id), "not_recorded", message)

@@ -205,7 +205,7 @@ async def _prepared(
         suite.model_copy(update={"variants": (alone,), "context": None}),
         Choice(),
         ExecutionOptions(cache=cache, allow_scripts=True),
-        recorded=RecordedAnswers(one, {variant: {case.id: output}}, has_gaps=False),
+        recorded=RecordedAnswers(one, {variant: {(case.id, 0): output}}, has_gaps=False),
     )
     try:
         as_run = opened.plans.as_run(case)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -149,3 +149,21 @@ def test_a_variant_that_is_not_in_the_file_is_refused_with_those_that_are(bench:
     assert ran.code == 2
     assert "holds no outputs of 'v9'" in ran.err
     assert "it has outputs of v1" in ran.err
+
+
+@pytest.mark.parametrize(
+    "own", [{"repeat": 1}, {"repeat": "1"}, {}, {"repeat": 100}, {"repeat": 0}]
+)
+def test_outputs_with_a_repeat_of_their_own_are_repeats(bench: Bench, own: dict[str, Any]) -> None:
+    """What is no number of a repeat says nothing of them: the case is there twice."""
+    rows = [output("a", text="Yes.", repeat=0), output("a", text="No.", **own), output("b")]
+    bench.write("outputs.jsonl", *rows)
+    with OpenAILikeServer(GOOD) as server:
+        ran = bench.grade(server, "--json")
+    if own.get("repeat") not in {1, "1"}:
+        assert (ran.code, server.n_requests) == (2, 0)
+        assert "case 'a': a second output for the same case; the first is in line 1" in ran.err
+        return
+    assert server.n_requests == 6  # two criteria each
+    # The case that has one output of two is not an error of the other.
+    assert (ran.code, ran.json["summary"]["variants"][0]["n_errors"]) == (0, 0)

@@ -55,6 +55,24 @@ def test_questions_to_a_model_are_criteria() -> None:
     assert (care.weight, care.required) == (0.75, False)
 
 
+@pytest.mark.parametrize(
+    ("formula", "weights"),
+    [
+        ("(a + b) / 2", [0.5, 0.5]),
+        ("0.25 * (a + 3 * b)", [0.25, 0.75]),
+        ("a * 0.7 + b * 0.3", [0.7, 0.3]),
+        ("2 * a * 3 + b + b", [6, 2]),
+    ],
+)
+def test_a_sum_of_several_graders_gives_their_weights(
+    tmp_path: Path, formula: str, weights: list[float]
+) -> None:
+    grader = multi(formula, a=check(), b=measure(evaluation_metric="gleu"))
+    checks = read_graders(write(tmp_path, {"testing_criteria": [grader]})).assertions
+    assert [one["type"] for one in checks] == ["equals", "gleu"]
+    assert [one["weight"] for one in checks] == weights
+
+
 def test_an_evaluation_lists_its_graders(tmp_path: Path) -> None:
     found = read_graders(write(tmp_path, {"testing_criteria": [check(operation="ne")]}))
     assert (found.assertions[0]["type"], found.rubric) == ("not-equals", None)
@@ -82,15 +100,24 @@ def test_criteria_without_any_weight_count_alike(tmp_path: Path) -> None:
         ({"input": "x"}, "no grader is of the type 'None'"),
         (check(input="{{item.answer}}"), "`input` must be {{sample.output_text}}"),
         (check(operation="is"), "`operation` must be 'eq'"),
-        (measure(evaluation_metric="gleu"), "'gleu' has no counterpart here; use bleu"),
+        (measure(evaluation_metric="fuzzy_match"),
+         "'fuzzy_match' is not defined by OpenAI's documentation; use gleu"),
         (measure(evaluation_metric="blue"), "no measure is called 'blue'"),
         (measure(pass_threshold=None), "needs a `pass_threshold` on [0, 1]"),
         (measure(pass_threshold=5), "needs a `pass_threshold` on [0, 1]"),
         (ask(range=[5, 1]), "makes no criterion"),
         (ask(pass_threshold=7), "makes no criterion"),
         (multi("a * b", a=check()), "read only as a weighted sum"),
-        (multi("2 * a * 3", a=check()), "read only as a weighted sum"),
-        (multi("a + a", a=check()), "read only as a weighted sum"),
+        (multi("a - b", a=check(), b=check()), "read only as a weighted sum"),
+        (multi("a + 1", a=check()), "read only as a weighted sum"),
+        (multi("1 / a", a=check()), "read only as a weighted sum"),
+        (multi("a / 0", a=check()), "read only as a weighted sum"),
+        (multi("a * 1e999", a=check()), "read only as a weighted sum"),
+        (multi("True * a", a=check()), "read only as a weighted sum"),
+        (multi("max(a, b)", a=check(), b=check()), "read only as a weighted sum"),
+        (multi("(" * 999 + "a" + ")" * 999, a=check()), "read only as a weighted sum"),
+        (multi("-" * 99_999 + "a", a=check()), "read only as a weighted sum"),
+        (multi("a" + " + a" * 9_999, a=check()), "read only as a weighted sum"),
         (multi("a + b", a=check()), "names 'b', and no grader is called so"),
         (multi("a", a=3), "must be a mapping of fields"),
         (multi("a", a=multi("a", a=multi("a", a=multi("a", a=multi("a", a=multi("a")))))),

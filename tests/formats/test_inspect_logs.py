@@ -52,7 +52,14 @@ def _sample(name: str | int = "one", epoch: int = 1, **fields: Any) -> dict[str,
         "model_usage": {MODEL: usage, "openai/grader": {"input_tokens": 99}},
         "total_time": 1.5,
         "uuid": "u1",
-        "events": [{"event": "state"}],
+        "events": [
+            {"event": "span_begin"},
+            {"event": "state"},
+            {"event": "model", "output": {"choices": choices}},
+            {"event": "tool", "id": "c1"},
+            {"event": "model", "output": {"choices": [{"message": {"content": "It is 2."}}]}},
+            {"event": "score", "score": {"value": "C"}},
+        ],
         "attachments": {LONG: "What is 1 + 1?"},
         **fields,
     }
@@ -123,12 +130,30 @@ def test_no_name_of_a_model_reaches_what_a_judge_is_shown(tmp_path: Path) -> Non
     assert MODEL not in json.dumps([case.to_json(), shown])
 
 
+@pytest.mark.parametrize("suffix", [".json", ".eval"])
+def test_only_events_that_nothing_else_holds_are_listed(tmp_path: Path, suffix: str) -> None:
+    lost = [
+        {"event": "model", "output": {"choices": [{"message": {"id": "m9", "content": "Hm."}}]}},
+        {"event": "tool", "id": ["c9"]},
+        {"event": "score", "intermediate": True},
+        {"event": "approval"},
+    ]
+    for events in ([], lost):
+        sample = _sample("two", events=[*_sample()["events"], *events])
+        path = _write(tmp_path / f"log{suffix}", _log(_sample(), sample))
+        listed = [one.message for one in validate_path(path) if "`events`" in one.message]
+        kinds = "approval, model, score, tool"
+        message = f"`events` of 1 sample is not imported: no message says what these do: {kinds}"
+        assert listed == ([message] if events else [])
+
+
 def test_what_is_left_out_is_listed_by_name_and_line(tmp_path: Path) -> None:
-    path = _write(tmp_path / "log.json", _log(_sample(), _sample("two"), status="error"))
+    samples = [_sample(name, store={"n": 1}) for name in ("one", "two")]
+    path = _write(tmp_path / "log.json", _log(*samples, status="error"))
     problems = {one.message.split("`")[1] if "`" in one.message else "": one for one in
                 validate_path(path)}  # fmt: skip
-    assert problems["events"].severity == "left_out"
-    assert problems["events"].message.startswith("`events` of 2 samples is not imported")
+    assert problems["store"].severity == "left_out"
+    assert problems["store"].message.startswith("`store` of 2 samples is not imported")
     assert problems["grader"].line is not None
     assert "ended as 'error'" in problems[""].message
 
