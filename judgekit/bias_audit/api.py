@@ -47,7 +47,7 @@ from judgekit.evaluation import (
     judge_plan_fields,
     judge_usage,
 )
-from judgekit.judge import gather_in_order, synchronous
+from judgekit.judge import Judge, gather_in_order, synchronous
 from judgekit.models import RecordedModel
 from judgekit.records import FATAL_FAILURE_KINDS, PreferenceFailure, Verdict
 
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from judgekit.bias_audit.probe import PairAnswers, Probe, ProbeQuestion
-    from judgekit.judge import Judge
     from judgekit.records import Case, JudgeFailure, Judgment, Output, Rubric
 
     ProbeAnswer: TypeAlias = Verdict | PairAnswers

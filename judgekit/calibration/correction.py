@@ -20,7 +20,7 @@ from judgekit.calibration.items import (
     mean_rating,
     shared_clusters,
 )
-from judgekit.stats.correction import corrected_mean
+from judgekit.stats.correction import CorrectedMean, LabelsAre, corrected_mean
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.power import labels_for_ppi
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from judgekit.calibration.inputs import CalibrationOptions, OutputKey
     from judgekit.calibration.items import AlignedItems, JudgedItem
-    from judgekit.stats.correction import CorrectedMean, LabelsAre
     from judgekit.stats.ppi import LamTuning
 
 # A deviation needs two labels.

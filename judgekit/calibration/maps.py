@@ -13,7 +13,7 @@ import numpy as np
 
 from judgekit.calibration.agreement import scale_agreement
 from judgekit.calibration.confidence import cluster_folds
-from judgekit.calibration.items import NO_ORDER, clustered_mean
+from judgekit.calibration.items import NO_ORDER, AlignedItems, clustered_mean
 from judgekit.calibration.join import pool_criteria
 from judgekit.errors import NotEnoughDataError
 from judgekit.fingerprint import fingerprint
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from judgekit.calibration.inputs import CalibrationOptions, OutputKey
-    from judgekit.calibration.items import AlignedItems
     from judgekit.records import CalibratedPanel, Criterion, MapMethod, PassMarks, Rubric
     from judgekit.stats.calibration import FittedMap
     from judgekit.stats.estimate import Estimate

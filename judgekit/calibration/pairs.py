@@ -25,7 +25,7 @@ from judgekit.calibration.join import (
     cluster_of,
     labels_by_place,
 )
-from judgekit.records import WINNER_POINTS
+from judgekit.records import WINNER_POINTS, Winner
 from judgekit.stats.agreement import cohen_kappa
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     )
     from judgekit.datasets import LocatedLabel
     from judgekit.errors import DatasetError
-    from judgekit.records import Winner
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.datasets import expand_variants
+from judgekit.datasets import Suite, expand_variants
 from judgekit.errors import (
     ApprovalRefusedError,
     InputError,
@@ -32,7 +32,6 @@ from judgekit.targets import TargetPrompt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.datasets import Suite
     from judgekit.evaluation.comparison_result import ComparisonDecision
     from judgekit.records import (
         ComparedSide,

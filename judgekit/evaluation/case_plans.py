@@ -26,7 +26,7 @@ from judgekit.assertions import (
     script_entries,
     similar_entry,
 )
-from judgekit.datasets import load_rubric, scorer_name, shipped_rubrics
+from judgekit.datasets import Suite, load_rubric, scorer_name, shipped_rubrics
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
-    from judgekit.datasets import Suite
     from judgekit.evaluation.judges import SuiteJudges
     from judgekit.models import Embeddings
     from judgekit.records import Case, Criterion, CriterionNeed, JsonObject, Rubric

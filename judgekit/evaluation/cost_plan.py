@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.judge import Panel
 from judgekit.models import Connection, count_messages
-from judgekit.models.request import IMAGE_TOKENS
+from judgekit.models.request import IMAGE_TOKENS, ModelReply, ModelRequest
 from judgekit.records import Case, Output, Rubric, Usage
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation.pairing import OutputPair, QuestionChoice
     from judgekit.judge import Judge
-    from judgekit.models.request import ModelReply, ModelRequest
 
 Sufficiency = Literal["at_most", "likely", "short"]
 """Whether a cost limit suffices in any case, likely, or likely not."""

@@ -16,7 +16,7 @@ from pydantic import Field
 from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
-from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.outcome import Outcome, conclude_result
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from judgekit.evaluation.outcome import Outcome
     from judgekit.records import CaseResult, FindingSeverity, FindingType, Output, RunInfo
     from judgekit.store import RunStore
 

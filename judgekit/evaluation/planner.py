@@ -33,13 +33,12 @@ from judgekit.evaluation.suite_plan import (
 from judgekit.judge import HEURISTIC, resolve_suite_model
 from judgekit.models import Connection, connect
 from judgekit.records import Case, Output, Rubric, RunInfo, TraceEvent
-from judgekit.targets import is_code
+from judgekit.targets import PromptTarget, is_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from judgekit.store import RunStore
-    from judgekit.targets import PromptTarget
 
 # So many cases are worked through; of more a sample of this size, scaled up.
 _MOST_CASES = 2_000

@@ -23,7 +23,7 @@ from judgekit.datasets import (
 from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation.completion import complete_run
 from judgekit.evaluation.findings import CaseTally, ObservedRuns
-from judgekit.evaluation.gate import check_gate
+from judgekit.evaluation.gate import GateResult, check_gate
 from judgekit.evaluation.judges import (
     ExecutionOptions,
     calibration_of_run,
@@ -40,8 +40,8 @@ from judgekit.evaluation.runner import (
     prepare_run,
     run_suite,
 )
-from judgekit.evaluation.session import RecordedAnswers, Session, open_suite
-from judgekit.evaluation.summary import RunTally
+from judgekit.evaluation.session import Choice, RecordedAnswers, Session, open_suite
+from judgekit.evaluation.summary import RunSummary, RunTally
 from judgekit.formats import memory_rows
 from judgekit.judge import synchronous
 from judgekit.presentable import Presentable
@@ -52,9 +52,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from judgekit.datasets import CaseOutput, Gate, Suite
-    from judgekit.evaluation.gate import GateResult
-    from judgekit.evaluation.session import Choice, OpenSuite
-    from judgekit.evaluation.summary import RunSummary
     from judgekit.models.cache import ReplyCache
     from judgekit.records import JudgeFailure, Judgment, Occurrence, Rubric, RunStatus, Verdict
 
@@ -160,7 +157,8 @@ async def evaluate(
                 opened, opened_store, begun, now=current.now(), notes=notes, triggered_by=trigger
             )
             _check_calibrated(opened.suite.gate, info)
-            ended = await _run(opened, opened_store, info, current, begun)
+            await check_keys(opened, opened_store, begun)
+            ended = await run_suite(opened, opened_store, info, current, resumed=begun is not None)
         run = Run(ended, opened_store, owns_store=opened_store is not store)
         for problem in await _complete(run, loaded, current.now()):
             # Without a session nothing else would show it.
@@ -260,13 +258,6 @@ async def _complete(run: Run, suite: Suite, at: datetime) -> tuple[str, ...]:
     summary = run.summary(watch=failures.take)
     gate = run.gate(summary)
     return (await complete_run(suite, run.store, summary, gate, failures, at=at)).problems
-
-
-async def _run(
-    opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, begun: RunInfo | None
-) -> RunInfo:
-    await check_keys(opened, store, begun)
-    return await run_suite(opened, store, run, session, resumed=begun is not None)
 
 
 def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:

@@ -33,9 +33,9 @@ from judgekit.evaluation.judges import (
     resolve_calibration,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import Panel, resolve_suite_model, suite_template_folders
+from judgekit.judge import Judge, Panel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
-from judgekit.models.cache import DiskCache
+from judgekit.models.cache import DiskCache, ReplyCache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
 from judgekit.targets import (
     ContextFiller,
@@ -47,12 +47,10 @@ from judgekit.targets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judgekit.datasets import TargetKind, VariantSettings
-    from judgekit.judge import Judge
     from judgekit.models import Connection, Embeddings
-    from judgekit.models.cache import ReplyCache
     from judgekit.records import Case, CaseResult, ItemKey, JsonObject, Output, Rubric
     from judgekit.targets import Target
 
@@ -349,7 +347,7 @@ def _chosen_cases(
 ) -> CaseSelection:
     source = open_cases(suite) if recorded is None else recorded.cases
     if allow_scripts:
-        source = replace(source, read=partial(_with_scripts, source))
+        source = replace(source, read=partial(map, with_scripts, source))
     if recorded is not None:
         return CaseSelection(source)
     return CaseSelection(
@@ -362,10 +360,6 @@ def _chosen_cases(
         limit=choice.limit,
         where=choice.where,
     )
-
-
-def _with_scripts(source: CaseSource) -> Iterator[Case]:
-    return map(with_scripts, source)
 
 
 def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:

@@ -11,7 +11,7 @@ import numpy as np
 from judgekit.calibration import clustered_estimate, clustered_mean, estimate_or_undefined
 from judgekit.presentable import Presentable
 from judgekit.stats.agreement import cohen_kappa
-from judgekit.stats.estimate import cluster_means, undefined_estimate
+from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
 from judgekit.stats.paired import VALUE_STEP, bounded_difference, paired_difference
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from judgekit.calibration import AlignedItems, OutputKey
     from judgekit.evaluation import JudgeUsage
     from judgekit.records import Rubric
-    from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
 
     _ItemKey = tuple[OutputKey, str]

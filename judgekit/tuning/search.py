@@ -22,7 +22,7 @@ from judgekit.bias_audit import (
     total_spent,
 )
 from judgekit.calibration import LabelCoverage, OutputKey, cover_outputs
-from judgekit.datasets import locate_labels, read_labels
+from judgekit.datasets import LocatedLabel, locate_labels, read_labels
 from judgekit.errors import InputError, NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
     JudgePlan,
@@ -30,9 +30,9 @@ from judgekit.evaluation import (
     estimate_judge_reply_tokens,
     judge_plan_fields,
 )
-from judgekit.judge import gather_in_order, synchronous
+from judgekit.judge import Judge, gather_in_order, synchronous
 from judgekit.models import RecordedModel
-from judgekit.records import Verdict
+from judgekit.records import Case, JsonObject, Label, Output, Rubric, Verdict
 from judgekit.tuning.inputs import (
     ExamplePool,
     TuneOptions,
@@ -58,9 +58,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.calibration import AlignedItems, LabelledShare
-    from judgekit.datasets import LocatedLabel
-    from judgekit.judge import Judge
-    from judgekit.records import Case, JsonObject, Label, Output, Rubric
     from judgekit.tuning.inputs import Candidate, LabelledOutputs, Split
 
     Labels = Path | str | Iterable[Label | Mapping[str, JsonValue]]

@@ -28,9 +28,9 @@ from judgekit.evaluation import (
     open_suite,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import portable_judge_name
+from judgekit.judge import Judge, portable_judge_name
 from judgekit.models import RECORDED_PREFIX, count_messages
-from judgekit.models.request import IMAGE_TOKENS
+from judgekit.models.request import IMAGE_TOKENS, ModelRequest
 from judgekit.records import CaseSource, Output, Record, total_cost
 from judgekit.report import PASS_TONES, message, numbers
 from judgekit.scoring import conclude
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.datasets import Suite
-    from judgekit.judge import Judge
-    from judgekit.models.request import ModelRequest
     from judgekit.records import Case, JsonObject, Rubric, Verdict
 
 _MOST_CASES = 1000
