@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass
 from heapq import nsmallest
 from math import ceil, floor, isnan, nan, sqrt
@@ -28,8 +29,6 @@ from judgekit.stats.quantiles import normal_quantile, t_quantile
 from judgekit.stats.rogan_gladen import allocate_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from judgekit.calibration.inputs import CalibrationOptions, OutputKey
     from judgekit.calibration.items import AlignedItems, JudgedItem
     from judgekit.stats.ppi import LamTuning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, nan
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,8 +30,6 @@ from judgekit.records import WINNER_POINTS, Winner
 from judgekit.stats.agreement import cohen_kappa
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-
     from judgekit.calibration.inputs import (
         CalibrationOptions,
         MatchedLabel,
@@ -192,8 +191,6 @@ class PairOrders:
 
 
 class _PairVerdicts(NamedTuple):
-    """The label of a pair, and each order's verdict on it."""
-
     label: Winner
     ab: Winner | None
     ba: Winner | None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from math import fsum, isnan, nan
 from pathlib import Path
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from judgekit.calibration.agreement import (
@@ -48,8 +49,6 @@ from judgekit.records import CalibratedPanel, Calibration, Dataset, JsonObject, 
 from judgekit.stats.paired import paired_proportions
 
 if TYPE_CHECKING:
-    from types import UnionType
-
     from pydantic import JsonValue
 
     from judgekit.calibration.breakdown import Disagreement, Grouping, LabelSuggestion, Segment

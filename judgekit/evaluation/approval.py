@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,8 +31,6 @@ from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from judgekit.evaluation.comparison_result import ComparisonDecision
     from judgekit.records import (
         ComparedSide,

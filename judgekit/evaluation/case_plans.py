@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -32,8 +33,6 @@ from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
     from judgekit.evaluation.judges import SuiteJudges
     from judgekit.models import Embeddings

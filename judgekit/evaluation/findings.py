@@ -286,8 +286,6 @@ class _Followed:
 
 
 class _Mark(NamedTuple):
-    """A run or a user, and when."""
-
     name: str
     at: datetime
 
@@ -431,7 +429,6 @@ _FORMS = frozenset({"html", "json", "sql", "xml"})
 
 
 def _type(answer: Outcome, criteria: Sequence[str], rubric: Rubric | None) -> FindingType:
-    """What went wrong: by rules first, then by what a failed criterion is about."""
     output = answer.result.output
     if output.error is not None:
         return _OF_ERRORS.get(output.error_kind or "", "crash")

@@ -480,7 +480,6 @@ def _about(judgment: Judgment) -> JsonObject:
 
 
 def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None:
-    """The question a label answers; None where it was not asked."""
     label = placed.label
     found = [
         item

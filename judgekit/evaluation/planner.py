@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -36,8 +37,6 @@ from judgekit.records import Case, Output, Rubric, RunInfo, TraceEvent
 from judgekit.targets import PromptTarget, is_code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from judgekit.store import RunStore
 
 # So many cases are worked through; of more a sample of this size, scaled up.
@@ -138,8 +137,6 @@ def _has_its_measure(opened: OpenSuite, store: RunStore, learned: EarlierRunStat
 
 @dataclass(slots=True)
 class _Answers:
-    """The answers of one variant, as they are counted."""
-
     settings: VariantSettings
     n_answers: int = 0
     n_known: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import fsum, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
@@ -20,8 +21,6 @@ from judgekit.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from judgekit.evaluation.judges import JudgeUsage
     from judgekit.stats.estimate import Estimate
 

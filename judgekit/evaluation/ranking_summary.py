@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import combinations
 from math import ceil, comb, fsum, isnan, nan, sqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
@@ -33,9 +35,6 @@ from judgekit.stats.intervals import clustered_proportion, mean
 from judgekit.stats.power import sample_size_paired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
     from judgekit.evaluation.strengths import SignificantOrder, Strengths
 
 _STRATA = {name: place for place, name in enumerate(get_args(CaseStratum))}

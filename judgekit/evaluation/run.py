@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import cache as remembered
@@ -49,8 +50,6 @@ from judgekit.records import OUTPUTS_TAG, Case, CaseResult, CaseSource, Output, 
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from judgekit.datasets import CaseOutput, Gate, Suite
     from judgekit.models.cache import ReplyCache
     from judgekit.records import JudgeFailure, Judgment, Occurrence, Rubric, RunStatus, Verdict
@@ -245,7 +244,6 @@ def record_answers(
 
 
 def _agent_run(recorded: RecordedAnswers | None) -> str | None:
-    """The agent run that an only output came from."""
     if recorded is None:
         return None
     every = [output for of_variant in recorded.outputs.values() for output in of_variant.values()]

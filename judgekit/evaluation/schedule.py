@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
@@ -16,8 +17,6 @@ from judgekit.records import ItemKey, VariantVersion, config_part, name_text, re
 from judgekit.targets import RecordedTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from judgekit.datasets import SuiteGroup
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import JudgePanel

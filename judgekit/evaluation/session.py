@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -47,8 +48,6 @@ from judgekit.targets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from judgekit.datasets import TargetKind, VariantSettings
     from judgekit.models import Connection, Embeddings
     from judgekit.records import Case, CaseResult, ItemKey, JsonObject, Output, Rubric
@@ -376,8 +375,6 @@ def price_table(suite: Suite) -> PriceTable:
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """With what targets are opened."""
-
     suite: Suite
     execution: ExecutionOptions
     cache: ReplyCache | None
@@ -405,7 +402,6 @@ class _Means:
         return LongerContextTarget(opened, self.filler, variant.added_context_tokens)
 
     def _scripts(self, variant: VariantSettings) -> ScriptSettings:
-        """With what the functions of a variant are run."""
         return ScriptSettings(
             self.suite.folder,
             is_allowed=self.execution.allow_scripts,

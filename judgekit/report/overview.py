@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from judgekit.records import Approval, CaseStratum
@@ -19,8 +20,6 @@ from judgekit.report.listings import (
 from judgekit.report.trend import direction_cell, figure_text, trend_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from judgekit.evaluation import Overview, QualityTrend, RunRelations
     from judgekit.report.document import Tone
 
@@ -75,7 +74,6 @@ def _conclusion(known: Overview) -> Conclusion:
 
 
 def _counts(known: Overview) -> tuple[dict[str, int], dict[str, int]]:
-    """The cases by their status, and by their stratum."""
     cases = known.latest_cases
     statuses = Counter(case.status for case in cases)
     strata = Counter(case.stratum or _UNSTRATIFIED for case in cases)

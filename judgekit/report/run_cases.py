@@ -7,6 +7,7 @@ case lasts.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,6 @@ from judgekit.report.document import PASS_TONES, Block, CaseTable, PageJson
 from judgekit.report.message import TARGET_ERROR_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from judgekit.records import AssertionResult, Output, RunInfo, Score, TraceEvent
     from judgekit.report.case_table import JudgeReplies
 
@@ -187,7 +186,6 @@ def judges_disagree(judgments: Sequence[Judgment], rubric: Rubric | None) -> boo
 
 
 def _thresholds(rubric: Rubric) -> dict[str, float]:
-    """The value from which each criterion passes."""
     return {
         one.name: rubric.pass_threshold if one.pass_value is None else one.pass_value
         for one in rubric.criteria

@@ -6,6 +6,7 @@ own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import groupby, zip_longest
@@ -46,8 +47,6 @@ from judgekit.report.run_cases import RUN_STATES, RunCases, answer_state, shown_
 from judgekit.report.run_setup import judging_and_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from judgekit.evaluation import ComparedScores, Outcome, Run, ScoreComparison, SuiteFindings
     from judgekit.report.case_table import JudgeReplies
     from judgekit.report.document import Block, CaseTable, Tone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
@@ -9,8 +10,6 @@ from judgekit.records import AssertionResult, Verdict, meets_threshold
 from judgekit.scoring.panel import weighted_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from judgekit.stats.estimate import Estimate
 
 Tier = Literal["production", "development", "experimental"]

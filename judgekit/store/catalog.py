@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -64,8 +65,6 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from sqlalchemy.engine import Connection
 
     from judgekit.records import CaseResult, JsonObject, Output

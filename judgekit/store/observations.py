@@ -5,6 +5,7 @@ Reading is in `results`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -48,8 +49,6 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from sqlalchemy.engine import Connection
 
     from judgekit.records import Case, ItemKey, Observation, Record

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, isnan, sqrt
@@ -53,8 +54,6 @@ from judgekit.tuning.results import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-
     from pydantic import JsonValue
 
     from judgekit.calibration import AlignedItems, LabelledShare
@@ -288,7 +287,6 @@ class _CandidateScorer:
 
 
 async def _trained(scorer: _CandidateScorer) -> dict[str, Parts]:
-    """All candidates on the training cases."""
     setup = scorer.setup
     training = setup.split.training
     # Plain candidates come first, because their errors determine the examples of the others.
@@ -328,7 +326,6 @@ def _example_pool(
 async def _tested(
     scorer: _CandidateScorer, trained: Mapping[str, Parts], order: Sequence[str]
 ) -> Tuning:
-    """The present rubric and the best candidate on the held-out cases."""
     setup, level = scorer.setup, 1 - scorer.setup.options.alpha
     chosen = next(one for one in setup.candidates if one.name == order[0])
     # Only the chosen candidate sees these cases: comparing several would be a second choice, and
@@ -376,7 +373,6 @@ async def _tested(
 def _unfinished(
     scorer: _CandidateScorer, trained: Mapping[str, Parts] | None = None, order: Sequence[str] = ()
 ) -> Tuning:
-    """The result without a decision."""
     setup, trained = scorer.setup, trained or {}
     labels, parts = setup.labels, setup.split
     failures, messages = scorer.failures()

@@ -63,8 +63,6 @@ class TrialSettings(Record):
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A request to one judge."""
-
     judge: Judge
     request: ModelRequest
     counter: RequestCounter
@@ -227,7 +225,6 @@ def _judged_suite(suite: Suite, model: str | None) -> Suite:
 
 
 def _case(suite: Suite, wanted: str | None) -> tuple[Case, list[str]]:
-    """The wanted case, and the ids of the first ones."""
     ids = [case.id for case in islice(open_cases(suite), _MOST_CASES)]
     chosen = next((case for case in open_cases(suite) if wanted in {None, case.id}), None)
     if chosen is None:
@@ -291,7 +288,6 @@ def _request_json(one: _Question) -> JsonObject:
 
 
 def _verdict_json(verdict: Verdict) -> JsonObject:
-    """A verdict with what it rests on."""
     words = {True: "The output passes", False: "The output fails", None: "Undecided"}
     value = numbers.format_decimal(verdict.value)
     return {
