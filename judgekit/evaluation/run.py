@@ -41,7 +41,7 @@ from judgekit.evaluation.runner import (
     prepare_run,
     run_suite,
 )
-from judgekit.evaluation.session import Choice, RecordedAnswers, Session, open_suite
+from judgekit.evaluation.session import Choice, OpenSuite, RecordedAnswers, Session, open_suite
 from judgekit.evaluation.summary import RunSummary, RunTally
 from judgekit.formats import memory_rows
 from judgekit.judge import synchronous
@@ -156,8 +156,7 @@ async def evaluate(
                 opened, opened_store, begun, now=current.now(), notes=notes, triggered_by=trigger
             )
             _check_calibrated(opened.suite.gate, info)
-            await check_keys(opened, opened_store, begun)
-            ended = await run_suite(opened, opened_store, info, current, resumed=begun is not None)
+            ended = await _run(opened, opened_store, info, current, begun)
         run = Run(ended, opened_store, owns_store=opened_store is not store)
         for problem in await _complete(run, loaded, current.now()):
             # Without a session nothing else would show it.
@@ -256,6 +255,13 @@ async def _complete(run: Run, suite: Suite, at: datetime) -> tuple[str, ...]:
     summary = run.summary(watch=failures.take)
     gate = run.gate(summary)
     return (await complete_run(suite, run.store, summary, gate, failures, at=at)).problems
+
+
+async def _run(
+    opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, begun: RunInfo | None
+) -> RunInfo:
+    await check_keys(opened, store, begun)
+    return await run_suite(opened, store, run, session, resumed=begun is not None)
 
 
 def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:
