@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -47,15 +48,12 @@ from judgekit.evaluation import (
     judge_plan_fields,
     judge_usage,
 )
-from judgekit.judge import gather_in_order, synchronous
+from judgekit.judge import Judge, gather_in_order, synchronous
 from judgekit.models import RecordedModel
 from judgekit.records import FATAL_FAILURE_KINDS, PreferenceFailure, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from judgekit.bias_audit.probe import PairAnswers, Probe, ProbeQuestion
-    from judgekit.judge import Judge
     from judgekit.records import Case, JudgeFailure, Judgment, Output, Rubric
 
     ProbeAnswer: TypeAlias = Verdict | PairAnswers

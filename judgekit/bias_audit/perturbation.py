@@ -12,7 +12,7 @@ from itertools import chain, cycle, islice
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.bias_audit.probe import PairProbe, Probe, ProbeEffects, Trial, Trials, plain_question
-from judgekit.records import VALUE_TOLERANCE, Output
+from judgekit.records import VALUE_TOLERANCE, FailureKind, Output
 
 if TYPE_CHECKING:
     import random
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from judgekit.bias_audit.inputs import Attack, AttackGoal, AuditInputs
     from judgekit.bias_audit.probe import ProbeData, ProbeQuestion, TrialAnswers
     from judgekit.bias_audit.results import Counts, Effect, Harm
-    from judgekit.records import FailureKind
 
     Rewrite = Callable[[str, random.Random], tuple[str, str] | None]
 

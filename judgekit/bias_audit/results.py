@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, fsum, isnan
 from typing import TYPE_CHECKING, Literal
@@ -16,8 +17,6 @@ from judgekit.stats.paired import VALUE_STEP, PairedDifference, paired_differenc
 from judgekit.stats.quantiles import t_p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from judgekit.evaluation import JudgeUsage
 
 EffectVerdict = Literal["none_seen", "small", "material", "cannot_say"]

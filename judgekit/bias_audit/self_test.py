@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -22,8 +23,6 @@ from judgekit.models import BiasedModel, Biases, InjectedGoal, OutputValue
 from judgekit.records import Case, Criterion, Output, Rubric, Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
     from judgekit.bias_audit.results import Audit, EffectVerdict
 
 FAIR_JUDGE = "fair"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isnan, nan, sqrt
@@ -34,8 +35,6 @@ from judgekit.stats.method_comparison import CorrelationMethod, bland_altman, co
 from judgekit.stats.raters import gwet_ac, icc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.intervals import Rate
 

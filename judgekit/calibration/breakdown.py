@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,6 @@ from judgekit.stats.agreement import pairwise_accuracy
 from judgekit.stats.method_comparison import CorrelationMethod, grouped_correlation
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
-
     from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairJudgment
     from judgekit.calibration.items import AlignedItems, JudgedItem
     from judgekit.stats.estimate import Estimate

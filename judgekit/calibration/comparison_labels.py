@@ -6,6 +6,7 @@ estimators are those of `correction`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum, isnan
 from typing import TYPE_CHECKING
@@ -36,8 +37,6 @@ from judgekit.stats.estimate import Estimate, carried, cluster_means, undefined_
 from judgekit.stats.quantiles import SLACK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from judgekit.datasets import LocatedLabel
 
 # Below, the interval of a corrected mean is too short (`stats.ppi`), and there is none at all.
@@ -197,7 +196,6 @@ def _whole_of(data: CalibrationData, *, is_single: bool) -> AlignedItems | None:
 
 
 def _human_values(data: CalibrationData, judged: PointwiseData) -> dict[str, dict[str, float]]:
-    """The human values on [0, 1] by case, overall and on each criterion."""
     rubric = judged.rubric
     whole = _whole_of(data, is_single=rubric is not None and len(rubric.criteria) == 1)
     parts = {part.name: part for part in data.criteria}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from judgekit.stats.reliability import brier_decomposition, ece, log_loss, relia
 from judgekit.stats.selective import abstain_threshold, auroc, risk_coverage
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
     from judgekit.calibration.inputs import CalibrationOptions
     from judgekit.calibration.items import AlignedItems, JudgedItem
     from judgekit.stats.estimate import Estimate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass
 from heapq import nsmallest
 from math import ceil, floor, isnan, nan, sqrt
@@ -20,7 +21,7 @@ from judgekit.calibration.items import (
     mean_rating,
     shared_clusters,
 )
-from judgekit.stats.correction import corrected_mean
+from judgekit.stats.correction import CorrectedMean, LabelsAre, corrected_mean
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.power import labels_for_ppi
@@ -28,11 +29,8 @@ from judgekit.stats.quantiles import normal_quantile, t_quantile
 from judgekit.stats.rogan_gladen import allocate_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from judgekit.calibration.inputs import CalibrationOptions, OutputKey
     from judgekit.calibration.items import AlignedItems, JudgedItem
-    from judgekit.stats.correction import CorrectedMean, LabelsAre
     from judgekit.stats.ppi import LamTuning
 
 # A deviation needs two labels.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from judgekit.calibration.pairs import winner_problems
 from judgekit.judge import JudgeQuestion, select_criteria
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
-
     from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import OutputPair
     from judgekit.records import Rubric

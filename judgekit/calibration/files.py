@@ -187,7 +187,6 @@ def _records(
 def _score_of_level(
     record: JudgedScoreRow, line: int, path: Path | None, rubric: Rubric | None
 ) -> float:
-    """The rubric's score for the name of a level."""
     names = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
     # A rubric with one criterion needs no name in the rows.
     name = names[0] if len(names) == 1 else record.criterion

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -12,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from judgekit.datasets import LocatedLabel
     from judgekit.records import (
         CalibratedPanel,

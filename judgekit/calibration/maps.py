@@ -13,7 +13,7 @@ import numpy as np
 
 from judgekit.calibration.agreement import scale_agreement
 from judgekit.calibration.confidence import cluster_folds
-from judgekit.calibration.items import NO_ORDER, clustered_mean
+from judgekit.calibration.items import NO_ORDER, AlignedItems, clustered_mean
 from judgekit.calibration.join import pool_criteria
 from judgekit.errors import NotEnoughDataError
 from judgekit.fingerprint import fingerprint
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from judgekit.calibration.inputs import CalibrationOptions, OutputKey
-    from judgekit.calibration.items import AlignedItems
     from judgekit.records import CalibratedPanel, Criterion, MapMethod, PassMarks, Rubric
     from judgekit.stats.calibration import FittedMap
     from judgekit.stats.estimate import Estimate
@@ -152,8 +151,6 @@ class _Candidate:
 
 @dataclass(frozen=True)
 class _Sides:
-    """Judge and human values on [0, 1], to evaluate a map with."""
-
     aligned: AlignedItems
     judge: np.ndarray
     human: np.ndarray
@@ -286,7 +283,6 @@ def _chosen(sides: _Sides, folds: list[int]) -> tuple[_Candidate | None, str | N
 
 
 def _candidates(sides: _Sides, folds: list[int]) -> list[_Candidate]:
-    """The maps that can be fitted, in order of preference."""
     x, y = sides.judge.tolist(), sides.human.tolist()
     try:
         choice = choose_map(x, y, folds)
@@ -305,7 +301,6 @@ def _candidates(sides: _Sides, folds: list[int]) -> list[_Candidate]:
 
 
 def _why_not(sides: _Sides, candidate: _Candidate) -> str | None:
-    """Why a map is not used; None if it can be."""
     kind, fitted = candidate.fitted.kind, candidate.fitted
     # A decreasing map would turn a better score into a worse value.
     if (np.diff(fitted.predict(np.linspace(0, 1, _GRID))) < -_SLACK).any():

@@ -17,7 +17,7 @@ from judgekit.calibration.breakdown import suggest_labels
 from judgekit.calibration.inputs import CalibrationOptions
 from judgekit.calibration.join import unlabelled_items
 from judgekit.calibration.sources import judged_from_run
-from judgekit.datasets import draw_sample, read_labels
+from judgekit.datasets import LocatedLabel, draw_sample, read_labels
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.evaluation import (
     COMPARISON_ID_PREFIX,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from judgekit.datasets import LocatedLabel
     from judgekit.evaluation import Run
     from judgekit.records import Label, PresentationOrder, Rubric, RunInfo
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, nan
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,12 +26,10 @@ from judgekit.calibration.join import (
     cluster_of,
     labels_by_place,
 )
-from judgekit.records import WINNER_POINTS
+from judgekit.records import WINNER_POINTS, Winner
 from judgekit.stats.agreement import cohen_kappa
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-
     from judgekit.calibration.inputs import (
         CalibrationOptions,
         MatchedLabel,
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     )
     from judgekit.datasets import LocatedLabel
     from judgekit.errors import DatasetError
-    from judgekit.records import Winner
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
 
@@ -193,8 +191,6 @@ class PairOrders:
 
 
 class _PairVerdicts(NamedTuple):
-    """The label of a pair, and each order's verdict on it."""
-
     label: Winner
     ab: Winner | None
     ba: Winner | None

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from math import fsum, isnan, nan
 from pathlib import Path
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from judgekit.calibration.agreement import (
+    Classification,
+    Confusion,
+    Leniency,
+    PassFail,
+    ScaleAgreement,
+    Steadiness,
     classify,
     confusion_table,
     judge_leniency,
@@ -28,9 +35,9 @@ from judgekit.calibration.correction import correct_figure, label_budget
 from judgekit.calibration.files import read_judged_file, read_judged_rows
 from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairwiseData, PointwiseData
 from judgekit.calibration.items import clustered_mean, clusters_of, plain_data
-from judgekit.calibration.join import WHOLE_OUTPUT, join_labels
+from judgekit.calibration.join import WHOLE_OUTPUT, CalibrationData, JoinCounts, join_labels
 from judgekit.calibration.maps import fit_maps
-from judgekit.calibration.pairs import join_pairs, pair_orders
+from judgekit.calibration.pairs import PairOrders, join_pairs, pair_orders
 from judgekit.calibration.sources import JudgmentRecord, judged_from_records, judged_from_run
 from judgekit.calibration.substitution import assess_stand_in, combine_stand_ins, human_ceiling
 from judgekit.datasets import LocatedLabel, load_dataset, load_rubric, locate_labels, read_labels
@@ -38,32 +45,18 @@ from judgekit.errors import InputError
 from judgekit.evaluation import Run, judging_of_names
 from judgekit.formats import FileRow
 from judgekit.presentable import Presentable
-from judgekit.records import Label
+from judgekit.records import CalibratedPanel, Calibration, Dataset, JsonObject, Label, Rubric
 from judgekit.stats.paired import paired_proportions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import UnionType
-
     from pydantic import JsonValue
 
-    from judgekit.calibration.agreement import (
-        Classification,
-        Confusion,
-        Leniency,
-        PassFail,
-        ScaleAgreement,
-        Steadiness,
-    )
     from judgekit.calibration.breakdown import Disagreement, Grouping, LabelSuggestion, Segment
     from judgekit.calibration.confidence import Recalibration, Trust
     from judgekit.calibration.correction import CorrectedFigure, LabelBudget
     from judgekit.calibration.inputs import PairJudgment
     from judgekit.calibration.items import AlignedItems, JudgedItem
-    from judgekit.calibration.join import CalibrationData, JoinCounts
-    from judgekit.calibration.pairs import PairOrders
     from judgekit.calibration.substitution import HumanCeiling, StandIn
-    from judgekit.records import CalibratedPanel, Calibration, Dataset, JsonObject, Rubric
     from judgekit.stats.estimate import Estimate
 
     _Right = dict[tuple[OutputKey, str], tuple[JudgedItem, float]]

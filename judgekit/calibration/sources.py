@@ -5,6 +5,7 @@ Files of verdicts or plain rows are read in `files`.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from math import fsum
@@ -58,8 +59,6 @@ from judgekit.records import (
 from judgekit.scoring import conclude
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from judgekit.models.request import Subject
 
 JudgmentRecord = Verdict | Judgment | JudgeFailure | Comparison

@@ -5,6 +5,7 @@ The alternative-annotator test is Calderon et al. (2025); the answer comes with 
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import fsum, isnan, nan
@@ -29,8 +30,6 @@ from judgekit.stats.raters import fleiss_kappa
 from judgekit.stats.replacement import AltTest, CeilingMetric, alt_test, ceiling_gap
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
     from judgekit.calibration.inputs import Alignment, CalibrationOptions
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.alpha import AlphaLevel

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.datasets import expand_variants
+from judgekit.datasets import Suite, expand_variants
 from judgekit.errors import (
     ApprovalRefusedError,
     InputError,
@@ -30,9 +31,6 @@ from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judgekit.datasets import Suite
     from judgekit.evaluation.comparison_result import ComparisonDecision
     from judgekit.records import (
         ComparedSide,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -26,16 +27,13 @@ from judgekit.assertions import (
     script_entries,
     similar_entry,
 )
-from judgekit.datasets import load_rubric, scorer_name, shipped_rubrics
+from judgekit.datasets import Suite, load_rubric, scorer_name, shipped_rubrics
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
-    from judgekit.datasets import Suite
     from judgekit.evaluation.judges import SuiteJudges
     from judgekit.models import Embeddings
     from judgekit.records import Case, Criterion, CriterionNeed, JsonObject, Rubric

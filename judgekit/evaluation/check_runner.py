@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
@@ -24,9 +26,6 @@ from judgekit.models import Embeddings
 from judgekit.records import AssertionResult, Case, EmbeddingUsage, JsonObject, Output, Score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
-
     from judgekit.evaluation.case_plans import CasePlans
 
 _P = ParamSpec("_P")

@@ -5,6 +5,7 @@ Scores, approvals and gates compare runs through `paired_sides`; cases are compa
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
@@ -18,8 +19,6 @@ from judgekit.records import FINISHED_STATUSES, config_part, has_own_cases
 from judgekit.scoring import criterion_edits, judge_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
     from pydantic import JsonValue
 
     from judgekit.records import CaseResult, JsonObject, Rubric, RunInfo

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, get_args
@@ -49,8 +50,6 @@ from judgekit.stats.quantiles import SLACK
 from judgekit.stats.ranking import LengthControlledWinRate, length_controlled_win_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-
     from judgekit.evaluation.ranking_result import MatchResult
 
 

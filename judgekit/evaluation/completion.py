@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import JudgekitError, SettingsError
@@ -24,9 +26,6 @@ from judgekit.subprocess import ProcessLimits, run_process, scrub_environment
 from judgekit.targets import expand_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
     from judgekit.datasets import NotifySettings, Suite
     from judgekit.evaluation.summary import RunSummary
     from judgekit.store import RunStore

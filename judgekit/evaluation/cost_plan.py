@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from statistics import median
@@ -10,15 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgekit.judge import Panel
 from judgekit.models import Connection, count_messages
-from judgekit.models.request import IMAGE_TOKENS
+from judgekit.models.request import IMAGE_TOKENS, ModelReply, ModelRequest
 from judgekit.records import Case, Output, Rubric, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from judgekit.evaluation.pairing import OutputPair, QuestionChoice
     from judgekit.judge import Judge
-    from judgekit.models.request import ModelReply, ModelRequest
 
 Sufficiency = Literal["at_most", "likely", "short"]
 """Whether a cost limit suffices in any case, likely, or likely not."""
@@ -200,8 +198,6 @@ class TextLength:
 
 @dataclass(slots=True)
 class _Sum:
-    """Calls of one scenario, added up."""
-
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0

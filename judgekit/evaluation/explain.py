@@ -7,6 +7,7 @@ It shows association, never cause: whatever was not varied on purpose may stand 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isnan, log1p
@@ -28,8 +29,6 @@ from judgekit.stats.paired import (
 from judgekit.stats.trend import Changepoint, changepoint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from judgekit.records import CaseResult, Output, RunInfo
     from judgekit.store import RunStore
 
@@ -156,7 +155,6 @@ def _row(answer: Outcome, run: RunInfo, by: str | None) -> AnswerRow:
 
 
 def _amounts(output: Output) -> dict[str, float]:
-    """What an output took, as far as it is known."""
     usage = output.usage
     known: dict[str, float | None] = {"duration_ms": output.duration_ms}
     if usage is not None:
@@ -170,7 +168,6 @@ def _amounts(output: Output) -> dict[str, float]:
 
 
 def _at(result: CaseResult, path: str) -> float | None:
-    """The number at a path into the case or the output."""
     head, _, rest = path.partition(".")
     if head not in {"case", "output"} or not rest:
         raise SettingsError(

@@ -16,7 +16,7 @@ from pydantic import Field
 from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
-from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.outcome import Outcome, conclude_result
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from judgekit.evaluation.outcome import Outcome
     from judgekit.records import CaseResult, FindingSeverity, FindingType, Output, RunInfo
     from judgekit.store import RunStore
 
@@ -287,8 +286,6 @@ class _Followed:
 
 
 class _Mark(NamedTuple):
-    """A run or a user, and when."""
-
     name: str
     at: datetime
 
@@ -432,7 +429,6 @@ _FORMS = frozenset({"html", "json", "sql", "xml"})
 
 
 def _type(answer: Outcome, criteria: Sequence[str], rubric: Rubric | None) -> FindingType:
-    """What went wrong: by rules first, then by what a failed criterion is about."""
     output = answer.result.output
     if output.error is not None:
         return _OF_ERRORS.get(output.error_kind or "", "crash")

@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, get_args
 
 from judgekit.datasets import BaselineName, Gate
 from judgekit.errors import NotComparableError
-from judgekit.evaluation.comparability import EarlierRuns, paired_sides
+from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend, paired_sides
 from judgekit.evaluation.judges import calibration_of_run, has_model_judges, meets_calibration_gate
 from judgekit.records import FINISHED_STATUSES, CaseStratum, GateDecision, config_part, is_whole_run
-from judgekit.scoring import TIERS, check_drop, check_value
+from judgekit.scoring import TIERS, GateOutcome, GateRule, Tier, check_drop, check_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from judgekit.evaluation.comparability import PassRateTrend
     from judgekit.evaluation.summary import GroupFigures, RunSummary, VariantFigures
     from judgekit.records import CalibrationState, RunInfo
-    from judgekit.scoring import GateOutcome, GateRule, Tier
     from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore, StoredRuns
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from judgekit.datasets import read_labels, score_on_scale
+from judgekit.datasets import LocatedLabel, read_labels, score_on_scale
 from judgekit.errors import InputError, StoreError
 from judgekit.evaluation.judges import HUMAN_JUDGE, REVIEWER
 from judgekit.evaluation.outcome import rubric_of_result
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from judgekit.datasets import LocatedLabel
     from judgekit.records import (
         Case,
         CaseResult,
@@ -481,7 +480,6 @@ def _about(judgment: Judgment) -> JsonObject:
 
 
 def _meant(placed: LocatedLabel, asked: Sequence[HumanItem]) -> HumanItem | None:
-    """The question a label answers; None where it was not asked."""
     label = placed.label
     found = [
         item

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby, repeat
 from operator import itemgetter
 from pathlib import Path
@@ -50,9 +52,6 @@ from judgekit.records import (
 from judgekit.scoring import calibration_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
-
     from judgekit.models import Budget, Connection, PriceTable, Refresh
     from judgekit.models.cache import ReplyCache
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, TypeVar
@@ -16,20 +17,11 @@ from judgekit.evaluation.case_plans import JUDGE_SCORER, OVERALL_SCORE, evaluati
 from judgekit.evaluation.judges import HUMAN_JUDGE, judging_of_run
 from judgekit.judge import with_repeat_confidence
 from judgekit.records import AssertionResult, Output, Rubric, Score, config_rows
-from judgekit.scoring import (
-    apply_calibration,
-    assertion_share,
-    conclude,
-    decide_pass,
-    decide_strategy_pass,
-    weighted_mean,
-)
+from judgekit.scoring import all_passed, apply_calibration, assertion_share, conclude, weighted_mean
 from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
 from judgekit.stats.intervals import Rate, clustered_proportion, proportion, rating_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pydantic import JsonValue
 
     from judgekit.assertions import EvaluationPlan, StrategyOutcome
@@ -95,7 +87,8 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
     scores, overall = _suite_scores(result, run, verdict)
     if plan is None:
         value = assertion_share(result.checks) if verdict is None else verdict.value
-        passed = decide_pass(verdict, result.checks)
+        own = [check.passed for check in result.checks]
+        passed = all_passed(own if verdict is None else [*own, verdict.passed])
         return Outcome(result, verdict, value, passed, None, scores, overall)
     # What the run observed is used as it is. In a run that was made before cases had plans, a
     # comparison with the case's reference, which is the same whenever it is made, is made now; what
@@ -110,7 +103,7 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
     )
     # The suite's own assertions come first, and hold for every case.
     of_suite = result.checks[: len(config_rows(run, "assertions"))]
-    passed = decide_strategy_pass(of_suite, passed=outcome.passed)
+    passed = all_passed([outcome.passed, *(check.passed for check in of_suite)])
     return Outcome(result, verdict, outcome.value, passed, outcome, scores, overall)
 
 

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -17,16 +26,6 @@ from judgekit.fingerprint import text_fingerprint
 from judgekit.records import FATAL_FAILURE_KINDS, record_text
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        AsyncGenerator,
-        Callable,
-        Collection,
-        Coroutine,
-        Iterable,
-        Iterator,
-        Sequence,
-    )
-
     from judgekit.judge import Judge, JudgeQuestion, Panel
     from judgekit.records import (
         Case,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -33,13 +34,10 @@ from judgekit.evaluation.suite_plan import (
 from judgekit.judge import HEURISTIC, resolve_suite_model
 from judgekit.models import Connection, connect
 from judgekit.records import Case, Output, Rubric, RunInfo, TraceEvent
-from judgekit.targets import is_code
+from judgekit.targets import PromptTarget, is_code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from judgekit.store import RunStore
-    from judgekit.targets import PromptTarget
 
 # So many cases are worked through; of more a sample of this size, scaled up.
 _MOST_CASES = 2_000
@@ -139,8 +137,6 @@ def _has_its_measure(opened: OpenSuite, store: RunStore, learned: EarlierRunStat
 
 @dataclass(slots=True)
 class _Answers:
-    """The answers of one variant, as they are counted."""
-
     settings: VariantSettings
     n_answers: int = 0
     n_known: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from math import isnan
 from pathlib import Path
@@ -24,8 +25,6 @@ from judgekit.evaluation.strengths import fit_strengths, significant_order
 from judgekit.stats.logistic import expit
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-
     from judgekit.evaluation.pairing import Match, OutputPair
     from judgekit.evaluation.ranking_result import EndReason, MatchResult, RankingSummary, Ties
     from judgekit.judge import Judge, Panel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import fsum, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
@@ -20,8 +21,6 @@ from judgekit.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from judgekit.evaluation.judges import JudgeUsage
     from judgekit.stats.estimate import Estimate
 
@@ -266,7 +265,11 @@ class MatchResult(NamedTuple):
         found = []
         for order, (first, second) in (("ab", (self.a, self.b)), ("ba", (self.b, self.a))):
             # Several repeats or judges share one order: their mean is one observation.
-            own = [_outcome(choice) for shown, choice in self.choices if shown == order]
+            own = [
+                (choice, 1 - choice, 0.0) if isinstance(choice, float) else _OUTCOMES[choice]
+                for shown, choice in self.choices
+                if shown == order
+            ]
             won, lost, tied = (fsum(column) / len(own) for column in zip(*own, strict=True))
             found.append((first, second, (won, lost, tied)))
         return found
@@ -315,11 +318,6 @@ def sort_matches(meetings: Iterable[MatchResult]) -> list[MatchResult]:
     """Meetings in an order of their own, so that no figure hangs on the order they came in."""
     # Floats are summed in this order: any other would change the last digits of strengths.
     return sorted(meetings, key=lambda m: (m[:3], m.winner or "", str(m[4:])))
-
-
-def _outcome(choice: PreferenceSlot | float) -> tuple[float, float, float]:
-    """The shares of first, second and neither that a choice stands for."""
-    return (choice, 1 - choice, 0.0) if isinstance(choice, float) else _OUTCOMES[choice]
 
 
 def _sorted(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import combinations
 from math import ceil, comb, fsum, isnan, nan, sqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
@@ -26,19 +28,14 @@ from judgekit.evaluation.ranking_result import (
     sort_matches,
 )
 from judgekit.evaluation.strengths import fit_of_side, fit_strengths, keeps_lead, significant_order
-from judgekit.formats import iter_rows, rename_fields, validation_faults
-from judgekit.records import CaseStratum, Comparison, Fraction, Name, Record, Winner
+from judgekit.formats import FileRow, iter_rows, rename_fields, validation_faults
+from judgekit.records import Case, CaseStratum, Comparison, Fraction, Name, Record, Winner
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import clustered_proportion, mean
 from judgekit.stats.power import sample_size_paired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
     from judgekit.evaluation.strengths import SignificantOrder, Strengths
-    from judgekit.formats import FileRow
-    from judgekit.records import Case
 
 _STRATA = {name: place for place, name in enumerate(get_args(CaseStratum))}
 # Strengths nearer than this are the same: what is left of Newton's steps is no difference.

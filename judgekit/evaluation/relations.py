@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.findings import FindingChanges, SuiteFindings
 from judgekit.evaluation.trend import QualityTrend, trend_of_suite
+from judgekit.records import Approval, Case, ComparisonInfo, Finding, RunInfo, ScoreComparisonInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from judgekit.records import (
-        Approval,
-        Case,
-        ComparisonInfo,
-        Finding,
-        RunInfo,
-        ScoreComparisonInfo,
-    )
     from judgekit.store import CaseFilter, RunStore
 
 # The direction is that of five runs and an escalation looks at three directions: more runs change

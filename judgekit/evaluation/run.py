@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import cache as remembered
@@ -23,7 +24,7 @@ from judgekit.datasets import (
 from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation.completion import complete_run
 from judgekit.evaluation.findings import CaseTally, ObservedRuns
-from judgekit.evaluation.gate import check_gate
+from judgekit.evaluation.gate import GateResult, check_gate
 from judgekit.evaluation.judges import (
     ExecutionOptions,
     calibration_of_run,
@@ -40,8 +41,8 @@ from judgekit.evaluation.runner import (
     prepare_run,
     run_suite,
 )
-from judgekit.evaluation.session import RecordedAnswers, Session, open_suite
-from judgekit.evaluation.summary import RunTally
+from judgekit.evaluation.session import Choice, OpenSuite, RecordedAnswers, Session, open_suite
+from judgekit.evaluation.summary import RunSummary, RunTally
 from judgekit.formats import memory_rows
 from judgekit.judge import synchronous
 from judgekit.presentable import Presentable
@@ -49,12 +50,7 @@ from judgekit.records import OUTPUTS_TAG, Case, CaseResult, CaseSource, Output, 
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from judgekit.datasets import CaseOutput, Gate, Suite
-    from judgekit.evaluation.gate import GateResult
-    from judgekit.evaluation.session import Choice, OpenSuite
-    from judgekit.evaluation.summary import RunSummary
     from judgekit.models.cache import ReplyCache
     from judgekit.records import JudgeFailure, Judgment, Occurrence, Rubric, RunStatus, Verdict
 
@@ -247,7 +243,6 @@ def record_answers(
 
 
 def _agent_run(recorded: RecordedAnswers | None) -> str | None:
-    """The agent run that an only output came from."""
     if recorded is None:
         return None
     every = [output for of_variant in recorded.outputs.values() for output in of_variant.values()]

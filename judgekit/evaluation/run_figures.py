@@ -6,6 +6,7 @@ thousands, so that they are stored.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -17,8 +18,6 @@ from judgekit.fingerprint import fingerprint
 from judgekit.records import FINISHED_STATUSES, Case, Record, RunInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore
 

@@ -220,8 +220,6 @@ async def run_suite(
 
 
 class _RunLoop:
-    """The workers of one session, and what they share."""
-
     def __init__(self, opened: OpenSuite, store: RunStore, run: RunInfo, session: Session) -> None:
         self._opened = opened
         self._store = store

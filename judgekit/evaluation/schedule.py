@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from judgekit.errors import SettingsError, UnknownNameError
@@ -15,12 +17,10 @@ from judgekit.records import ItemKey, VariantVersion, config_part, name_text, re
 from judgekit.targets import RecordedTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from judgekit.datasets import SuiteGroup
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import JudgePanel
-    from judgekit.records import Case, CaseResult, CaseSource, JsonObject, RunInfo
+    from judgekit.records import Case, CaseResult, JsonObject, RunInfo
 
 _BEGUN, _DONE = 1, 2
 # The repeat number that marks a case as settled: no further try will be made.
@@ -213,18 +213,15 @@ def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
     if opened.suite.suites:
         check_case_groups(opened.suite.suites, (case.id for case in opened.cases.source))
     if any(unmatched.values()):
-        for case_id in _existing_ids(opened.cases.source):
+        source = opened.cases.source
+        stored = (case_id for case_id, _ in objects_of(source.objects, "test-case"))
+        # Cases exist also where filters, limits or a benchmark leave them out.
+        for case_id in chain((case.id for case in source), stored):
             for ids in unmatched.values():
                 ids.pop(case_id, None)
     recorded = {} if opened.recorded is None else opened.recorded.unmatched
     opened.unmatched = {name: tuple(ids) for name, ids in unmatched.items() if ids} | dict(recorded)
     return n_cases, digest.hexdigest()
-
-
-def _existing_ids(source: CaseSource) -> Iterator[str]:
-    """The ids of cases that exist, whether or not filters, limits or a benchmark leave them out."""
-    yield from (case.id for case in source)
-    yield from (case_id for case_id, _ in objects_of(source.objects, "test-case"))
 
 
 def run_identity(opened: OpenSuite, cases: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TYPE_CHECKING, get_args
@@ -30,8 +31,6 @@ from judgekit.stats.resample import BootstrapEstimate, bootstrap
 from judgekit.stats.sequential import mean_confidence_sequence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from judgekit.evaluation.comparability import CasePoints, SideScores
     from judgekit.store import RunStore
 

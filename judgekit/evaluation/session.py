@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -33,9 +34,9 @@ from judgekit.evaluation.judges import (
     resolve_calibration,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import Panel, resolve_suite_model, suite_template_folders
+from judgekit.judge import Judge, Panel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
-from judgekit.models.cache import DiskCache
+from judgekit.models.cache import DiskCache, ReplyCache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
 from judgekit.targets import (
     ContextFiller,
@@ -47,12 +48,8 @@ from judgekit.targets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from judgekit.datasets import TargetKind, VariantSettings
-    from judgekit.judge import Judge
     from judgekit.models import Connection, Embeddings
-    from judgekit.models.cache import ReplyCache
     from judgekit.records import Case, CaseResult, ItemKey, JsonObject, Output, Rubric
     from judgekit.targets import Target
 
@@ -379,8 +376,6 @@ def price_table(suite: Suite) -> PriceTable:
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """With what targets are opened."""
-
     suite: Suite
     execution: ExecutionOptions
     cache: ReplyCache | None
@@ -408,7 +403,6 @@ class _Means:
         return LongerContextTarget(opened, self.filler, variant.added_context_tokens)
 
     def _scripts(self, variant: VariantSettings) -> ScriptSettings:
-        """With what the functions of a variant are run."""
         return ScriptSettings(
             self.suite.folder,
             is_allowed=self.execution.allow_scripts,

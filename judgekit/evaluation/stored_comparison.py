@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+from pydantic import JsonValue
 
 from judgekit.errors import BudgetExceededError, InputError, SettingsError, UnknownNameError
 from judgekit.evaluation.comparability import Comparability, SideScores, paired_sides
@@ -52,12 +57,6 @@ from judgekit.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    from pydantic import JsonValue
-
     from judgekit.store import RunStore, StoredComparisons
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import isnan, nan
@@ -20,8 +21,6 @@ from judgekit.stats.ranking import bradley_terry, davidson, rao_kupper
 from judgekit.stats.sequential import win_e_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from judgekit.evaluation.ranking_result import EvidenceKind, MatchResult, RankRules, Ties
     from judgekit.records import Winner
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from math import fsum, sqrt
@@ -15,8 +16,6 @@ from judgekit.prompts import judged_text
 from judgekit.stats.power import mde_paired, sample_size_mcnemar, sample_size_paired
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from judgekit.datasets import SelectionCount, TargetKind
     from judgekit.evaluation.gate import StratumNeed
     from judgekit.records import Output, PanelCombination
@@ -283,8 +282,6 @@ class EarlierRunStatistics:
 
 @dataclass(slots=True)
 class _VariantObservations:
-    """The answers of one variant."""
-
     lengths: list[float] = field(default_factory=list)
     durations_s: list[float] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
@@ -362,7 +359,6 @@ def _statistics_of(
 
 
 def _differences(a: ValueColumn, b: ValueColumn) -> list[float]:
-    """Case by case; nothing where there are too few to tell."""
     before, after = a.case_means(), b.case_means()
     both = before.keys() & after.keys()
     return [after[place] - before[place] for place in both] if len(both) >= _FEWEST_CASES else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
@@ -30,8 +31,6 @@ from judgekit.stats.paired import (
 from judgekit.stats.power import mde_paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from judgekit.records import CalibrationState, JudgeFailure, Judgment
     from judgekit.stats.estimate import Estimate
     from judgekit.stats.intervals import Rate
@@ -298,8 +297,6 @@ class RunTally:
 
 @dataclass(slots=True, kw_only=True)
 class _VariantTally:
-    """Everything that is counted for one variant."""
-
     is_recorded: bool = False
     spends_itself: bool = False
     whole: OutcomeGroup = field(default_factory=OutcomeGroup)
@@ -423,7 +420,6 @@ class _VariantTally:
 
 
 def _of_kinds(run: RunInfo, *kinds: str) -> set[str]:
-    """The variants whose outputs come from there."""
     rows = config_rows(run, "variants")
     return {str(v.get("id")) for v in rows if any(v.get(kind) is not None for kind in kinds)}
 

@@ -19,7 +19,7 @@ from judgekit.evaluation.comparability import (
     has_other_cases,
 )
 from judgekit.evaluation.judges import calibration_changes
-from judgekit.evaluation.run_figures import FigureReader, StoredFigure
+from judgekit.evaluation.run_figures import FigureReader, StoredFigure, StoredFigures
 from judgekit.evaluation.schedule import MEMORY_KEY, VERSIONS_KEY
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import objects_of
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from judgekit.evaluation.run_figures import StoredFigures
     from judgekit.records import JsonObject, RunInfo
     from judgekit.stats.trend import Changepoint, Cusum, Direction, Escalation, MannKendall
     from judgekit.store import RunStore

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
@@ -22,8 +23,6 @@ from judgekit.records import CaseResult, JudgeFailure, Judgment, Observation, Ou
 from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from judgekit.evaluation.schedule import WorkItem
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import PendingGrading

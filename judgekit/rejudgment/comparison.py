@@ -13,8 +13,8 @@ from judgekit.errors import DatasetError, NotComparableError, NotEnoughDataError
 from judgekit.formats import iter_rows, suffix_of
 from judgekit.presentable import Presentable
 from judgekit.records import CaseStratum, JudgeFailure, Judgment, Verdict, total_cost
-from judgekit.stats.agreement import cohen_kappa
-from judgekit.stats.estimate import undefined_estimate
+from judgekit.stats.agreement import Kappa, cohen_kappa
+from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import clustered_proportion
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import VALUE_STEP, bounded_difference, paired_difference
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.records import Criterion, Rubric, Scale
-    from judgekit.stats.agreement import Kappa
     from judgekit.stats.agreement_coefficients import Weights
-    from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
 
 OUTPUT_ERROR = "an error of the system under test"

@@ -26,7 +26,7 @@ from judgekit.evaluation import (
     run_suite,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import HEURISTIC, synchronous
+from judgekit.judge import HEURISTIC, Judge, synchronous
 from judgekit.records import CaseSource, RunInfo, RunPanel, config_part
 from judgekit.rejudgment.comparison import (
     NO_NEW_VERDICT,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.evaluation import Comparability, GradePlan, OpenSuite, Run
-    from judgekit.judge import Judge
     from judgekit.records import CalibrationInUse, JsonObject, Rubric, Verdict
     from judgekit.rejudgment.comparison import Key, Rejudged
     from judgekit.store import RunStore

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import json
+from collections.abc import Callable, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -33,8 +34,6 @@ from judgekit.report.message import FOLDED_CHARACTERS
 from judgekit.report.numbers import format_decimal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from judgekit.evaluation import Outcome
     from judgekit.records import (
         AssertionResult,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,6 @@ from judgekit.report.document import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from judgekit.bias_audit import (
         Audit,
         AuditPlan,

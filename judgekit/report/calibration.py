@@ -7,6 +7,7 @@ The plots are in `calibration_plots`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from math import ceil, isnan
@@ -44,8 +45,6 @@ from judgekit.report.numbers import difference_unit, format_decimal, format_shar
 from judgekit.report.segments import fold_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from judgekit.calibration import (
         CalibrationReport,
         CorrectedFigure,

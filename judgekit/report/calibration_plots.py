@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from judgekit.report import numbers
 from judgekit.report.document import Axis, Plot, Point, Section, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from judgekit.calibration import CalibrationReport, CriterionCalibration, Reliability, Trust
 
 _LARGEST_DOT, _SMALLEST_DOT = 9.0, 2.0

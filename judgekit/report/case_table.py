@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,6 @@ from judgekit.report.answers import case_facts, judge_name, judgment_facts
 from judgekit.report.document import Block, CaseTable, PageJson, Tone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pydantic import JsonValue
 
     from judgekit.models.cache import ReplyCache

@@ -5,6 +5,7 @@ Stored comparisons are listed in `listings`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from math import exp, isnan
 from typing import TYPE_CHECKING
@@ -36,8 +37,6 @@ from judgekit.report.pair_cases import short_judge_names
 from judgekit.report.segments import name_column, segment_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from judgekit.evaluation import (
         ComparisonDecision,
         ComparisonSummary,

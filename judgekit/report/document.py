@@ -7,6 +7,7 @@ make foreign text safe.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import quote, urlencode
@@ -14,8 +15,6 @@ from urllib.parse import quote, urlencode
 from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from judgekit.records import Image
     from judgekit.stats.estimate import Estimate
 

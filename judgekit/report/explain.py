@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING
@@ -26,8 +27,6 @@ from judgekit.report.document import (
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from judgekit.evaluation import ExplainedVariance, SideDifference, SizeBin, SizeCurve
     from judgekit.report.document import Block
     from judgekit.stats.attribution import ShapleyR2

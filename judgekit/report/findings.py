@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.records import FindingSeverity
+from judgekit.records import Finding, FindingSeverity
 from judgekit.report import numbers
 from judgekit.report.document import (
     Cell,
@@ -22,10 +23,7 @@ from judgekit.report.document import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from judgekit.evaluation import FindingChanges
-    from judgekit.records import Finding
     from judgekit.report.document import LabelledText, Tone
 
 _TONES: Mapping[str, Tone] = {

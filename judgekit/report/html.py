@@ -12,6 +12,7 @@ import json
 import re
 import tomllib
 from base64 import b64encode
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -27,8 +28,6 @@ from judgekit.report.message import message_lines, printable
 from judgekit.report.svg import cell_bars, draw_bar, draw_plot, known_points, plot_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from judgekit.report.document import Block, CaseTable, Document, PageJson
     from judgekit.stats.estimate import Estimate
 
@@ -120,7 +119,6 @@ def render_fragment(document: Document) -> str:
 
 
 def _page_blocks(blocks: tuple[Block, ...], cases: CaseTable | None) -> tuple[Block, ...]:
-    """The blocks in the order of a page."""
     if cases is None or not cases.comes_early:
         return blocks
     others = tuple(block for block in blocks if block is not cases)

@@ -144,7 +144,11 @@ def _add_item(
         filters |= {"people"} if _is_spread(part, [*item.ratings.values()]) else set()
         why = reasons.get((place, item.criterion))
         filters |= set() if why is None else {"next"}
-        rows = [*_judge_rows(part, item, known, opinions), *_annotator_rows(part, item)]
+        rows = [*_judge_rows(part, item, known, opinions)]
+        rows += [
+            opinion(f"annotator {name}", _score(part, raw), rationale=item.reasons.get(name))
+            for name, raw in item.ratings.items()
+        ]
         result = "" if why is None else f"label this next: {why}"
         shown.append(opinion_group(_title(part), rows, result))
     builder.add(
@@ -219,12 +223,6 @@ def _judge_rows(
         facts = [] if item.confidence is None else [f"confidence {item.confidence:.2f}"]
         score = "no usable answer" if item.judge is None else _score(part, item.judge)
         yield opinion("judge", score, rationale=item.rationale, facts=facts)
-
-
-def _annotator_rows(part: AlignedItems, item: JudgedItem) -> Iterator[PageJson]:
-    for name, raw in item.ratings.items():
-        reason = item.reasons.get(name)
-        yield opinion(f"annotator {name}", _score(part, raw), rationale=reason)
 
 
 CHANGE_FILTERS = {"up": "Passes now", "down": "Fails now"}

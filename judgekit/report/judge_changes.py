@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from math import isnan
 from typing import TYPE_CHECKING
@@ -37,8 +38,6 @@ from judgekit.report.plan import judge_plan_document
 from judgekit.report.segments import segment_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from judgekit.calibration import LabelledShare
     from judgekit.records import Criterion, Rubric
     from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged, SegmentChange

@@ -7,6 +7,7 @@ judge that compares two. The script `label.js` shows the items and keeps the ans
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,8 +36,6 @@ from judgekit.report.document import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from judgekit.calibration import (
         AnnotatorAgreement,
         AnnotatorHabits,
@@ -118,8 +117,6 @@ def _intro(packet: LabelPacket) -> tuple[str, ...]:
 
 
 class _Shown(NamedTuple):
-    """An item as annotators see it."""
-
     item: PacketItem
     case: Case
     outputs: list[PageJson]
@@ -279,7 +276,6 @@ def _agreement_table(merged: MergedLabels) -> Table:
 
 
 def _habit_table(merged: MergedLabels) -> Table:
-    """How each annotator labels, as far as anything is known of it."""
     habits = [
         one
         for one in merged.habits

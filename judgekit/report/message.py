@@ -6,13 +6,12 @@ Numbers are in `numbers`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.text import Text
 
 FAILURE_WORDS = {

@@ -5,13 +5,12 @@ Texts are in `message`, layout in `terminal`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from math import isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from judgekit.evaluation import JudgeUsage
     from judgekit.records import Judgment
     from judgekit.stats.estimate import Estimate

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.records import CaseStratum
+from judgekit.records import Approval, CaseStratum
 from judgekit.report import numbers
 from judgekit.report.document import Cell, Conclusion, Document, Lines, Notes, Table, not_empty
 from judgekit.report.findings import changes_text, findings_table, open_findings_text
@@ -19,11 +20,8 @@ from judgekit.report.listings import (
 from judgekit.report.trend import direction_cell, figure_text, trend_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from judgekit.evaluation import Overview, QualityTrend, RunRelations
-    from judgekit.records import Approval
-    from judgekit.report.document import LabelledText, Tone
+    from judgekit.report.document import Tone
 
 _UNSTRATIFIED = "none"
 
@@ -47,7 +45,12 @@ def overview_document(title: str, known: Overview, *, limit: int | None = None) 
         comparisons_table(known.comparisons[:limit], title_of("comparisons", known.comparisons)),
         _approvals_table(known.approvals[:limit], title_of("approvals", known.approvals)),
     )
-    blocks = not_empty((Lines(tuple(_lines(known))), *tables, Notes(tuple(_commands(known)))))
+    lines = tuple(
+        (label, ", ".join(f"{n:,} {name}" for name, n in counts.items()))
+        for label, counts in zip(("status", "strata"), _counts(known), strict=True)
+        if counts.keys() - {_UNSTRATIFIED}
+    )
+    blocks = not_empty((Lines(lines), *tables, Notes(tuple(_commands(known)))))
     is_empty = not (known.cases or known.variant_runs)
     return Document(title, _conclusion(known), () if is_empty else blocks, lambda: data)
 
@@ -71,18 +74,11 @@ def _conclusion(known: Overview) -> Conclusion:
 
 
 def _counts(known: Overview) -> tuple[dict[str, int], dict[str, int]]:
-    """The cases by their status, and by their stratum."""
     cases = known.latest_cases
     statuses = Counter(case.status for case in cases)
     strata = Counter(case.stratum or _UNSTRATIFIED for case in cases)
     order = (*get_args(CaseStratum), _UNSTRATIFIED)
     return dict(sorted(statuses.items())), {name: strata[name] for name in order if strata[name]}
-
-
-def _lines(known: Overview) -> Iterator[LabelledText]:
-    for label, counts in zip(("status", "strata"), _counts(known), strict=True):
-        if counts.keys() - {_UNSTRATIFIED}:
-            yield label, ", ".join(f"{n:,} {name}" for name, n in counts.items())
 
 
 def _trends_table(trends: Sequence[QualityTrend]) -> Table:

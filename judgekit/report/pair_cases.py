@@ -6,6 +6,7 @@ Answers of two runs are in `store_documents`, single judged outputs in `item_cas
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,6 @@ from judgekit.report.case_table import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from judgekit.records import (
         ComparedPair,
         Comparison,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,6 @@ from judgekit.report.numbers import compact_duration, compact_number, compact_us
 from judgekit.report.segments import stratum_note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from judgekit.calibration import LabelledShare
     from judgekit.evaluation import (
         AnswersPlan,

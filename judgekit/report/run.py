@@ -5,6 +5,7 @@ Its answers are in `answers`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from math import isnan
 from typing import TYPE_CHECKING, cast
@@ -50,8 +51,6 @@ from judgekit.report.run_setup import run_plots
 from judgekit.report.segments import format_pass_count, stratum_note, variant_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from judgekit.evaluation import FindingChanges, RunSummary, VariantDifference, VariantFigures
 
 _MOST_NAMED = 3

@@ -7,10 +7,11 @@ case lasts.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import rubric_of_result
+from judgekit.evaluation import Outcome, rubric_of_result
 from judgekit.judge import HEURISTIC
 from judgekit.prompts import judged_text, steps_text, to_text
 from judgekit.records import JudgeFailure, Judgment, Rubric, meets_threshold
@@ -26,16 +27,12 @@ from judgekit.report.case_table import (
     shown_output,
     shown_text,
 )
-from judgekit.report.document import PASS_TONES
+from judgekit.report.document import PASS_TONES, Block, CaseTable, PageJson
 from judgekit.report.message import TARGET_ERROR_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from judgekit.evaluation import Outcome
     from judgekit.records import AssertionResult, Output, RunInfo, Score, TraceEvent
     from judgekit.report.case_table import JudgeReplies
-    from judgekit.report.document import Block, CaseTable, PageJson
 
 RUN_STATES = {
     "fail": CellState("fails", "✗", "fail", 0),
@@ -189,7 +186,6 @@ def judges_disagree(judgments: Sequence[Judgment], rubric: Rubric | None) -> boo
 
 
 def _thresholds(rubric: Rubric) -> dict[str, float]:
-    """The value from which each criterion passes."""
     return {
         one.name: rubric.pass_threshold if one.pass_value is None else one.pass_value
         for one in rubric.criteria

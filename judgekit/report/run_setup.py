@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgekit.evaluation import has_model_judges, judging_of_run
@@ -23,8 +24,6 @@ from judgekit.report.document import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from judgekit.evaluation import RunSummary, VariantFigures
     from judgekit.records import CalibratedJudge
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from judgekit.report.document import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from judgekit.evaluation import GroupFigures, StratumNeed, VariantFigures
     from judgekit.report.document import Block, T
 

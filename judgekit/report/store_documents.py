@@ -6,6 +6,7 @@ own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import groupby, zip_longest
@@ -26,7 +27,7 @@ from judgekit.evaluation import (
     summarize_comparison,
 )
 from judgekit.prompts import judged_text
-from judgekit.records import ScoreComparisonInfo
+from judgekit.records import ComparisonInfo, RunInfo, ScoreComparisonInfo
 from judgekit.report import message, numbers
 from judgekit.report.answers import answer_entry
 from judgekit.report.case_table import (
@@ -46,10 +47,7 @@ from judgekit.report.run_cases import RUN_STATES, RunCases, answer_state, shown_
 from judgekit.report.run_setup import judging_and_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from judgekit.evaluation import ComparedScores, Outcome, Run, ScoreComparison, SuiteFindings
-    from judgekit.records import ComparisonInfo, RunInfo
     from judgekit.report.case_table import JudgeReplies
     from judgekit.report.document import Block, CaseTable, Tone
     from judgekit.store import RunStore
@@ -226,7 +224,8 @@ def _side_cases(
     for a, b in _abreast(*(_by_case(store, side, frozenset(tags)) for side in sides)):
         change = _change(a, b)
         changes.take(change, a, b)
-        wanted = {change.state, *(["changed"] if _has_new_text(a, b) else [])}
+        texts = [[judged_text(one.result.output) for one in side] for side in (a, b)]
+        wanted = {change.state, *(["changed"] if a and b and texts[0] != texts[1] else [])}
         cells = [_answers_cell(answers, shows_value=is_compared) for answers in (a, b)]
         answers = [
             shown_answer(one, column, replies=replies)
@@ -324,11 +323,6 @@ def _change(a: _Answers, b: _Answers) -> GridCell:
     if abs(gap) <= _SAME:
         return GridCell("same", text="0.00")
     return GridCell("better" if gap > 0 else "worse", text=numbers.format_decimal(gap, "+.2f"))
-
-
-def _has_new_text(a: _Answers, b: _Answers) -> bool:
-    texts = [[judged_text(one.result.output) for one in side] for side in (a, b)]
-    return bool(a and b) and texts[0] != texts[1]
 
 
 def _answers_cell(answers: _Answers, *, shows_value: bool) -> GridCell | None:

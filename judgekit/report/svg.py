@@ -5,6 +5,7 @@ An interval in a table is drawn on a scale that its column shares, so that the r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product, zip_longest
 from math import ceil, floor, isfinite, isnan, log10
@@ -13,8 +14,6 @@ from typing import TYPE_CHECKING
 from judgekit.report.document import Axis, Cell, IntervalBar, Plot, Series, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from judgekit.stats.estimate import Estimate
 
 _WIDTH, _WIDE, _HEIGHT = 360, 736, 280

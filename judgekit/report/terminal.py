@@ -6,6 +6,7 @@ Pages are made in `html`, from the same documents.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from typing import TYPE_CHECKING, Literal
 
@@ -30,8 +31,6 @@ from judgekit.report.message import printable, safe_text
 from judgekit.report.numbers import DASH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table as RichTable
     from rich.text import Text

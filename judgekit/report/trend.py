@@ -5,6 +5,7 @@ A trend has a direction, a series of runs, and the breaks in it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
 from math import isnan, nan
@@ -30,8 +31,6 @@ from judgekit.report.document import (
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from pydantic import JsonValue
 
     from judgekit.evaluation import ImportedRun, QualityTrend, StoredFigure, VersionFigures
@@ -206,7 +205,6 @@ def _dots(trend: QualityTrend, places: range, name: str) -> Series:
 
 
 def _unbroken(trend: QualityTrend) -> list[range]:
-    """The places of the runs between breaks, from 1."""
     starts = [
         1,
         *(p for p, point in enumerate(trend.points, 1) if point.change),

@@ -11,11 +11,10 @@ from .gate import (
     GateOutcome as GateOutcome,
     GateRule as GateRule,
     Tier as Tier,
+    all_passed as all_passed,
     assertion_share as assertion_share,
     check_drop as check_drop,
     check_value as check_value,
-    decide_pass as decide_pass,
-    decide_strategy_pass as decide_strategy_pass,
 )
 from .panel import is_confident as is_confident, weighted_mean as weighted_mean
 from .swap import (

@@ -5,6 +5,7 @@ Several judges are combined in `panel`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -20,8 +21,6 @@ from judgekit.scoring.panel import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from judgekit.records import (
         CalibratedPanel,
         CalibrationMap,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.records import AssertionResult, Verdict, meets_threshold
+from judgekit.records import AssertionResult, meets_threshold
 from judgekit.scoring.panel import weighted_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from judgekit.stats.estimate import Estimate
 
 Tier = Literal["production", "development", "experimental"]
@@ -48,25 +47,13 @@ def check_drop(
     return "failed" if is_greater and is_certain else "inconclusive"
 
 
-def decide_pass(verdict: Verdict | None, checks: Sequence[AssertionResult]) -> bool | None:
-    """Whether an answer passes: the rubric passes it, and every assertion holds."""
-    results = [check.passed for check in checks]
-    if verdict is not None:
-        results.append(verdict.passed)
-    # Without a rubric and without assertions nothing was checked: that is undecided, not a pass.
-    return _all_passed(results) if results else None
-
-
-def decide_strategy_pass(checks: Sequence[AssertionResult], *, passed: bool | None) -> bool | None:
-    """Whether an answer passes whose case has a strategy of its own."""
-    return _all_passed([passed, *(check.passed for check in checks)])
-
-
-def _all_passed(results: Sequence[bool | None]) -> bool | None:
+def all_passed(results: Sequence[bool | None]) -> bool | None:
+    """Whether an answer passes all that was examined of it; None where that is not known."""
     # One failure decides, whatever is still unknown.
     if False in results:
         return False
-    return None if None in results else True
+    # Without a rubric and without assertions nothing was checked: that is undecided, not a pass.
+    return True if results and None not in results else None
 
 
 def assertion_share(checks: Sequence[AssertionResult]) -> float | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import difflib
 import json
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, Row, Select, or_, select
 
 from judgekit.errors import UnknownNameError
 from judgekit.records import (
@@ -31,7 +32,7 @@ from judgekit.records import (
     words_text,
 )
 from judgekit.store.database import Database
-from judgekit.store.observations import read_superseded
+from judgekit.store.observations import SupersededObservation, read_superseded
 from judgekit.store.results import (
     ResultFilter,
     dated_record,
@@ -64,13 +65,9 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from sqlalchemy import Row, Select
     from sqlalchemy.engine import Connection
 
     from judgekit.records import CaseResult, JsonObject, Output
-    from judgekit.store.observations import SupersededObservation
     from judgekit.store.results import AnswerProgress, VariantProgress
 
 LATEST_RUN = "latest"

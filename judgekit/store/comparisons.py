@@ -6,6 +6,7 @@ Preferences are stored as they arrive and are never lost.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -59,8 +60,6 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
     from sqlalchemy.engine import Connection
 
     from judgekit.records import ComparisonStatus

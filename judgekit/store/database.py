@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,8 +36,6 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from sqlalchemy.pool import ConnectionPoolEntry
     from sqlalchemy.schema import ExecutableDDLElement
 

@@ -5,11 +5,12 @@ Reading is in `results`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from sqlalchemy import Table, bindparam, exists, or_, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, exists, or_, select, update
 
 from judgekit.errors import InputError, StoreError
 from judgekit.records import (
@@ -48,9 +49,6 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from sqlalchemy import ColumnElement
     from sqlalchemy.engine import Connection
 
     from judgekit.records import Case, ItemKey, Observation, Record

@@ -5,6 +5,7 @@ Gives whole results, the progress of each answer, and what everything cost.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -44,8 +45,6 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from sqlalchemy import Column, ColumnElement, Row, ScalarSelect, Select, Table
     from sqlalchemy.engine import Connection
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, fsum
 from typing import TYPE_CHECKING
@@ -23,16 +24,12 @@ from judgekit.calibration import (
     random_key,
 )
 from judgekit.errors import InputError, NotEnoughDataError, RubricError, SettingsError
-from judgekit.prompts import fence_text, judged_text, to_text
-from judgekit.records import Example
+from judgekit.prompts import PromptTemplate, fence_text, judged_text, to_text
+from judgekit.records import Case, Criterion, Example, Output, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-
     from judgekit.calibration import AlignedItems, Consensus, JudgedItem
     from judgekit.datasets import LocatedLabel
-    from judgekit.prompts import PromptTemplate
-    from judgekit.records import Case, Criterion, Output, Rubric
 
 PRESENT_RUBRIC = "present"
 """The name of the rubric that is in use."""

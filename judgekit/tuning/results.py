@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Literal
@@ -11,17 +12,14 @@ import numpy as np
 from judgekit.calibration import clustered_estimate, clustered_mean, estimate_or_undefined
 from judgekit.presentable import Presentable
 from judgekit.stats.agreement import cohen_kappa
-from judgekit.stats.estimate import cluster_means, undefined_estimate
+from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
 from judgekit.stats.paired import VALUE_STEP, bounded_difference, paired_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
     from judgekit.bias_audit import AuditStopReason
     from judgekit.calibration import AlignedItems, OutputKey
     from judgekit.evaluation import JudgeUsage
     from judgekit.records import Rubric
-    from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
 
     _ItemKey = tuple[OutputKey, str]
@@ -308,7 +306,6 @@ def _levels(parts: Sequence[AlignedItems]) -> tuple[float, ...] | None:
 
 
 def _rated(parts: Sequence[AlignedItems]) -> dict[_ItemKey, tuple[float, float]]:
-    """The levels of judge and label for each answered item."""
     return {
         (item.place, item.criterion): (float(judge), float(label))
         for part in parts

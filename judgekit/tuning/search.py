@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, isnan, sqrt
@@ -22,7 +23,7 @@ from judgekit.bias_audit import (
     total_spent,
 )
 from judgekit.calibration import LabelCoverage, OutputKey, cover_outputs
-from judgekit.datasets import locate_labels, read_labels
+from judgekit.datasets import LocatedLabel, locate_labels, read_labels
 from judgekit.errors import InputError, NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
     JudgePlan,
@@ -30,9 +31,9 @@ from judgekit.evaluation import (
     estimate_judge_reply_tokens,
     judge_plan_fields,
 )
-from judgekit.judge import gather_in_order, synchronous
+from judgekit.judge import Judge, gather_in_order, synchronous
 from judgekit.models import RecordedModel
-from judgekit.records import Verdict
+from judgekit.records import Case, JsonObject, Label, Output, Rubric, Verdict
 from judgekit.tuning.inputs import (
     ExamplePool,
     TuneOptions,
@@ -53,14 +54,9 @@ from judgekit.tuning.results import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-
     from pydantic import JsonValue
 
     from judgekit.calibration import AlignedItems, LabelledShare
-    from judgekit.datasets import LocatedLabel
-    from judgekit.judge import Judge
-    from judgekit.records import Case, JsonObject, Label, Output, Rubric
     from judgekit.tuning.inputs import Candidate, LabelledOutputs, Split
 
     Labels = Path | str | Iterable[Label | Mapping[str, JsonValue]]
@@ -291,7 +287,6 @@ class _CandidateScorer:
 
 
 async def _trained(scorer: _CandidateScorer) -> dict[str, Parts]:
-    """All candidates on the training cases."""
     setup = scorer.setup
     training = setup.split.training
     # Plain candidates come first, because their errors determine the examples of the others.
@@ -331,7 +326,6 @@ def _example_pool(
 async def _tested(
     scorer: _CandidateScorer, trained: Mapping[str, Parts], order: Sequence[str]
 ) -> Tuning:
-    """The present rubric and the best candidate on the held-out cases."""
     setup, level = scorer.setup, 1 - scorer.setup.options.alpha
     chosen = next(one for one in setup.candidates if one.name == order[0])
     # Only the chosen candidate sees these cases: comparing several would be a second choice, and
@@ -379,7 +373,6 @@ async def _tested(
 def _unfinished(
     scorer: _CandidateScorer, trained: Mapping[str, Parts] | None = None, order: Sequence[str] = ()
 ) -> Tuning:
-    """The result without a decision."""
     setup, trained = scorer.setup, trained or {}
     labels, parts = setup.labels, setup.split
     failures, messages = scorer.failures()

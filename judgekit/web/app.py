@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -25,8 +26,6 @@ from judgekit.web.guard import LocalGuard
 from judgekit.web.replies import ViewContext, error_reply, page_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from starlette.requests import Request
 
 

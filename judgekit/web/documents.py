@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -60,8 +61,6 @@ from judgekit.web.events import read_progress_of
 from judgekit.web.home import FindingsCache, home_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from judgekit.records import CalibrationInUse, CalibrationState, Finding, RunInfo
     from judgekit.report import Block, CaseTable, JudgeReplies, Tone
     from judgekit.store import RunStore
@@ -353,7 +352,6 @@ class RunSpending(Record):
 
 
 def _applied_maps(use: CalibrationInUse) -> tuple[Block, ...]:
-    """The calibration maps that a run was concluded with."""
     lines = () if use.calibration is None else map_summary_lines(use.calibration)
     return (
         Notes(tuple(lines), "What each map does"),

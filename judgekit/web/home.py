@@ -165,7 +165,7 @@ def home_document(
     if page == 1:
         rows += _running_rows(store, runs)
         rows += [row for suite in known.values() for row in suite.attention()]
-        rows.sort(key=_urgency)
+        rows.sort(key=lambda row: [*_COUNTED].index(row[0].text))
         columns = (Column("needs attention", "text"), Column("where", "id"), Column("what", "text"))
         tables.insert(0, Table(columns, tuple(rows)))
         blind, scores = (
@@ -179,10 +179,6 @@ def home_document(
         not_empty(tables),
         lambda: {"runs": [run.to_json() for run in runs]},
     )
-
-
-def _urgency(row: _Row) -> int:
-    return [*_COUNTED].index(row[0].text)
 
 
 def _conclusion(runs: Sequence[RunInfo], attention: Sequence[_Row], page: int) -> Conclusion:

@@ -28,9 +28,9 @@ from judgekit.evaluation import (
     open_suite,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import portable_judge_name
+from judgekit.judge import Judge, portable_judge_name
 from judgekit.models import RECORDED_PREFIX, count_messages
-from judgekit.models.request import IMAGE_TOKENS
+from judgekit.models.request import IMAGE_TOKENS, ModelRequest
 from judgekit.records import CaseSource, Output, Record, total_cost
 from judgekit.report import PASS_TONES, message, numbers
 from judgekit.scoring import conclude
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.datasets import Suite
-    from judgekit.judge import Judge
-    from judgekit.models.request import ModelRequest
     from judgekit.records import Case, JsonObject, Rubric, Verdict
 
 _MOST_CASES = 1000
@@ -65,8 +63,6 @@ class TrialSettings(Record):
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A request to one judge."""
-
     judge: Judge
     request: ModelRequest
     counter: RequestCounter
@@ -229,7 +225,6 @@ def _judged_suite(suite: Suite, model: str | None) -> Suite:
 
 
 def _case(suite: Suite, wanted: str | None) -> tuple[Case, list[str]]:
-    """The wanted case, and the ids of the first ones."""
     ids = [case.id for case in islice(open_cases(suite), _MOST_CASES)]
     chosen = next((case for case in open_cases(suite) if wanted in {None, case.id}), None)
     if chosen is None:
@@ -293,7 +288,6 @@ def _request_json(one: _Question) -> JsonObject:
 
 
 def _verdict_json(verdict: Verdict) -> JsonObject:
-    """A verdict with what it rests on."""
     words = {True: "The output passes", False: "The output fails", None: "Undecided"}
     value = numbers.format_decimal(verdict.value)
     return {

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
@@ -20,9 +22,6 @@ from judgekit.errors import JudgekitError, StoreError, UnknownNameError
 from judgekit.report import Conclusion, Document, Notes, PageLinks, SitePages, html_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from starlette.requests import Request
 
     from judgekit.report import JudgeReplies

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
@@ -21,9 +23,6 @@ from judgekit.web.home import SuiteStatus, home_document, is_followed
 from judgekit.web.replies import NAVIGATION, error_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from judgekit.store import RunStore
 
 MARKER = "judgekit-site.json"
