@@ -113,6 +113,7 @@ def test_a_file_changed_on_disk_is_shown_beside_what_was_typed(
     assert (folder / "judgekit.yaml").read_text() == text + "owner: ada\n"
 
     dialog.get_by_role("button", name="Keep mine").click()
+    expect(dialog).to_be_hidden()
     page.keyboard.press("Control+s")
     expect(page.get_by_role("dialog").locator("del")).to_contain_text("owner: ada")
     page.keyboard.press("Control+s")
