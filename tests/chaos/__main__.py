@@ -63,7 +63,7 @@ def _faults(*, short: bool) -> Iterator[Row]:
         yield Row(
             f"{len(FAULT_NAMES)} faults at {len(positions)} positions, transport {transport}",
             f"{len(done)} trials, {sum(t.n_requests for t in done):,} requests",
-            f"{n_scored:,} right scores, {n_failed:,} failures of a kind, 0 wrong scores; "
+            f"{n_scored:,} right scores, {n_failed:,} failures of a named kind, 0 wrong scores; "
             f"0 of {n_good:,} good replies lost",
             [one for trial in done for one in trial.complaints],
         )
