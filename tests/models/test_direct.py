@@ -147,3 +147,12 @@ def test_importing_the_transports_imports_neither_litellm_nor_aiohttp() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+async def test_an_error_that_passes_is_retried_though_it_came_with_status_200() -> None:
+    with OpenAILikeServer(["error200_text", "ok"]) as server:
+        direct = DirectModel("openai/m", api_base=server.url)
+        model = LimitedModel(direct, max_retries=1, first_backoff_s=0.001)
+        assert (await model.complete(ask())).text == ok().text
+        await model.aclose()
+        assert server.n_requests == 2

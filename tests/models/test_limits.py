@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from judgekit.errors import ModelError, SettingsError
-from judgekit.models.rate_limit import LimitedModel
+from judgekit.models.rate_limit import LimitedModel, _Slots
 from judgekit.models.request import Model, ModelReply, ModelRequest
 from judgekit.records import Usage
 from tests.models.asking import ask, outcome
@@ -370,3 +370,16 @@ def test_a_fatal_error_in_one_loop_holds_in_the_next() -> None:
         assert isinstance(result, ModelError)
         assert result.kind == "quota"
     assert len(endpoint.sent_at) == 1
+
+
+async def test_a_call_cancelled_in_the_moment_its_turn_is_handed_out_ends_as_cancelled() -> None:
+    loop = asyncio.get_running_loop()
+    slots = _Slots(1, 1.0, loop.create_future(), loop.create_future())
+    await slots.acquire()
+    waiting = asyncio.create_task(slots.acquire())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    slots.release()  # takes the cancelled turn out of the queue before its call runs again
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert slots.n_in_flight == 0
