@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack, aclosing, asynccontextmanager, closing
 from datetime import UTC, datetime
 from functools import partial
-from itertools import starmap
 from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,10 +16,12 @@ from judgekit.api.results import ComparisonResults, GradingResults
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     Suite,
+    has_repeats,
     iter_case_outputs,
     load_dataset,
     load_rubric,
     read_answers,
+    repeat_of,
 )
 from judgekit.errors import InputError, JudgeError, SettingsError
 from judgekit.evaluation import (
@@ -49,11 +50,11 @@ from judgekit.evaluation import (
 from judgekit.formats import frame_library
 from judgekit.judge import Judge, Panel, synchronous
 from judgekit.models import Budget
-from judgekit.records import OUTPUTS_TAG, CaseResult, ComparedSide, Rubric
+from judgekit.records import OUTPUTS_TAG, CaseResult, ComparedSide, ItemKey, Rubric
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from judgekit.datasets import CaseData, CaseOutput
     from judgekit.evaluation import RankingSummary, Ties
@@ -132,11 +133,12 @@ async def grade(
             ended = await run_suite(opened, runs, info, session)
             if session.reason == "model" and not any(one.judgments for one in arrived):
                 raise JudgeError(session.detail or "no model could be called")
-            results = _whole(ended, answers, arrived)
+            keys = _keys(ended, answers)
+            results = _whole(ended, zip(keys, answers, strict=True), arrived)
             summary = Run(ended, runs).summary(results=results)
     return GradingResults(
         [conclude_result(one, ended) for one in results],
-        places=_places(answers, results),
+        places=_places(keys, results),
         summary=summary,
         stopped=session.words(),
         unnamed=recorded.unnamed,
@@ -315,26 +317,32 @@ rank_sync = synchronous(rank)
 
 
 def _whole(
-    run: RunInfo, answers: Sequence[CaseOutput], arrived: Sequence[CaseResult]
+    run: RunInfo, answers: Iterable[tuple[ItemKey, CaseOutput]], arrived: Sequence[CaseResult]
 ) -> list[CaseResult]:
     """A result for every output; where the run stopped before it, one without judgments."""
-    known = {(one.case.id, one.variant) for one in arrived}
+    known = {one.key for one in arrived}
     places: dict[str, int] = {}
     missing = []
-    for case, output in answers:
-        place = places.setdefault(case.id, len(places))
-        variant = output.variant or OUTPUTS_TAG
-        if (case.id, variant) not in known:
-            missing.append(
-                CaseResult(run_id=run.id, place=place, case=case, variant=variant, output=output)
-            )
+    for (case_id, variant, repeat), (case, output) in answers:
+        place = places.setdefault(case_id, len(places))
+        if (case_id, variant, repeat) not in known:
+            about = {"case": case, "variant": variant, "repeat": repeat, "output": output}
+            missing.append(CaseResult(run_id=run.id, place=place, **about))
     return ordered_results([*arrived, *missing], run)
 
 
-def _places(answers: Sequence[CaseOutput], results: Sequence[CaseResult]) -> list[int]:
+def _keys(run: RunInfo, answers: Sequence[CaseOutput]) -> list[ItemKey]:
+    """The keys of the outputs in a run of them, which has repeats where a case has several."""
+    return [
+        ItemKey(case.id, output.variant or OUTPUTS_TAG, repeat_of(output) if run.repeats > 1 else 0)
+        for case, output in answers
+    ]
+
+
+def _places(keys: Sequence[ItemKey], results: Sequence[CaseResult]) -> list[int]:
     """Where the result of each output is, in the order of the outputs."""
-    places = {(one.case.id, one.variant): n for n, one in enumerate(results)}
-    return [places[case.id, output.variant or OUTPUTS_TAG] for case, output in answers]
+    places = {one.key: n for n, one in enumerate(results)}
+    return [places[key] for key in keys]
 
 
 def _pairing(a: object, b: object, cases: CaseData | None) -> Pairing:
@@ -357,7 +365,9 @@ def _side_name(data: object, answers: list[CaseOutput]) -> str | None:
 def _new_side(label: str, answers: list[CaseOutput], name: str | None) -> Side:
     """A side of outputs; its name is hidden from the judge where an output has it."""
     about = ComparedSide(label=label, variant=name)
-    return Side(label, partial(starmap, SideOutput, answers), (name,) if name else (), about)
+    numbered = has_repeats(answers)
+    rows = [SideOutput(*one, repeat_of(one[1]) if numbered else 0) for one in answers]
+    return Side(label, partial(iter, rows), (name,) if name else (), about)
 
 
 def _paid_usd(found: Comparison) -> float:

@@ -41,6 +41,7 @@ from .inputs import (
     PointwiseData as PointwiseData,
     Rightness as Rightness,
     groups_of as groups_of,
+    output_key as output_key,
     pair_key as pair_key,
 )
 from .items import (

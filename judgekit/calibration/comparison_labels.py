@@ -175,8 +175,7 @@ def _judged_pairs(
         if pair.a.error or pair.b.error:
             data.n_errors += 1
             continue
-        place = pair_key(pair.case.id, pair.a.variant, pair.b.variant)
-        place = place._replace(repeat=pair.repeat)
+        place = pair_key(pair.case.id, pair.a.variant, pair.b.variant, pair.repeat)
         comparison = found.get((pair.case.id, pair.repeat))
         for key in keys:
             winner = _winner(comparison, key if len(names) > 1 else None)

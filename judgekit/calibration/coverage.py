@@ -68,7 +68,8 @@ class LabelCoverage:
     def questions(
         self, pair: OutputPair, questions: Sequence[JudgeQuestion]
     ) -> list[JudgeQuestion]:
-        names = self.criteria.get(pair_key(pair.case.id, pair.a.variant, pair.b.variant), ())
+        place = pair_key(pair.case.id, pair.a.variant, pair.b.variant, pair.repeat)
+        names = self.criteria.get(place, ())
         # Without an overall question, the winner follows from all criteria.
         has_overall = any(None in question.criteria for question in questions)
         return [

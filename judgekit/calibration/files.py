@@ -55,7 +55,13 @@ from judgekit.records import (
 )
 
 _R = TypeVar("_R", bound=Record)
-_ALIASES = {"id": "case_id", "case": "case_id", "score": "raw", "reason": "rationale"}
+_ALIASES = {
+    "id": "case_id",
+    "case": "case_id",
+    "score": "raw",
+    "reason": "rationale",
+    "output_repeat": "answer",
+}
 _TEXTS = ("case_id", "variant", "variant_a", "variant_b", "criterion")
 
 # Columns are ignored by name, so that any other unknown column is reported as a typing error.
@@ -96,6 +102,7 @@ class JudgedWinnerRow(Record):
     case_id: Name
     variant_a: Name | None = None
     variant_b: Name | None = None
+    repeat: Count = 0
     criterion: Name | None = None
     order: PresentationOrder | None = None
     winner: Winner | None = None
@@ -247,7 +254,7 @@ def _winners(rows: Sequence[FileRow], path: Path | None, cases: Mapping[str, Cas
     pairs = PairwiseData()
     by_pair: dict[tuple[OutputKey, str | None], list[JudgedWinnerRow]] = {}
     for _, row in _records(rows, JudgedWinnerRow, path):
-        place = pair_key(row.case_id, row.variant_a, row.variant_b)
+        place = pair_key(row.case_id, row.variant_a, row.variant_b, row.repeat)
         pairs.groups.setdefault(place, groups_of(cases.get(row.case_id), row.metadata))
         by_pair.setdefault((place, row.criterion), []).append(row)
     problems: list[DatasetError] = []

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from judgekit.datasets import repeat_of
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         CalibratedPanel,
         Case,
         JsonObject,
+        Output,
         PresentationOrder,
         Record,
         Rubric,
@@ -231,10 +233,18 @@ class PairwiseData(_JudgeAnswers):
 _HALF = 0.5
 
 
-def pair_key(case_id: str, variant_a: str | None, variant_b: str | None) -> OutputKey:
+def output_key(case: Case, output: Output) -> OutputKey:
+    """The key of a recorded output; one of several has its `repeat` in its row."""
+    return OutputKey(case.id, output.variant, repeat_of(output))
+
+
+def pair_key(
+    case_id: str, variant_a: str | None, variant_b: str | None, repeat: int = 0
+) -> OutputKey:
     """The key of two outputs of a case; without variants the key of the case alone."""
     both = (variant_a, variant_b)
-    return OutputKey(case_id, "::".join(name or "" for name in both) if any(both) else None)
+    name = "::".join(each or "" for each in both) if any(both) else None
+    return OutputKey(case_id, name, repeat)
 
 
 def majority_winner(points: Sequence[float]) -> Winner:

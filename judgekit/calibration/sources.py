@@ -22,6 +22,7 @@ from judgekit.calibration.inputs import (
     ScoreSample,
     groups_of,
     majority_winner,
+    output_key,
     pair_key,
     share_of_confidence,
 )
@@ -135,7 +136,7 @@ def judged_from_grading(
     """The judgments of a grading that has just finished."""
     grades = PointwiseData(rubric=rubric, asked=panel)
     for one in graded:
-        place = OutputKey(one.case.id, one.output.variant)
+        place = output_key(one.case, one.output)
         grades.groups[place] = groups_of(one.case, one.output.metadata)
         _add_verdict(grades, one.verdict, place)
     return grades
@@ -154,9 +155,11 @@ def _place(one: JudgmentRecord) -> OutputKey:
         raise InputError(
             "a judgment does not name its case", hint="give verdicts, or judgments with a `case_id`"
         )
-    # A comparison has two variants, which become its key later.
+    # A comparison has two variants, which become its key later. Other judgments have a repeat of
+    # the judge.
     variant = None if isinstance(one, Comparison) else one.variant
-    return OutputKey(one.case_id, variant)
+    repeat = one.repeat if isinstance(one, Verdict) else None
+    return OutputKey(one.case_id, variant, repeat or 0)
 
 
 def _add_verdict(grades: PointwiseData, verdict: Verdict, place: OutputKey) -> None:
@@ -186,7 +189,7 @@ def _from_comparisons(comparisons: Iterable[Comparison], cases: Mapping[str, Cas
     pairs = PairwiseData()
     for one in comparisons:
         case_id = _place(one).case_id
-        place = pair_key(case_id, one.variant_a, one.variant_b)
+        place = pair_key(case_id, one.variant_a, one.variant_b, one.repeat)
         pairs.groups[place] = groups_of(cases.get(case_id))
         if one.error is not None:
             pairs.n_errors += 1

@@ -25,6 +25,7 @@ from judgekit.calibration import (
     judged_from_replies,
     judged_from_run,
     load_recorded_replies,
+    output_key,
     pair_key,
     read_judged_file,
     read_label_files,
@@ -321,7 +322,7 @@ def _answers_of_file(options: _CalibrateOptions) -> KnownAnswers:
     for one in iter_verdicts(options.results) if options.results is not None else ():
         if one.case_id is not None:
             known = KnownAnswer(cases.get(one.case_id), judgments=one.judgments)
-            yield OutputKey(one.case_id, one.variant), known
+            yield OutputKey(one.case_id, one.variant, one.repeat or 0), known
 
 
 def _cases_by_id(path: Path | None) -> dict[str, Case]:
@@ -395,7 +396,7 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
     code, note = _ended(kinds, setup.budget, interrupted=interrupted, stopped=stopped)
     known = [
         (
-            OutputKey(one.case.id, one.output.variant),
+            output_key(one.case, one.output),
             KnownAnswer(one.case, (one.output,), one.verdict.judgments),
         )
         for one in graded
@@ -529,18 +530,18 @@ def _labelled_setup(
 ) -> tuple[GradeSetup, LabelledShare]:
     """Match labels with outputs; the set-up for the labelled ones, and their share."""
     judge, rubric, answers = setup.judge, setup.rubric, setup.every_answer()
-    places = {OutputKey(case.id, output.variant): case for case, output in answers}
+    places = {output_key(case, output): case for case, output in answers}
     coverage = cover_outputs(places, located, rubric, annotators=options.annotator)
     asks_all = judge.template.header.asks == "all"
-    rubrics = {key[:2]: own for key, own in coverage.rubrics(rubric, asks_all=asks_all).items()}
+    rubrics = coverage.rubrics(rubric, asks_all=asks_all)
 
     def n_calls(*parts: Rubric) -> int:
         return judge.grader.repeats * sum(1 if asks_all else len(one.criteria) for one in parts)
 
     chosen = [key for key, case in places.items() if setup.is_wanted(case)]
     # The system under test failed there, and a judge is not called.
-    errors = {(case.id, output.variant) for case, output in answers if output.error is not None}
-    asked = [key[:2] for key in chosen if key[:2] not in errors]
+    errors = {output_key(case, output) for case, output in answers if output.error is not None}
+    asked = [key for key in chosen if key not in errors]
     share = coverage.share(
         chosen,
         rubric,
@@ -594,4 +595,4 @@ def _labelled_pairs(
 
 
 def _key_of(pair: OutputPair) -> OutputKey:
-    return pair_key(pair.case.id, pair.a.variant, pair.b.variant)
+    return pair_key(pair.case.id, pair.a.variant, pair.b.variant, pair.repeat)

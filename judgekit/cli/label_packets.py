@@ -43,7 +43,6 @@ from judgekit.cli.suite_setup import (
     read_recorded,
     selected_cases,
     with_command_line_rubric,
-    with_repeats_of,
 )
 from judgekit.datasets import HumanSettings, Suite, SuiteJudge, load_rubric
 from judgekit.errors import SettingsError
@@ -150,7 +149,7 @@ def run_of_outputs(paths: tuple[Path, ...], store: RunStore, options: LabelOptio
     if not options.pairwise:
         suite = with_command_line_rubric(suite, options.rubric)
     opened = open_suite(
-        with_repeats_of(recorded, suite),
+        recorded.with_repeats(suite),
         selected_cases(grading),
         execution_options(grading),
         recorded=recorded,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.calibration import OutputKey
+from judgekit.calibration import OutputKey, output_key
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code
 from judgekit.cli.help import command
@@ -197,7 +197,8 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     with closing(setup.judge):
         check_same_rubric(path, old, setup.rubric)
         calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
-        setup, n_other = _judged_before(setup, old, path)
+        places = _places(setup, old, path)
+        setup, n_other = _judged_before(setup, places, old, path)
         if options.dry_run:
             setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
@@ -207,10 +208,14 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
             of = format_count(n_other, "output")
             console.note(f"{of} left out: no verdict in {path.name}")
         graded, session = grade_all(setup, options, verb=_VERB)
-    pairs, left_out = pair_verdicts(old, [one.verdict for one in graded], n_without=n_other)
+    keys = [places[output_key(one.case, one.output)] for one in graded]
+    again = [
+        one.verdict.model_copy(update={"repeat": key.repeat})
+        for one, key in zip(graded, keys, strict=True)
+    ]
+    pairs, left_out = pair_verdicts(old, again, n_without=n_other)
     answers = [
-        (OutputKey(one.case.id, one.output.variant), KnownAnswer(one.case, (one.output,)))
-        for one in graded
+        (key, KnownAnswer(one.case, (one.output,))) for one, key in zip(graded, keys, strict=True)
     ]
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     rejudged = None
@@ -233,21 +238,39 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     return rejudged, code, answers
 
 
+def _places(
+    setup: GradeSetup, old: Mapping[tuple[str | None, str | None, int], Verdict], path: Path
+) -> dict[OutputKey, OutputKey]:
+    """For each output the key of its verdict: verdicts of single outputs name no repeat."""
+    keys = [output_key(case, output) for case, output in setup.every_answer()]
+    if any(verdict.repeat is not None for verdict in old.values()):
+        return {key: key for key in keys}
+    if len({key[:2] for key in keys}) < len(keys):
+        raise SettingsError(
+            f"the outputs have repeats, and no verdict in {path.name} names its `repeat`",
+            hint="grade them again, then rejudge that: judgekit grade OUTPUTS -o verdicts.jsonl",
+        )
+    return {key: key._replace(repeat=0) for key in keys}
+
+
 def _judged_before(
-    setup: GradeSetup, old: Mapping[tuple[str | None, str | None], Verdict], path: Path
+    setup: GradeSetup,
+    places: Mapping[OutputKey, OutputKey],
+    old: Mapping[tuple[str | None, str | None, int], Verdict],
+    path: Path,
 ) -> tuple[GradeSetup, int]:
     """The set-up for outputs that have a verdict, and how many have none."""
     # Judging an output without an earlier verdict would cost money and show no change.
-    answers = {(case.id, output.variant): output for case, output in setup.every_answer()}
+    answers = {places[output_key(*one)]: one[1] for one in setup.every_answer()}
     judged = [key for key in answers if key in old]
     if not any(answers[key].error is None and old[key].error is None for key in judged):
         mine, theirs = (
-            ", ".join(" of ".join(filter(None, key)) for key in [*some][:_MOST_NAMED])
+            ", ".join(str(OutputKey(*key)) for key in [*some][:_MOST_NAMED])
             for some in (answers, old)
         )
         raise SettingsError(
             f"no output has a verdict in {path.name}; outputs: {mine}, …; verdicts: {theirs}, …",
             hint="both need the same case_id and variant",
         )
-    rubrics = dict.fromkeys(judged, setup.rubric)
+    rubrics = {key: setup.rubric for key, place in places.items() if place in old}
     return replace(setup, rubrics=rubrics), len(answers) - len(judged)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgekit.calibration import output_key
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.datasets import (
@@ -48,6 +49,7 @@ from judgekit.store import RunStore
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from judgekit.calibration import OutputKey
     from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
 
 SUITE_FILE = "judgekit.yaml"
@@ -82,12 +84,11 @@ class GradeInputs:
     options: InputOptions
     cases: Dataset | None = None
 
-    # The part of the rubric that each output is judged by, by case and variant; outputs without one
-    # are left out. None judges all outputs by the whole rubric.
-    rubrics: Mapping[tuple[str, str | None], Rubric] | None = None
+    # The part of the rubric that each output is judged by; outputs without one are left out. None
+    # judges all outputs by the whole rubric.
+    rubrics: Mapping[OutputKey, Rubric] | None = None
 
-    # A run reports ids without a case, and may have repeats; commands that examine a judge refuse
-    # both.
+    # A run reports ids without a case; commands that examine a judge refuse them.
     is_lenient: bool = False
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
@@ -105,7 +106,7 @@ class GradeInputs:
             one
             for one in self._all()
             if self.is_wanted(one[1])
-            and (self.rubrics is None or (one[1].id, one[2].variant) in self.rubrics)
+            and (self.rubrics is None or output_key(*one[1:]) in self.rubrics)
         )
         if self.options.sample is not None:
             chosen = iter(draw_sample(chosen, self.options.sample, self.options.seed))
@@ -149,7 +150,6 @@ class GradeInputs:
                 variant=source.variant,
                 needs_input=False,
                 unmatched=skipped,
-                takes_repeats=self.is_lenient,
             ):
                 if source.stem is not None and output.variant is None:
                     output = output.model_copy(update={"variant": source.stem})  # noqa: PLW2901
@@ -181,7 +181,7 @@ class GradeSetup(GradeInputs):
         """Cases with their outputs, and what each is judged by."""
         for case, output in self.answers():
             own = self.rubrics
-            yield case, output, self.rubric if own is None else own[case.id, output.variant]
+            yield case, output, self.rubric if own is None else own[output_key(case, output)]
 
 
 def grade_inputs(

@@ -38,9 +38,11 @@ from judgekit.datasets import (
     Suite,
     VariantSettings,
     expand_variants,
+    has_repeats,
     iter_case_outputs,
     load_rubric,
     open_cases,
+    repeat_of,
 )
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.evaluation import (
@@ -538,11 +540,14 @@ def _rubric_of_runs(
 
 
 def _read(source: OutputSource, cases: Dataset | None) -> Iterator[SideOutput]:
-    answers = iter_case_outputs(source.path, cases, variant=source.variant, needs_input=False)
-    for case, output in answers:
+    read = partial(iter_case_outputs, source.path, cases, variant=source.variant, needs_input=False)
+    # Counted only where rows have numbers, because it reads the file once more.
+    first = next(iter(read()), None)
+    numbered = first is not None and "repeat" in first[1].metadata and has_repeats(read())
+    for case, output in read():
         known = output.variant or source.variant or source.stem
         named = output.model_copy(update={"variant": known}) if output.variant is None else output
-        yield SideOutput(case, named)
+        yield SideOutput(case, named, repeat_of(output) if numbered else 0)
 
 
 def _produce(

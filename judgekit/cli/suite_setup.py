@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
+from judgekit.calibration import output_key
 from judgekit.cli import console
 from judgekit.cli.options import (
     EXISTING_PATH,
@@ -54,7 +55,6 @@ from judgekit.datasets import (
     iter_output_rows,
     open_cases,
     refuse_retired,
-    repeat_of,
     rubric_path,
     scorer_name,
     suite_from_path,
@@ -74,6 +74,7 @@ from judgekit.evaluation import (
     choice_of_run,
     find_resumed_run,
     needs_judge,
+    numbered_repeats,
     open_suite,
 )
 from judgekit.formats import is_foreign_file
@@ -331,7 +332,7 @@ def _grade_run_setup(
     recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
     # Recorded outputs have the context that they were made with.
     changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
-    suite = with_repeats_of(recorded, suite.model_copy(update=changes))
+    suite = recorded.with_repeats(suite.model_copy(update=changes))
     chosen, how = selected_cases(options), execution_options(options)
     opened = open_suite(suite, chosen, how, recorded=recorded)
     store, folder = _grading_store(options)
@@ -366,7 +367,7 @@ def read_recorded(
     files, unnamed = dict[str, Path](), set[str]()
     outputs: dict[str, dict[tuple[str, int], Output]] = {}
     cases: dict[str, Case] = {}
-    rubrics: dict[tuple[str, str], Rubric] = {}
+    rubrics: dict[tuple[str, str, int], Rubric] = {}
     n_without_input = n = 0
     for source, case, output in inputs.with_sources():
         variant = output.variant or source.path.stem
@@ -374,17 +375,18 @@ def read_recorded(
             unnamed.add(variant)
         files.setdefault(variant, source.path)
         named = output.model_copy(update={"case_id": case.id, "variant": variant})
-        outputs.setdefault(variant, {})[case.id, repeat_of(output)] = named
+        key = output_key(case, output)
+        outputs.setdefault(variant, {})[case.id, key.repeat] = named
         if inputs.rubrics is not None:
-            rubrics[case.id, variant] = inputs.rubrics[case.id, output.variant]
+            rubrics[case.id, variant, key.repeat] = inputs.rubrics[key]
         # A case without --cases is described by the rows of its outputs, once for each variant.
         cases[case.id] = _same_case(cases.get(case.id), case, source.path)
         n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
         raise inputs.nothing_chosen()
-    # A single output of a case is its first here, whichever it was where it comes from.
-    if n == sum(len({case_id for case_id, _ in own}) for own in outputs.values()):
-        outputs = {v: {(one, 0): o for (one, _), o in own.items()} for v, own in outputs.items()}
+    numbered = numbered_repeats(outputs)
+    if numbered is not outputs:
+        rubrics = {(one, variant, 0): own for (one, variant, _), own in rubrics.items()}
     if n_without_input:  # the judge does not see the task
         console.note(
             f"{n_without_input} of {format_count(n, 'output')} without an input: the judge sees "
@@ -404,7 +406,7 @@ def read_recorded(
     )
     recorded = RecordedAnswers(
         CaseSource(name, version, lambda: iter(chosen), objects=objects),
-        outputs,
+        numbered,
         has_gaps=not is_complete,
         unnamed=frozenset(unnamed),
         unmatched=inputs.unmatched(),
@@ -412,14 +414,6 @@ def read_recorded(
     )
     variants = tuple(VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items())
     return recorded, variants
-
-
-def with_repeats_of(recorded: RecordedAnswers, suite: Suite) -> Suite:
-    """The suite with as many repeats as were read; it may want more of cases that it lists."""
-    n = max(1 + repeat for own in recorded.outputs.values() for _, repeat in own)
-    n = n if recorded.has_gaps else max(n, suite.settings.repeats)
-    changes = {"settings": suite.settings.model_copy(update={"repeats": n})}
-    return suite.model_copy(update=changes)
 
 
 def _same_case(known: Case | None, case: Case, path: Path) -> Case:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judgekit.bias_audit import ProbeRunner
-from judgekit.calibration import OutputKey
+from judgekit.calibration import output_key
 from judgekit.cli import console
 from judgekit.cli.audit import run_probes
 from judgekit.cli.exit_codes import Exit
@@ -115,7 +115,7 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
             console.note(f"labels {share}; only these are judged")
             console.note(tuning_plan_line(plan))
         answers = [
-            (OutputKey(case.id, output.variant), KnownAnswer(case, (output,)))
+            (output_key(case, output), KnownAnswer(case, (output,)))
             for case, output in setup.every_answer()
         ]
         sys.exit(_run(prepared, answers, options, files))
@@ -161,7 +161,7 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
         labels,
         setup.rubric,
         others=others,
-        only={OutputKey(case.id, output.variant) for case, output in setup.answers()},
+        only={output_key(case, output) for case, output in setup.answers()},
         options=options.fill(
             TuneOptions, few_shot=tuple(int(part) for part in parts), annotators=options.annotator
         ),

@@ -39,6 +39,7 @@ from .loading import (
 from .outputs import (
     CaseOutput as CaseOutput,
     RecordedOutput as RecordedOutput,
+    has_repeats as has_repeats,
     iter_case_outputs as iter_case_outputs,
     iter_output_rows as iter_output_rows,
     read_answer as read_answer,

@@ -82,19 +82,18 @@ def iter_case_outputs(
     variant: str | None = None,
     needs_input: bool = True,
     unmatched: list[str] | None = None,
-    takes_repeats: bool = False,
 ) -> Iterator[tuple[Case, Output]]:
     """The outputs of a file, each with the case it answers.
 
     An id that no case has is an error, unless there is a list for such ids. A second output of a
-    case and variant is one too, unless repeats are taken and it has another `repeat`.
+    case and variant is one too, unless each has a `repeat` of its own.
     """
     path = as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     # Of a benchmark: cases of the same memory that it leaves out, whose outputs are no mistake.
     objects = () if cases is None else memory_objects(cases)
     others = {key for key, _ in objects_of(objects, "test-case")}
-    for answer in _iter_wanted(path, variant, takes_repeats=takes_repeats):
+    for answer in _iter_wanted(path, variant):
         case_id = answer.output.case_id or ""
         if by_id is not None:
             if case_id not in by_id:
@@ -270,9 +269,17 @@ def repeat_of(output: Output) -> int:
     return int(named) if _REPEAT.fullmatch(named) else 0
 
 
-def _iter_wanted(
-    path: Path, variant: str | None, *, takes_repeats: bool
-) -> Iterator[RecordedOutput]:
+def has_repeats(answers: Iterable[CaseOutput]) -> bool:
+    """Whether a case has several outputs of a variant, so that their numbers have a meaning."""
+    seen: set[tuple[str, str | None]] = set()
+    for case, output in answers:
+        if (case.id, output.variant) in seen:
+            return True
+        seen.add((case.id, output.variant))
+    return False
+
+
+def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
     lines: dict[tuple[str | None, str | None, int], int] = {}
     others: set[str] = set()
     for row in iter_output_rows(path):
@@ -283,8 +290,7 @@ def _iter_wanted(
             others.add(str(named))
             continue
         # A row without a variant is of the one that was asked for.
-        repeat = repeat_of(answer.output) if takes_repeats else 0
-        key = (answer.output.case_id, named or variant, repeat)
+        key = (answer.output.case_id, named or variant, repeat_of(answer.output))
         if key in lines:
             of_variant = "" if named is None else f" from variant {named!r}"
             raise DatasetError(
@@ -292,8 +298,8 @@ def _iter_wanted(
                 path=path,
                 line=answer.line,
                 case_id=answer.output.case_id,
-                hint="give each its own `variant`, or keep one; `grade` takes all of them if "
-                "each has its own `repeat`, and a suite with `settings: {repeats: N}`",
+                hint="give each its own `variant`, or keep one; answers to the same question "
+                "that are repeats have each its own `repeat`: 0, 1, …",
             )
         lines[key] = answer.line
         if named is None and variant is not None:

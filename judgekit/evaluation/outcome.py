@@ -182,6 +182,8 @@ def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
         result.failures,
         case_id=result.case.id,
         variant=result.variant,
+        # Without repeats a second answer is a second try, of which the last counts.
+        repeat=result.repeat if run.repeats > 1 else None,
         error=result.output.error,
         panel=run.panel,
     )

@@ -406,7 +406,7 @@ async def compare_in_order(
             if not begun:
                 return
             pair, task = begun[0]
-            comparison = await task
+            comparison = (await task).model_copy(update={"repeat": pair.repeat})
             begun.popleft()
             yield JudgedPair(pair, comparison)
     finally:

@@ -18,6 +18,7 @@ from judgekit.datasets import (
     open_cases,
     read_answer,
     refuse_retired,
+    repeat_of,
     suite_from_path,
     with_benchmark,
 )
@@ -41,7 +42,14 @@ from judgekit.evaluation.runner import (
     prepare_run,
     run_suite,
 )
-from judgekit.evaluation.session import Choice, OpenSuite, RecordedAnswers, Session, open_suite
+from judgekit.evaluation.session import (
+    Choice,
+    OpenSuite,
+    RecordedAnswers,
+    Session,
+    numbered_repeats,
+    open_suite,
+)
 from judgekit.evaluation.summary import RunSummary, RunTally
 from judgekit.formats import memory_rows
 from judgekit.judge import synchronous
@@ -196,7 +204,7 @@ def _with_outputs(
     recorded, variants = record_answers(_answers(outputs, suite), default)
     tags = tuple(dict.fromkeys([*suite.tags, OUTPUTS_TAG]))
     changes = {"variants": variants, "tags": tags, "context": None}
-    return suite.model_copy(update=changes), recorded
+    return recorded.with_repeats(suite.model_copy(update=changes)), recorded
 
 
 def _answers(outputs: object, suite: Suite) -> Iterator[CaseOutput]:
@@ -223,18 +231,19 @@ def record_answers(
         variant = output.variant or default
         unnamed |= {variant} if output.variant is None else set()
         own = by_variant.setdefault(variant, {})
-        if (case.id, 0) in own or cases.setdefault(case.id, case) != case:
+        key = (case.id, repeat_of(output))
+        if key in own or cases.setdefault(case.id, case) != case:
             raise InputError(
                 f"outputs[{place}]: the case {case.id!r} comes twice",
-                hint="give each output of a variant a case of its own id",
+                hint="give each output of a variant a case of its own, or repeats their `repeat`",
             )
-        own[case.id, 0] = output.model_copy(update={"case_id": case.id, "variant": variant})
+        own[key] = output.model_copy(update={"case_id": case.id, "variant": variant})
     if not cases:
         raise InputError("there are no outputs to judge")
     chosen = tuple(cases.values())
     recorded = RecordedAnswers(
         CaseSource(OUTPUTS_TAG, "1", lambda: iter(chosen)),
-        by_variant,
+        numbered_repeats(by_variant),
         has_gaps=True,
         unnamed=frozenset(unnamed),
         is_from_memory=True,
@@ -467,13 +476,16 @@ def verdict_outcomes(verdicts: Sequence[Verdict]) -> Iterator[Outcome]:
     for number, verdict in enumerate(verdicts):
         case_id = verdict.case_id or f"#{number}"
         variant = verdict.variant or ""
-        place = places.setdefault((case_id, n_seen[case_id, variant]), len(places))
+        # Unless they say that they are repeats.
+        n = n_seen[case_id, variant] if verdict.repeat is None else 0
+        place = places.setdefault((case_id, n), len(places))
         n_seen[case_id, variant] += 1
         result = CaseResult.model_construct(  # a variant without a name is none a run could have
             run_id="verdicts",
             place=place,
             case=Case(id=case_id, input=None),
             variant=variant,
+            repeat=verdict.repeat or 0,
             output=Output(text="") if verdict.error is None else Output(error=verdict.error),
             judgments=verdict.judgments,
             failures=verdict.failures,

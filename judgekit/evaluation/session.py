@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from judgekit.assertions import IS_TRANSFORMED, ScriptSettings, transform_output, with_scripts
 from judgekit.datasets import (
@@ -98,23 +98,41 @@ def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
 
 
+OutputsByRepeat: TypeAlias = "Mapping[str, Mapping[tuple[str, int], Output]]"
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedAnswers:
     """Outputs that were read already and are graded as they are, with the cases they answer."""
 
     cases: CaseSource
     # Of each variant by the case and the number of the repeat
-    outputs: Mapping[str, Mapping[tuple[str, int], Output]]
+    outputs: OutputsByRepeat
     # Whether a case without an output of a variant is left out; else it is an error of it
     has_gaps: bool
     # Variants that are named after their file, for its rows name none
     unnamed: frozenset[str] = frozenset()
     # Ids of outputs that no case has, by the name of their file
     unmatched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # The rubric of each output by case and variant; None judges all of them by the same
-    rubrics: Mapping[tuple[str, str], Rubric] | None = None
+    # The rubric of each output by case, variant and repeat; None judges all of them by the same
+    rubrics: Mapping[tuple[str, str, int], Rubric] | None = None
     # Whether they came from a program, so that no file has their version
     is_from_memory: bool = False
+
+    def with_repeats(self, suite: Suite) -> Suite:
+        """The suite with as many repeats as were read; it may want more of cases that it lists."""
+        n = max((1 + repeat for own in self.outputs.values() for _, repeat in own), default=1)
+        n = n if self.has_gaps else max(n, suite.settings.repeats)
+        changes = {"settings": suite.settings.model_copy(update={"repeats": n})}
+        return suite.model_copy(update=changes)
+
+
+def numbered_repeats(outputs: OutputsByRepeat) -> OutputsByRepeat:
+    """Outputs by repeat; where no case has several, each is the first, whatever its row says."""
+    n_cases = sum(len({case_id for case_id, _ in own}) for own in outputs.values())
+    if sum(map(len, outputs.values())) > n_cases:
+        return outputs
+    return {v: {(one, 0): output for (one, _), output in own.items()} for v, own in outputs.items()}
 
 
 # How long an answer may take where neither the variant nor the suite says.
@@ -155,11 +173,11 @@ class OpenSuite:
         whole, one = self.recorded, (key.case_id, key.repeat)
         return whole is None or not whole.has_gaps or one in whole.outputs[key.variant]
 
-    def rubric_of(self, case: Case, variant: str) -> Rubric | None:
+    def rubric_of(self, case: Case, key: ItemKey) -> Rubric | None:
         """The rubric an answer is judged by: its own part of it, where only some is asked."""
         rubric = self.plans.rubric_of(case)
         own = None if self.recorded is None else self.recorded.rubrics
-        return rubric if rubric is None or own is None else own[case.id, variant]
+        return rubric if rubric is None or own is None else own[case.id, key.variant, key.repeat]
 
     def count_answers(self, n_cases: int) -> int:
         """How many answers a run has; tries of what failed are not counted."""
@@ -315,7 +333,7 @@ def open_recorded(
     source = CaseSource(
         whole.name, whole.version, lambda: (case.model_copy(update=plain) for case in whole.read())
     )
-    suite = suite or Suite(name="outputs", dataset="outputs.jsonl")
+    suite = recorded.with_repeats(suite or Suite(name="outputs", dataset="outputs.jsonl"))
     members = Panel.of(judge).judges
     judges = SuiteJudges(members, RunPanel(judges=tuple(member.id for member in members)))
     return OpenSuite(

@@ -66,7 +66,8 @@ def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
     blind = prepare_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
     labels = draw_labels(pair.case.id, info.label_seed) if info.draw_labels else SLOT_LABELS
     choices = _in_question_order([*pair.preferences, *pair.failures], info)
-    return blind.conclude(pair.case, info.rubric, choices, rule=info.rule, labels=labels)
+    found = blind.conclude(pair.case, info.rubric, choices, rule=info.rule, labels=labels)
+    return found.model_copy(update={"repeat": pair.repeat})
 
 
 def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> ComparisonInfo:

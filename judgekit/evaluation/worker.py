@@ -200,7 +200,7 @@ class AnswerWorker:
         """The rubric an output is judged by; an error is not judged."""
         if output.error is not None:
             return None
-        return self._opened.rubric_of(item.case, item.key.variant)
+        return self._opened.rubric_of(item.case, item.key)
 
     def _is_recorded(self, item: WorkItem) -> bool:
         target = self._opened.targets.get(item.key.variant)

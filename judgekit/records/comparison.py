@@ -178,6 +178,9 @@ class Comparison(Record, NotebookResult):
     case_id: str | None = None
     variant_a: str | None = None
     variant_b: str | None = None
+    repeat: Count = 0
+    """Which of the outputs of both sides, from 0."""
+
     rubric: str
     rubric_fingerprint: str
     winner: Winner | None
@@ -238,7 +241,8 @@ class Comparison(Record, NotebookResult):
 
     def to_json(self) -> JsonObject:
         """The comparison as plain JSON types; unknown values are null."""
-        whole: JsonObject = self.model_dump(mode="json", exclude={"preferences", "failures"})
+        apart = {"preferences", "failures"} | (set() if self.repeat else {"repeat"})
+        whole: JsonObject = self.model_dump(mode="json", exclude=apart)
         whole["preferences"] = [preference.to_json() for preference in self.preferences]
         whole["failures"] = [failure.to_json() for failure in self.failures]
         return whole

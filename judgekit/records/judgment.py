@@ -191,6 +191,9 @@ class Verdict(Record, NotebookResult):
 
     case_id: str | None
     variant: str | None
+    repeat: Count | None = None
+    """Which of the variant's outputs for the case, from 0; None where there is only one."""
+
     rubric: str
     rubric_fingerprint: str
     passed: bool | None
@@ -237,10 +240,9 @@ class Verdict(Record, NotebookResult):
         whole: JsonObject = self.model_dump(mode="json", exclude={"judgments", "failures"})
         whole["judgments"] = [judgment.to_json() for judgment in self.judgments]
         whole["failures"] = [failure.to_json() for failure in self.failures]
-        if self.uncalibrated is None:
-            del whole["uncalibrated"]
-        if self.asked is None:
-            del whole["asked"]
+        for name in ("repeat", "uncalibrated", "asked"):
+            if getattr(self, name) is None:
+                del whole[name]
         return whole
 
 

@@ -389,9 +389,14 @@ def _kinds(sides: Iterable[JudgedSide]) -> Mapping[str, int]:
 
 
 if TYPE_CHECKING:
-    Key = tuple[str | None, str | None]
+    Key = tuple[str | None, str | None, int]
 
 _SUFFIXES = (".jsonl", ".json")
+
+
+def verdict_key(verdict: Verdict) -> Key:
+    """What a verdict is about; a verdict of one of several repeats names it."""
+    return verdict.case_id, verdict.variant, verdict.repeat or 0
 
 
 def read_verdicts(path: Path) -> dict[Key, Verdict]:
@@ -415,8 +420,8 @@ def read_verdicts(path: Path) -> dict[Key, Verdict]:
                 line=row.line,
                 hint="give a file that `judgekit grade -o` wrote",
             ) from error
-        key = verdict.case_id, verdict.variant
-        # Verdicts are matched by case and variant; a second one would silently win.
+        key = verdict_key(verdict)
+        # Verdicts are matched by case, variant and repeat; a second one would silently win.
         if key in found:
             raise DatasetError(
                 "a second verdict of one output", path=path, line=row.line, case_id=key[0]
@@ -456,7 +461,7 @@ def pair_verdicts(
     left_out = Counter({NO_OLD_VERDICT: n_without} if n_without else {})
     met: set[Key] = set()
     for after in new:
-        key = after.case_id, after.variant
+        key = verdict_key(after)
         before = old.get(key)
         met.add(key)
         if after.error is not None or (before is not None and before.error is not None):
@@ -468,7 +473,7 @@ def pair_verdicts(
                 PairedVerdict(
                     case_id=after.case_id or "",
                     variant=after.variant or "",
-                    repeat=0,
+                    repeat=key[2],
                     old=uncalibrated_side(before),
                     new=uncalibrated_side(after),
                 )

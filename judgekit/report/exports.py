@@ -41,12 +41,12 @@ VERDICT_COLUMNS: Mapping[str, str] = {
     "expected_raw": "float64", "source": "string", "judge": "string", "model": "string",
     "cached": "bool_", "cost_usd": "float64", "failure_kind": "string",
     "failure_message": "string", "verdict_value": "float64", "verdict_passed": "bool_",
-    "turn": "int64",
+    "turn": "int64", "output_repeat": "int64",
 }  # fmt: skip
 """The columns of CSV and Parquet files with their types; one row for each judgment or failure."""
 
 _VERDICT_LISTS = {"judgments", "failures"}
-_SPARE = ("uncalibrated", "asked")
+_SPARE = ("repeat", "uncalibrated", "asked")
 """Fields that are left out where they are empty."""
 
 
@@ -148,6 +148,7 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> list[Row]:
             found = [{"failure_kind": "target_error", "failure_message": verdict.error}]
         whole: Row = {
             **fields_of(verdict, "case_id", "variant"),
+            "output_repeat": verdict.repeat,
             "verdict_value": verdict.value,
             "verdict_passed": verdict.passed,
         }

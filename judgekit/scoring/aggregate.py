@@ -44,6 +44,7 @@ def conclude(
     panel: RunPanel = _SINGLE_JUDGE,
     case_id: str | None = None,
     variant: str | None = None,
+    repeat: int | None = None,
     error: str | None = None,
     asked: CalibratedPanel | None = None,
 ) -> Verdict:
@@ -69,6 +70,7 @@ def conclude(
     return Verdict(
         case_id=case_id,
         variant=variant,
+        repeat=repeat,
         rubric=rubric.name,
         rubric_fingerprint=rubric.fingerprint,
         passed=None if error is not None else bounds.passed,

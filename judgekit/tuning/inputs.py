@@ -21,6 +21,7 @@ from judgekit.calibration import (
     groups_of,
     label_problems,
     level_of,
+    output_key,
     random_key,
 )
 from judgekit.errors import InputError, NotEnoughDataError, RubricError, SettingsError
@@ -351,7 +352,7 @@ def join_labelled_outputs(
     """Match outputs and labels, without the cases that a rubric shows as examples."""
     # An output that records an error has no text that a judge could grade.
     answered = [(c, o) for c, o in answers if o.error is None]
-    places = {OutputKey(c.id, o.variant): (c, o) for c, o in answered if c.id not in shown}
+    places = {output_key(c, o): (c, o) for c, o in answered if c.id not in shown}
     names = [criterion.name for criterion in rubric.criteria]
     matching = LabelMatcher(places, names, options.annotators)
     matching.take(labels)

@@ -22,7 +22,7 @@ from judgekit.bias_audit import (
     count_failures,
     total_spent,
 )
-from judgekit.calibration import LabelCoverage, OutputKey, cover_outputs
+from judgekit.calibration import LabelCoverage, OutputKey, cover_outputs, output_key
 from judgekit.datasets import LocatedLabel, locate_labels, read_labels
 from judgekit.errors import InputError, NotEnoughDataError, SettingsError
 from judgekit.evaluation import (
@@ -137,7 +137,7 @@ def prepare_tuning(
         if not located:
             raise InputError("there are no labels to tune the judge on")
     every = list(answers)
-    places = [OutputKey(case.id, output.variant) for case, output in every]
+    places = [output_key(case, output) for case, output in every]
     coverage = cover_outputs(
         places, located, rubric, annotators=options.annotators, uses_whole=False
     )
@@ -273,14 +273,13 @@ class _CandidateScorer:
     ) -> Parts:
         """The labelled items of some clusters with the candidate's scores."""
         asks = self.setup.asks(candidate, rubric, clusters)
-        answers = (await ask_all(self.setup.runner, asks, self.session)).values()
-        verdicts = [one for one in answers if isinstance(one, Verdict)]
-        self.verdicts += verdicts
+        answers = await ask_all(self.setup.runner, asks, self.session)
+        self.verdicts += [one for one in answers.values() if isinstance(one, Verdict)]
         raws: defaultdict[tuple[OutputKey, str], list[float]] = defaultdict(list)
-        for verdict in verdicts:
-            place = OutputKey(verdict.case_id or "", verdict.variant)
-            for judgment in verdict.judgments:
-                raws[place, judgment.criterion].append(judgment.raw)
+        for asked in asks:
+            verdict = answers.get(asked.key)
+            for judgment in verdict.judgments if isinstance(verdict, Verdict) else ():
+                raws[output_key(asked.case, asked.output), judgment.criterion].append(judgment.raw)
         # Repeats are averaged before the loss, as they are when a rubric is used.
         scores = {key: fsum(values) / len(values) for key, values in raws.items()}
         return attach_scores(self.setup.labels.within(clusters), scores)

@@ -31,7 +31,7 @@ from judgekit.fingerprint import fingerprint
 from judgekit.judge import Judge, portable_judge_name
 from judgekit.models import RECORDED_PREFIX, count_messages
 from judgekit.models.request import IMAGE_TOKENS, ModelRequest
-from judgekit.records import CaseSource, Output, Record, total_cost
+from judgekit.records import CaseSource, ItemKey, Output, Record, total_cost
 from judgekit.report import PASS_TONES, message, numbers
 from judgekit.scoring import conclude
 from judgekit.targets import RecordedTarget
@@ -205,7 +205,7 @@ async def _prepared(
     )
     try:
         as_run = opened.plans.as_run(case)
-        rubric = opened.rubric_of(as_run, variant)
+        rubric = opened.rubric_of(as_run, ItemKey(case.id, variant, 0))
         questions = () if rubric is None else tuple(_questions(opened, as_run, output, rubric))
         yield _Prepared(opened, as_run, output, name, choices, rubric, questions)
     finally:

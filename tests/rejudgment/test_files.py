@@ -27,8 +27,8 @@ def test_what_a_grading_wrote_is_read_back(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"verdicts{suffix}"
     write_verdicts(path, [verdict("a"), verdict("a", variant="v2"), verdict("b", 0.5)])
     found = read_verdicts(path)
-    assert list(found) == [("a", None), ("a", "v2"), ("b", None)]
-    assert found["b", None] == verdict("b", 0.5)
+    assert list(found) == [("a", None, 0), ("a", "v2", 0), ("b", None, 0)]
+    assert found["b", None, 0] == verdict("b", 0.5)
 
 
 def test_a_table_of_judgments_holds_no_whole_verdicts(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_two_verdicts_of_one_output_are_refused(tmp_path: Path) -> None:
 
 def test_verdicts_meet_by_case_and_variant_and_errors_are_left_out() -> None:
     before = [verdict("a", 0.5), verdict("b"), verdict("e", error="no output")]
-    old = {(one.case_id, one.variant): one for one in before}
+    old = {(one.case_id, one.variant, 0): one for one in before}
     new = [verdict("b", 0.0), verdict("a"), verdict("z"), verdict("e"), verdict("b", variant="v")]
     pairs, left_out = pair_verdicts(old, new)
     assert [(one.case_id, one.old.value, one.new.value) for one in pairs] == [
@@ -67,7 +67,7 @@ def test_verdicts_meet_by_case_and_variant_and_errors_are_left_out() -> None:
 
 
 def test_old_verdicts_of_outputs_that_are_not_judged_now_are_counted() -> None:
-    old = {(one.case_id, one.variant): one for one in map(verdict, "abc")}
+    old = {(one.case_id, one.variant, 0): one for one in map(verdict, "abc")}
     assert pair_verdicts(old, [verdict("a")])[1] == {"not judged now": 2}
 
 
@@ -85,7 +85,7 @@ def test_verdicts_that_maps_decided_are_compared_by_the_judges_own_values() -> N
         }
     )
     for before, after in ((mapped, plain), (plain, mapped), (mapped, mapped)):
-        pairs, _ = pair_verdicts({("a", None): before}, [after])
+        pairs, _ = pair_verdicts({("a", None, 0): before}, [after])
         (one,) = pairs
         assert one.old == one.new
         assert (one.old.value, one.old.passed) == (0.75, True)
