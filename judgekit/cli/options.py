@@ -266,15 +266,16 @@ def _click_option(
     long = next(one for one in entry.spelling.split("/") if one.startswith("--"))
     variable = "JUDGEKIT_" + long.removeprefix("--").replace("-", "_").upper()
     default = field.default if has_default and not is_setting else None
-    # click distinguishes a flag value of None from a missing one.
-    more: dict[str, Any] = {} if entry.flag_value is None else {"flag_value": entry.flag_value}
+    default = False if switches and not pair else default
+    # click distinguishes a flag value or a default of None from a missing one.
+    given = {"flag_value": entry.flag_value, "default": default}
+    more: dict[str, Any] = {what: value for what, value in given.items() if value is not None}
     return click.option(
         *spellings,
         entry.parameter or name,
         type=None if switches else _click_type(name, field),
         is_flag=switches,
-        default=False if switches and not pair else default,
-        show_default=default is not None,
+        show_default=default is not None and default is not False,
         multiple=isinstance(field.default, tuple),
         nargs=_n_values(field),
         # None is then neither a default nor a value.

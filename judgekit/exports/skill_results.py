@@ -323,6 +323,17 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
             versions[place] = {**same[0], "average_score": entry["average_score"]}
             continue
         number = version_of(figures.variant, summary.run)
+        # A version that was set up before it was graded waits for its average.
+        waiting = [
+            old
+            for old in objects
+            if old.get("version") == number
+            and {old.get("average_score"), old.get("run_id")} == {None}
+        ]
+        if waiting:
+            found = {name: entry[name] for name in ("average_score", *_MINE)}
+            versions[versions.index(waiting[0])] = {**waiting[0], **found}
+            continue
         # The gradings have the same number; one in use is never given to a second version.
         used = {one for old in objects if isinstance(one := old.get("version"), int)}
         number = number if number not in used else 1 + max(used)

@@ -329,8 +329,18 @@ FORMATS: tuple[Format, ...] = (
         has_cases=False,
         reader="skill_evals:check_grading",
     ),
-    Format("a comparison.json", _has("winner", "reasoning", "scores"), has_cases=False),
-    Format("an analysis.json", _has("winner_version", "loser_version"), has_cases=False),
+    Format(
+        "a comparison.json",
+        _has("winner", "reasoning", "scores"),
+        has_cases=False,
+        reader="skill_evals:check_comparison",
+    ),
+    Format(
+        "an analysis.json",
+        _has("winner_version", "loser_version"),
+        has_cases=False,
+        reader="skill_evals:check_analysis",
+    ),
 )
 
 

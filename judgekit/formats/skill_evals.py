@@ -1,4 +1,4 @@
-"""Reads and writes `evals.json` (S3.1), workflow datasets (S1.1); reads results (S3.2, S3.3)."""
+"""Reads and writes `evals.json` (S3.1), workflow datasets (S1.1); reads results (S3.2 to S3.5)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from judgekit.formats.attachments import (
     MissingAttachmentError,
 )
 from judgekit.formats.documents import ParsedDocument, read_document
-from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
+from judgekit.formats.foreign_file import AnyRecord, CamelRecord, ForeignFile, SnakeRecord
 from judgekit.records import Count, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from judgekit.formats.detection import ConversionSource, WrittenCases
@@ -261,16 +261,75 @@ class _Grading(SnakeRecord):
 
 def check_grading(document: ParsedDocument) -> ForeignFile:
     """A `grading.json`, or a list of gradings, with its faults."""
-    reading, value = ForeignFile(document), document.value
-    items = value if isinstance(value, list) else [value]
-    for place, item in enumerate(items):
-        at = (place,) if isinstance(value, list) else ()
-        grading = reading.record(_Grading, item, at)
-        for index, one in enumerate(() if grading is None else grading.results):
+    reading = ForeignFile(document)
+    for at, grading in _results(_Grading, reading):
+        for index, one in enumerate(grading.results):
             # `passed` is derived: a reader that trusts it must not see another result.
             if one.score is not None and one.passed is not (one.score >= PASS_SCORE):
                 message = f"`passed` contradicts the score {one.score}: {PASS_SCORE} and more pass"
                 reading.add((*at, "results", index, "passed"), message)
+    return reading
+
+
+def _results(model: type[AnyRecord], reading: ForeignFile) -> Iterator[tuple[KeyPath, AnyRecord]]:
+    """The valid results of a file: one, or a list of them."""
+    value = reading.document.value
+    for place, item in enumerate(value if isinstance(value, list) else [value]):
+        at = (place,) if isinstance(value, list) else ()
+        record = reading.record(model, item, at)
+        if record is not None:
+            yield at, record
+
+
+_DimensionScore = Annotated[int, Field(ge=1, le=10)] | None  # null: not judged
+
+
+class _SideScores(SnakeRecord):
+    A: _DimensionScore
+    B: _DimensionScore
+
+
+class _BlindComparison(SnakeRecord):
+    eval_prompt: str
+    winner: Literal["A", "B", "tie"] | None
+    reasoning: str
+    scores: dict[Name, _SideScores]
+
+
+def check_comparison(document: ParsedDocument) -> ForeignFile:
+    """A `comparison.json`, or a list of comparisons, with its faults."""
+    reading = ForeignFile(document)
+    for _ in _results(_BlindComparison, reading):
+        pass  # a comparison has no field that follows from another
+    return reading
+
+
+class _Suggestion(SnakeRecord):
+    area: Name
+    before: str
+    after: str
+    reasoning: str
+
+
+class _ImprovementAnalysis(SnakeRecord):
+    winner_version: Name
+    loser_version: Name
+    strengths: tuple[str, ...]
+    weaknesses: tuple[str, ...]
+    suggestions: tuple[_Suggestion, ...]
+
+
+def check_analysis(document: ParsedDocument) -> ForeignFile:
+    """An `analysis.json`, or a list of analyses, with its faults."""
+    reading = ForeignFile(document)
+    for at, one in _results(_ImprovementAnalysis, reading):
+        if one.winner_version == one.loser_version:
+            reading.add(at, f"the winner and the loser are both {one.winner_version[:80]!r}")
+        for index, suggestion in enumerate(one.suggestions):
+            # Whoever applies it could not tell what to change.
+            if suggestion.before == suggestion.after:
+                place = (*at, "suggestions", index)
+                reading.add(place, "`before` and `after` are the same, so nothing is suggested")
     return reading
 
 

@@ -174,8 +174,9 @@ EventContent = Annotated[JsonValue, AfterValidator(_with_given_bytes)]
 
 
 def _address(part: JsonObject) -> str:
-    """The address of an image in the forms of OpenAI and Anthropic; empty where it has none."""
-    source = part.get("image_url", part.get("source", part.get("url")))
+    """The address of an image in the forms of OpenAI, Anthropic and inspect_ai; empty without."""
+    names = ("image_url", "source", "url", "image")
+    source = next((part[name] for name in names if name in part), None)
     if isinstance(source, dict) and "data" in source:
         return f"data:{source.get('media_type')};base64,{source['data']}"
     url = source.get("url") if isinstance(source, dict) else source
