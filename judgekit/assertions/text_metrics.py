@@ -37,6 +37,13 @@ def word_ratio(text: str, reference: str) -> float:
     return token_sort_ratio(one, other) / 100
 
 
+def character_ratio(text: str, reference: str) -> float:
+    """The share of characters that two texts have in common, in the same order."""
+    from rapidfuzz.fuzz import ratio  # noqa: PLC0415 - a native library
+
+    return ratio(text, reference) / 100
+
+
 def rouge_n_score(text: str, reference: str, n: int, signs: bool = False) -> float:  # noqa: FBT001, FBT002 - a worker passes it by place
     """ROUGE-N: the F1 of the n-grams of words, or of words and signs, that two texts share."""
     parts = _WORD_OR_SIGN.findall if signs else split_words

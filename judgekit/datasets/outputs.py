@@ -34,6 +34,7 @@ from judgekit.formats import (
     rename_fields,
     scan_rows,
     suggest_name,
+    unread_table,
     validation_faults,
     with_row_ids,
 )
@@ -224,12 +225,8 @@ def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> Rec
 def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput | list[FieldFault]:
     found, faults = rename_fields(_from_artifact(row.fields), OUTPUT_ALIASES)
     if row.is_table:
-        had_text = "text" in found
-        found, cell_faults = read_cells(found, json_names=_JSON_COLUMNS)
+        found, cell_faults = _from_cells(row, found)
         faults += cell_faults
-        # An empty cell is a missing value in a table, but as `text` it is an empty answer.
-        if had_text and not found.keys() & {"text", "data", "error", "trace"}:
-            found["text"] = ""
     # An alias such as `output` may hold an object; a `text` that is one is a mistake.
     # Beside other data it stays, and is reported as invalid.
     elif not ("text" in row.fields or "data" in found or isinstance(found.get("text"), str | None)):
@@ -247,6 +244,16 @@ def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput |
     if row.is_repaired and isinstance(found.get("metadata"), dict):
         found["metadata"] = {**_mapping(found["metadata"]), TEXT_REPAIRED: True}
     return faults or _validated(row.line, found, case_fields, folder)
+
+
+def _from_cells(row: FileRow, named: Fields) -> tuple[Fields, list[FieldFault]]:
+    if remedy := unread_table(row.fields):
+        return named, [FieldFault((), "these rows are not read as they are", remedy)]
+    found, faults = read_cells(named, json_names=_JSON_COLUMNS)
+    # An empty cell is a missing value in a table, but as `text` it is an empty answer.
+    if "text" in named and not found.keys() & _CONTENTS:
+        found["text"] = ""
+    return found, faults
 
 
 def _validated(

@@ -50,6 +50,7 @@ from judgekit.formats import (
     rows_document,
     scan_rows,
     suggest_name,
+    unread_table,
     vague_word,
     validation_faults,
 )
@@ -358,9 +359,10 @@ class RowCheck:
                 # The other rows have the same fields, and would only repeat the message.
                 names = ", ".join(list(row.fields)[:8]) or "no fields"
                 message = f"cannot tell what these rows are from their fields: {names}"
-                remedy = (
+                remedy = unread_table(row.fields) or (
                     "cases have `id` and `input`, outputs `case_id` and `text`, replies also "
-                    "`criterion`, labels `annotator`"
+                    "`criterion`, labels `annotator`; to name other columns of cases: judgekit "
+                    "convert FILE -o cases.jsonl --column NAME=input --column NAME=reference"
                 )
                 self._add(row, FieldFault((), message, remedy))
                 return self

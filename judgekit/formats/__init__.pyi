@@ -21,6 +21,7 @@ from .detection import (
     read_whole_document as read_whole_document,
     row_kind as row_kind,
     rows_document as rows_document,
+    unread_table as unread_table,
 )
 from .documents import (
     ParsedDocument as ParsedDocument,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -191,7 +191,8 @@ _SPAN_IDS = frozenset({"spanId", "span_id"})
 
 
 def _has_spans(fields: dict[str, JsonValue]) -> bool:
-    if _SIGNALS & fields.keys():
+    # A table of Phoenix is flat.
+    if _SIGNALS & fields.keys() or fields.keys() >= {"context.span_id", "context.trace_id"}:
         return True
     span = fields
     if "next_cursor" in fields or "spans" in fields:
@@ -284,6 +285,14 @@ FORMATS: tuple[Format, ...] = (
         is_log=True,
     ),
     Format(
+        "evals of the registry of openai/evals (class, args)",
+        lambda v: any(
+            str(_dict(one).get("class")).startswith("evals.") and "args" in _dict(one)
+            for one in v.values()
+        ),
+        reader="evals_registry:read_registry",
+    ),
+    Format(
         "a grader (type, name, input)",
         is_graders,
         has_cases=False,
@@ -344,6 +353,19 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
+# Columns that only one tool writes, and how its rows can be had in a form that is read.
+_UNREAD_TABLES = {
+    "__expected": "this is a table of tests of promptfoo: name it in a promptfooconfig.yaml, as "
+    "`tests: FILE`, and run that",
+    "context.span_id context.trace_id": "these are spans of Phoenix; they are read as JSON lines: "
+    'df.reset_index().to_json("spans.jsonl", orient="records", lines=True)',
+    "run_type inputs outputs": "these are runs of LangSmith; they are read as JSON, as "
+    "`client.list_runs` gives them",
+    "inputs outputs dataset_id": "these are examples of LangSmith; they are read as JSON, as "
+    "`client.list_examples` gives them",
+}
+
+
 def foreign_shape(value: JsonValue) -> Format | None:
     """The format of another tool that a document has."""
     sample = value if isinstance(value, dict) else _first(value)
@@ -384,6 +406,12 @@ def row_kind(fields: dict[str, JsonValue]) -> FileKind | None:
     if names & _ASKED and names & {"id", "case_id", "reference", "expected"}:
         return "cases"
     return None
+
+
+def unread_table(names: Collection[str]) -> str | None:
+    """What to do with a table that only one tool writes, and that is not read as it is."""
+    known = (words for marks, words in _UNREAD_TABLES.items() if {*marks.split()} <= {*names})
+    return next(known, None)
 
 
 def _dict(value: JsonValue) -> dict[str, JsonValue]:

@@ -271,7 +271,7 @@ class ForeignFile:
     def dataset(self, *, unique: bool = True) -> Dataset:
         """The cases as a dataset; without a name of its own it is named like the file."""
         self.refuse_errors(unique=unique)
-        self._warn_of_omissions()
+        self.warn_of_omissions()
         name = str(self.header.get("name") or "").strip() or self.document.path.stem
         version = str(self.header.get("version", "1"))
         described = self.header.get("description")
@@ -285,11 +285,11 @@ class ForeignFile:
     def rows(self, of: Literal["outputs", "labels", "replies"]) -> Iterator[FileRow]:
         """The outputs or labels of a log, as the rows of a file of them."""
         self.refuse_errors()
-        self._warn_of_omissions()
+        self.warn_of_omissions()
         for at, fields in getattr(self, of):
             yield FileRow(self.document.line_of(*at), fields)
 
-    def _warn_of_omissions(self) -> None:
+    def warn_of_omissions(self) -> None:
         """Warn once about all that was left out; with `--strict` that is an error."""
         left_out = [problem for problem in self.problems if problem.severity == "left_out"]
         code = [problem for problem in left_out if NEEDS_SCRIPTS in problem.message]

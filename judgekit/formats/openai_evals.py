@@ -85,15 +85,15 @@ _OPERATIONS = {"eq": "equals", "ne": "not-equals", "like": "contains", "ilike": 
 _METRICS: Mapping[str, JsonObject] = {
     "bleu": {"type": "bleu"},
     "cosine": {"type": "similar"},
+    "fuzzy_match": {"type": "text.character_ratio"},
     "gleu": {"type": "gleu"},
     "meteor": {"type": "meteor"},
     "rouge_l": {"type": "rouge-l"},
     **{f"rouge_{n}": {"type": "rouge-n", "n": n} for n in range(1, 6)},
 }
 
-# OpenAI names the library, rapidfuzz, and none of its ten measures. They give other numbers, and a
-# threshold would then mean something else.
-_UNDEFINED = "fuzzy_match"
+# OpenAI names the library, rapidfuzz, and none of its ten measures, which give other numbers.
+_UNCERTAIN = "fuzzy_match"
 
 # A grader may check any template; an assertion can check only the output itself, or a part of it.
 _OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_(?:text|json\.([\w.]+))\s*\}\}\s*")
@@ -125,6 +125,7 @@ class _Graders(ForeignFile):
 def read_graders(path: Path | str) -> GraderCriteria:
     found = check_graders(read_document(path))
     found.refuse_errors()
+    found.warn_of_omissions()
     return GraderCriteria(tuple(found.assertions), _rubric(found, found.document.path.stem))
 
 
@@ -209,9 +210,10 @@ def _rendered(
 def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, depth: int) -> None:
     kind = item.get("type")
     if kind == _CODE:
-        message = "a python grader holds code, which is never run from a file of data"
+        reason = "it is code, which is never run from a file of data"
         remedy = "write it as a check of your own (`judgekit.assertions`), or as a script"
-        found.add((*at, "source"), message, remedy)
+        # No answer passes without the check that was lost.
+        found.assertions.append(found.not_imported(_CODE, (*at, "source"), reason, remedy))
         return
     if not isinstance(kind, str) or kind not in _MODELS:
         message = f"no grader is of the type {str(kind)[:40]!r}"
@@ -244,10 +246,11 @@ def _add_assertion(
         found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
         return
     name, measure = grader.evaluation_metric[:40], _METRICS.get(grader.evaluation_metric)
-    if name == _UNDEFINED:
-        message = f"the measure {name!r} is not defined by OpenAI's documentation"
-        found.add((*at, "evaluation_metric"), message, "use gleu or rouge_l")
-    elif measure is None:
+    if name == _UNCERTAIN:
+        message = f"{name!r} is read as `fuzz.ratio` of rapidfuzz: OpenAI names only the library"
+        remedy = "check the threshold on some outputs, or use gleu or rouge_l"
+        found.warn((*at, "evaluation_metric"), message, remedy)
+    if measure is None:
         remedy = suggest_name(name, _METRICS)
         found.add((*at, "evaluation_metric"), f"no measure is called {name!r}", remedy)
     elif grader.pass_threshold is None or not 0 <= grader.pass_threshold <= 1:

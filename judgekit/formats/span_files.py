@@ -83,8 +83,18 @@ def _logged_events(
 
 
 def _data_of(item: JsonValue) -> JsonValue:
-    # Phoenix answers with a page, `{"data": [spans], "next_cursor": …}`.
-    return item["data"] if isinstance(item, dict) and "next_cursor" in item else item
+    # Phoenix answers with a page, `{"data": [spans], "next_cursor": …}`, or a flat table.
+    if not isinstance(item, dict):
+        return item
+    if "context.span_id" not in item:
+        return item["data"] if "next_cursor" in item else item
+    nested: dict[str, JsonObject] = {"context": {}, "attributes": {}, "": {}}
+    for name, value in item.items():
+        group, _, inner = name.partition(".")
+        if value is not None:
+            place, own = (group, inner) if inner and group in nested else ("", name)
+            nested[place][own] = value
+    return {**nested[""], "context": nested["context"], "attributes": nested["attributes"]}
 
 
 def add_trace(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import string
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +21,9 @@ from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Count, Finite, Output, Record
 
 TextList = Annotated[list[str], Field(min_length=1)]
+
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 @assertion("output.contains")
@@ -101,6 +105,29 @@ def contains(
     passed = value.casefold() in text.casefold() if ignore_case else value in text
     verb = "contains" if passed else "does not contain"
     return make_result(passed, truncate_value(text), f"the text {verb} {display_value(value)}")
+
+
+@assertion("text.contains_either")
+def contains_either(output: Output, *, value: str, path: PathText | None = None) -> AssertionResult:
+    """Pass when the text contains the value, or the value the text.
+
+    Case, ASCII punctuation and the words a, an and the do not count, as in FuzzyMatch of
+    openai/evals.
+
+    Args:
+        value: The text to compare with.
+    """
+    text = text_of(output, path)
+    ours, theirs = _bare(text), _bare(value)
+    # An empty text is part of every text.
+    passed = ours in theirs or theirs in ours if ours and theirs else ours == theirs
+    verb = "contains or is part of" if passed else "neither contains nor is part of"
+    return make_result(passed, truncate_value(text), f"the text {verb} {display_value(value)}")
+
+
+def _bare(text: str) -> str:
+    plain = text.lower().translate(_NO_PUNCTUATION)
+    return " ".join(_ARTICLE.sub(" ", plain).split())
 
 
 @assertion("text.contains_all")

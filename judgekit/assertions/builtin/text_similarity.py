@@ -139,6 +139,13 @@ def _metric(
     return reaches
 
 
+character_ratio = _metric(
+    "text.character_ratio",
+    "character ratio",
+    "The ratio is twice the length of the longest common subsequence of characters, by the length "
+    "of both texts (`fuzz.ratio` of rapidfuzz).",
+    partial(measure_similarity, text_metrics.character_ratio),
+)
 # sacrebleu is slow to import, so only the worker imports it.
 bleu = _metric(
     "text.bleu",
