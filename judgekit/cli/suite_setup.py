@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
@@ -77,20 +77,29 @@ from judgekit.evaluation import (
     open_suite,
 )
 from judgekit.formats import is_foreign_file
-from judgekit.records import Case, CaseResult, CaseSource, Output, Rubric, RunInfo, memory_objects
+from judgekit.records import (
+    Case,
+    CaseResult,
+    CaseSource,
+    Output,
+    Rubric,
+    RunInfo,
+    SpooledRecords,
+    memory_objects,
+)
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterable, MutableMapping, Sequence
 
     from judgekit.records import Verdict
     from judgekit.report import Block
 
 # Which blocks of a report are shown, and which others with them.
 Arrangement: TypeAlias = (
-    "Callable[[tuple[Block, ...], Callable[[], list[Verdict]]], tuple[Block, ...]]"
+    "Callable[[tuple[Block, ...], Callable[[], Iterable[Verdict]]], tuple[Block, ...]]"
 )
 
 TARGET_OPTIONS = {
@@ -202,8 +211,8 @@ class RunSetup:
     """Everything a run needs, resolved and checked.
 
     The outputs of a grading were recorded before, so that the options alone describe it; its
-    answers are in `graded` as they arrive. A temporary folder has a store that is deleted after
-    this command.
+    answers are in `graded` as they arrive, unless they are many. A temporary folder has a store
+    that is deleted after this command.
     """
 
     opened: OpenSuite
@@ -213,7 +222,7 @@ class RunSetup:
     notes: str | None = None
     info: RunInfo | None = None
     is_grading: bool = False
-    graded: list[CaseResult] = field(default_factory=list)
+    graded: list[CaseResult] | None = None
     verb: tuple[str, str] = ("running", "done")
     temporary: TemporaryDirectory[str] | None = None
     arrange: Arrangement = lambda blocks, _: blocks
@@ -364,8 +373,9 @@ def read_recorded(
 ) -> tuple[RecordedAnswers, tuple[VariantSettings, ...]]:
     """The chosen outputs and their cases, and the variants they are of."""
     files, unnamed = dict[str, Path](), set[str]()
-    outputs: dict[str, dict[tuple[str, int], Output]] = {}
-    cases: dict[str, Case] = {}
+    # Outputs may be many, and are in memory as far as they fit; a file of cases is there already.
+    outputs: dict[str, MutableMapping[tuple[str, int], Output]] = {}
+    cases: MutableMapping[str, Case] = SpooledRecords(Case) if inputs.cases is None else {}
     rubrics: dict[tuple[str, str], Rubric] = {}
     n_without_input = n = 0
     for source, case, output in inputs.with_sources():
@@ -374,7 +384,8 @@ def read_recorded(
             unnamed.add(variant)
         files.setdefault(variant, source.path)
         named = output.model_copy(update={"case_id": case.id, "variant": variant})
-        outputs.setdefault(variant, {})[case.id, repeat_of(output)] = named
+        own = outputs.setdefault(variant, SpooledRecords(Output))
+        own[case.id, repeat_of(output)] = named
         if inputs.rubrics is not None:
             rubrics[case.id, variant] = inputs.rubrics[case.id, output.variant]
         # A case without --cases is described by the rows of its outputs, once for each variant.
@@ -382,9 +393,7 @@ def read_recorded(
         n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
         raise inputs.nothing_chosen()
-    # A single output of a case is its first here, whichever it was where it comes from.
-    if n == sum(len({case_id for case_id, _ in own}) for own in outputs.values()):
-        outputs = {v: {(one, 0): o for (one, _), o in own.items()} for v, own in outputs.items()}
+    _renumber_single_outputs(outputs.values())
     if n_without_input:  # the judge does not see the task
         console.note(
             f"{n_without_input} of {format_count(n, 'output')} without an input: the judge sees "
@@ -395,7 +404,6 @@ def read_recorded(
     is_complete = is_suite and takes_all and inputs.cases is not None
     if is_complete and inputs.cases is not None:
         cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}
-    chosen = tuple(cases.values())
     whole = inputs.cases
     name, version, objects = (
         ("outputs", "1", ())
@@ -403,7 +411,7 @@ def read_recorded(
         else (whole.name, whole.version, memory_objects(whole))
     )
     recorded = RecordedAnswers(
-        CaseSource(name, version, lambda: iter(chosen), objects=objects),
+        CaseSource(name, version, lambda: iter(cases.values()), objects=objects),
         outputs,
         has_gaps=not is_complete,
         unnamed=frozenset(unnamed),
@@ -412,6 +420,14 @@ def read_recorded(
     )
     variants = tuple(VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items())
     return recorded, variants
+
+
+def _renumber_single_outputs(outputs: Collection[MutableMapping[tuple[str, int], Output]]) -> None:
+    """Make a single output of a case its first here, whichever it was where it comes from."""
+    if all(len({case_id for case_id, _ in own}) == len(own) for own in outputs):
+        for own in outputs:
+            for case_id, repeat in [key for key in own if key[1]]:
+                own[case_id, 0] = own.pop((case_id, repeat))
 
 
 def with_repeats_of(recorded: RecordedAnswers, suite: Suite) -> Suite:
