@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import partial
 from math import fsum
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from judgekit.api.progress import progress_line
@@ -37,7 +36,6 @@ from judgekit.evaluation import (
     Side,
     SideComparer,
     SideOutput,
-    conclude_result,
     counted_pairs,
     judge_usage,
     new_comparison,
@@ -51,13 +49,13 @@ from judgekit.formats import frame_library
 from judgekit.judge import Judge, Panel, synchronous
 from judgekit.models import Budget
 from judgekit.records import OUTPUTS_TAG, CaseResult, ComparedSide, ItemKey, Rubric
-from judgekit.store import RunStore
+from judgekit.store import RunStore, temporary_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
 
     from judgekit.datasets import CaseData, CaseOutput
-    from judgekit.evaluation import RankingSummary, Ties
+    from judgekit.evaluation import Outcome, RankingSummary, Ties
     from judgekit.models.cache import ReplyCache
     from judgekit.models.request import Model
     from judgekit.records import Comparison, ComparisonStatus, RunInfo
@@ -135,9 +133,10 @@ async def grade(
                 raise JudgeError(session.detail or "no model could be called")
             keys = _keys(ended, answers)
             results = _whole(ended, zip(keys, answers, strict=True), arrived)
-            summary = Run(ended, runs).summary(results=results)
+            outcomes: list[Outcome] = []
+            summary = Run(ended, runs).summary(results=results, watch=outcomes.append)
     return GradingResults(
-        [conclude_result(one, ended) for one in results],
+        outcomes,
         places=_places(keys, results),
         summary=summary,
         stopped=session.words(),
@@ -422,10 +421,9 @@ async def _opened_panel(
 
 
 def _open_store(store: RunStore | Path | str | None, stack: ExitStack) -> RunStore:
-    """The store of a run; without one a file that is deleted at the end."""
+    """The store of a run; without one a file that is deleted when the process ends."""
     if isinstance(store, RunStore):
         return store
     if store is not None:
         return stack.enter_context(closing(RunStore(store)))
-    folder = stack.enter_context(TemporaryDirectory(prefix="judgekit-run-"))
-    return stack.enter_context(closing(RunStore(Path(folder, "judgekit.db"), durable=False)))
+    return stack.enter_context(temporary_store())

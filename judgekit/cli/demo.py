@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -137,10 +137,10 @@ def import_recording(folder: Path) -> None:
 
 
 def _arranged(
-    blocks: tuple[Block, ...], read_verdicts: Callable[[], list[Verdict]], *, cache: Path
+    blocks: tuple[Block, ...], read_verdicts: Callable[[], Iterable[Verdict]], *, cache: Path
 ) -> tuple[Block, ...]:
     """The table of variants first, then what else can be done with the same data."""
-    verdicts = read_verdicts()
+    verdicts = list(read_verdicts())
     table, *others = blocks
     pages = [block for block in others if isinstance(block, CaseTable)]
     rest = not_empty(block for block in others if not isinstance(block, CaseTable))

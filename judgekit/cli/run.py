@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from math import fsum
@@ -208,7 +208,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     ended = run.info
     results = results_in_order(setup, ended)
 
-    def verdicts() -> list[Verdict]:
+    def verdicts() -> Iterator[Verdict]:
         return stored_verdicts(setup, ended, run.results() if results is None else results)
 
     # With -v every answer is printed: those that did not pass are not printed twice.
@@ -234,7 +234,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     def data() -> dict[str, object]:
         unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
         whole = run_json(summary, gate, unmatched=unmatched)
-        return {**whole, **grading_json(summary, verdicts())} if setup.is_grading else whole
+        return {**whole, **grading_json(summary, list(verdicts()))} if setup.is_grading else whole
 
     document = run_document(
         summary, gate, answers=blocks, changes=changes, is_stored=setup.is_stored, data=data
@@ -244,8 +244,7 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     for path in files.exports:
         # Without a rubric there are assertions only, which a verdict has no place for.
         if setup.is_grading and ended.rubric is not None:
-            write_verdicts(path, found := verdicts())
-            n = numbers.format_count(len(found), "verdict")
+            n = numbers.format_count(write_verdicts(path, verdicts()), "verdict")
         else:
             n = numbers.format_count(write_results(path, run.results()), "answer")
         if not (setup.is_grading and options.quiet):
@@ -295,6 +294,10 @@ def note_reviews(setup: RunSetup, run: RunInfo) -> int:
     return n
 
 
+# Answers of a grading that are held until the report; each is about seven kilobytes.
+_MOST_IN_MEMORY = 2000
+
+
 def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = None) -> RunInfo:
     """The run to carry out; `grade --resume` takes the last one of the same outputs."""
     now = setup.session.now()
@@ -311,26 +314,26 @@ def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = N
         setup.resumed = None if same is None or same.status == "complete" else same
         info = setup.resumed or info
     setup.info = info
+    # Reading answers back from the store would take as long as grading from the cache; those of a
+    # long run would not fit into memory.
+    if setup.is_grading and setup.resumed is None and setup.total() <= _MOST_IN_MEMORY:
+        setup.graded = []
     return info
 
 
 def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
     """The results of this session, in order; None if some of them are only in the store."""
-    # Reading them back from the store would take as long as grading from the cache.
-    if not setup.is_grading or setup.resumed is not None:
-        return None
-    return ordered_results(setup.graded, run)
+    return None if setup.graded is None else ordered_results(setup.graded, run)
 
 
-def stored_verdicts(setup: RunSetup, run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
+def stored_verdicts(
+    setup: RunSetup, run: RunInfo, results: Iterable[CaseResult]
+) -> Iterator[Verdict]:
     # Labels and earlier verdicts are joined with these by case and variant: outputs that name no
     # variant keep none here, though a run must call it something.
     unnamed = setup.opened.recorded.unnamed if setup.opened.recorded is not None else frozenset()
-    verdicts = run_verdicts(run, results)
-    return [
-        one.model_copy(update={"variant": None}) if one.variant in unnamed else one
-        for one in verdicts
-    ]
+    for one in run_verdicts(run, results):
+        yield one.model_copy(update={"variant": None}) if one.variant in unnamed else one
 
 
 async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
@@ -348,7 +351,7 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
         ) as bar:
 
             def watch(result: CaseResult) -> None:
-                if setup.is_grading:
+                if setup.graded is not None:
                     setup.graded.append(result)
                 usage = result.output.usage
                 # A recorded or cached output was paid for earlier.
@@ -490,12 +493,13 @@ def grade_all(
     with closing(run):
         prepared_run(run, resumes=False)
         ended = run_until_stopped(run_with_progress(run, options), SAME_COMMAND)
-        results = results_in_order(run, ended) or []
-        verdicts = stored_verdicts(run, ended, results)
-    graded = [
-        Graded(result.case, result.output.model_copy(update={"variant": verdict.variant}), verdict)
-        for result, verdict in zip(results, verdicts, strict=True)
-    ]
+        results = results_in_order(run, ended)
+        if results is None:
+            results = list(run.store.results(ended.id))
+        graded = [
+            Graded(one.case, one.output.model_copy(update={"variant": verdict.variant}), verdict)
+            for one, verdict in zip(results, stored_verdicts(run, ended, results), strict=True)
+        ]
     return graded, run.session
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
@@ -74,24 +74,33 @@ from judgekit.evaluation import (
     choice_of_run,
     find_resumed_run,
     needs_judge,
-    numbered_repeats,
+    number_single_outputs,
     open_suite,
 )
 from judgekit.formats import is_foreign_file
-from judgekit.records import Case, CaseResult, CaseSource, Output, Rubric, RunInfo, memory_objects
+from judgekit.records import (
+    Case,
+    CaseResult,
+    CaseSource,
+    Output,
+    Rubric,
+    RunInfo,
+    SpooledRecords,
+    memory_objects,
+)
 from judgekit.report import format_count
 from judgekit.resources import shipped_file
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, MutableMapping, Sequence
 
     from judgekit.records import Verdict
     from judgekit.report import Block
 
 # Which blocks of a report are shown, and which others with them.
 Arrangement: TypeAlias = (
-    "Callable[[tuple[Block, ...], Callable[[], list[Verdict]]], tuple[Block, ...]]"
+    "Callable[[tuple[Block, ...], Callable[[], Iterable[Verdict]]], tuple[Block, ...]]"
 )
 
 TARGET_OPTIONS = {
@@ -203,8 +212,8 @@ class RunSetup:
     """Everything a run needs, resolved and checked.
 
     The outputs of a grading were recorded before, so that the options alone describe it; its
-    answers are in `graded` as they arrive. A temporary folder has a store that is deleted after
-    this command.
+    answers are in `graded` as they arrive, unless they are many. A temporary folder has a store
+    that is deleted after this command.
     """
 
     opened: OpenSuite
@@ -214,7 +223,7 @@ class RunSetup:
     notes: str | None = None
     info: RunInfo | None = None
     is_grading: bool = False
-    graded: list[CaseResult] = field(default_factory=list)
+    graded: list[CaseResult] | None = None
     verb: tuple[str, str] = ("running", "done")
     temporary: TemporaryDirectory[str] | None = None
     arrange: Arrangement = lambda blocks, _: blocks
@@ -365,8 +374,9 @@ def read_recorded(
 ) -> tuple[RecordedAnswers, tuple[VariantSettings, ...]]:
     """The chosen outputs and their cases, and the variants they are of."""
     files, unnamed = dict[str, Path](), set[str]()
-    outputs: dict[str, dict[tuple[str, int], Output]] = {}
-    cases: dict[str, Case] = {}
+    # Outputs may be many, and are in memory as far as they fit; a file of cases is there already.
+    outputs: dict[str, MutableMapping[tuple[str, int], Output]] = {}
+    cases: MutableMapping[str, Case] = SpooledRecords(Case) if inputs.cases is None else {}
     rubrics: dict[tuple[str, str, int], Rubric] = {}
     n_without_input = n = 0
     for source, case, output in inputs.with_sources():
@@ -376,7 +386,8 @@ def read_recorded(
         files.setdefault(variant, source.path)
         named = output.model_copy(update={"case_id": case.id, "variant": variant})
         key = output_key(case, output)
-        outputs.setdefault(variant, {})[case.id, key.repeat] = named
+        own = outputs.setdefault(variant, SpooledRecords(Output))
+        own[case.id, key.repeat] = named
         if inputs.rubrics is not None:
             rubrics[case.id, variant, key.repeat] = inputs.rubrics[key]
         # A case without --cases is described by the rows of its outputs, once for each variant.
@@ -384,8 +395,7 @@ def read_recorded(
         n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
         raise inputs.nothing_chosen()
-    numbered = numbered_repeats(outputs)
-    if numbered is not outputs:
+    if number_single_outputs(outputs.values()):
         rubrics = {(one, variant, 0): own for (one, variant, _), own in rubrics.items()}
     if n_without_input:  # the judge does not see the task
         console.note(
@@ -397,7 +407,6 @@ def read_recorded(
     is_complete = is_suite and takes_all and inputs.cases is not None
     if is_complete and inputs.cases is not None:
         cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}
-    chosen = tuple(cases.values())
     whole = inputs.cases
     name, version, objects = (
         ("outputs", "1", ())
@@ -405,8 +414,8 @@ def read_recorded(
         else (whole.name, whole.version, memory_objects(whole))
     )
     recorded = RecordedAnswers(
-        CaseSource(name, version, lambda: iter(chosen), objects=objects),
-        numbered,
+        CaseSource(name, version, lambda: iter(cases.values()), objects=objects),
+        outputs,
         has_gaps=not is_complete,
         unnamed=frozenset(unnamed),
         unmatched=inputs.unmatched(),

@@ -141,11 +141,12 @@ def ordered_results(results: Iterable[CaseResult], run: RunInfo) -> list[CaseRes
     ]
 
 
-def run_verdicts(run: RunInfo, results: Iterable[CaseResult]) -> list[Verdict]:
+def run_verdicts(run: RunInfo, results: Iterable[CaseResult]) -> Iterator[Verdict]:
     """What the rubric concludes for each answer of a run, with how its judges were called."""
     asked = judging_of_run(run)
-    found = (conclude_result(result, run).verdict for result in results)
-    return [one.model_copy(update={"asked": asked}) for one in found if one is not None]
+    for result in results:
+        if (verdict := conclude_result(result, run).verdict) is not None:
+            yield verdict.model_copy(update={"asked": asked})
 
 
 def scores_by_name(concluded: Outcome) -> dict[str, float | None]:

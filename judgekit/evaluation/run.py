@@ -47,7 +47,7 @@ from judgekit.evaluation.session import (
     OpenSuite,
     RecordedAnswers,
     Session,
-    numbered_repeats,
+    number_single_outputs,
     open_suite,
 )
 from judgekit.evaluation.summary import RunSummary, RunTally
@@ -240,10 +240,11 @@ def record_answers(
         own[key] = output.model_copy(update={"case_id": case.id, "variant": variant})
     if not cases:
         raise InputError("there are no outputs to judge")
+    number_single_outputs(by_variant.values())
     chosen = tuple(cases.values())
     recorded = RecordedAnswers(
         CaseSource(OUTPUTS_TAG, "1", lambda: iter(chosen)),
-        numbered_repeats(by_variant),
+        by_variant,
         has_gaps=True,
         unnamed=frozenset(unnamed),
         is_from_memory=True,

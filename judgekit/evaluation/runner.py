@@ -403,7 +403,7 @@ def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: 
         return "interrupted"
     # A session that ended at a dead endpoint may have left out answers of which nothing is stored.
     is_cut_short = session.reason == "model" and not is_whole
-    return "incomplete" if session.n_open or is_cut_short else run_status(store, run.id)
+    return "incomplete" if session.n_open or is_cut_short else run_status(store, run)
 
 
 def _refuse_code(opened: OpenSuite) -> None:
@@ -457,14 +457,14 @@ def prepare_run(
 _SETTLED = frozenset({"waiting", "complete", "incomplete"})
 
 
-def run_status(store: RunStore, run_id: str) -> RunStatus:
-    run = store.run(run_id)
-    for progress in last_tries(store.progress(run_id), run):
+def run_status(store: RunStore, run: RunInfo) -> RunStatus:
+    """How a run has ended of which everything was begun, by what is stored of it."""
+    for progress in last_tries(store.progress(run.id), run):
         if not progress.is_done or progress.error_kind == "model":
             return "incomplete"
-        if progress.n_failures and not _is_recovered(store.result(run_id, progress.key), run.panel):
+        if progress.n_failures and not _is_recovered(store.result(run.id, progress.key), run.panel):
             return "incomplete"
-    return "waiting" if n_waiting(store, run_id) else "complete"
+    return "waiting" if n_waiting(store, run.id) else "complete"
 
 
 def n_waiting(store: RunStore, run_id: str) -> int:
@@ -477,7 +477,7 @@ def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
     run = store.run(run_id)
     if run.status not in _SETTLED:
         return run
-    status = run_status(store, run_id)
+    status = run_status(store, run)
     if status == run.status:
         return run
     store.end(run_id, status=status, at=at)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from judgekit.assertions import IS_TRANSFORMED, ScriptSettings, transform_output, with_scripts
 from judgekit.datasets import (
@@ -98,16 +98,13 @@ def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
 
 
-OutputsByRepeat: TypeAlias = "Mapping[str, Mapping[tuple[str, int], Output]]"
-
-
 @dataclass(frozen=True, slots=True)
 class RecordedAnswers:
     """Outputs that were read already and are graded as they are, with the cases they answer."""
 
     cases: CaseSource
     # Of each variant by the case and the number of the repeat
-    outputs: OutputsByRepeat
+    outputs: Mapping[str, Mapping[tuple[str, int], Output]]
     # Whether a case without an output of a variant is left out; else it is an error of it
     has_gaps: bool
     # Variants that are named after their file, for its rows name none
@@ -127,12 +124,14 @@ class RecordedAnswers:
         return suite.model_copy(update=changes)
 
 
-def numbered_repeats(outputs: OutputsByRepeat) -> OutputsByRepeat:
-    """Outputs by repeat; where no case has several, each is the first, whatever its row says."""
-    n_cases = sum(len({case_id for case_id, _ in own}) for own in outputs.values())
-    if sum(map(len, outputs.values())) > n_cases:
-        return outputs
-    return {v: {(one, 0): output for (one, _), output in own.items()} for v, own in outputs.items()}
+def number_single_outputs(outputs: Collection[MutableMapping[tuple[str, int], Output]]) -> bool:
+    """Make each output the first of its case, whatever its row says, if no case has several."""
+    if any(len({case_id for case_id, _ in own}) < len(own) for own in outputs):
+        return False
+    for own in outputs:
+        for case_id, repeat in [key for key in own if key[1]]:
+            own[case_id, 0] = own.pop((case_id, repeat))
+    return True
 
 
 # How long an answer may take where neither the variant nor the suite says.

@@ -291,11 +291,7 @@ def write_csv(
 
 
 def write_parquet(
-    file: IO[bytes],
-    columns: Mapping[str, str],
-    rows: Iterable[Mapping[str, object]],
-    *,
-    in_groups: bool = True,
+    file: IO[bytes], columns: Mapping[str, str], rows: Iterable[Mapping[str, object]]
 ) -> None:
     """Write rows as Parquet; a column's type is the name of pyarrow's, such as `string`."""
     pa = require_pyarrow()
@@ -304,8 +300,6 @@ def write_parquet(
     schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in columns.items()])
     remaining = iter(rows)
     with parquet.ParquetWriter(file, schema) as writer:
-        if not in_groups:
-            writer.write_table(pa.Table.from_pylist(list(remaining), schema=schema))
         while group := list(islice(remaining, _GROUP_ROWS)):
             writer.write_table(pa.Table.from_pylist(group, schema=schema))
 

@@ -19,7 +19,7 @@ from judgekit.formats import (
     read_whole_document,
 )
 from judgekit.models.request import ModelReply, ModelRequest, Subject, TokenLogprob
-from judgekit.records import Name, Usage
+from judgekit.records import Name, SpooledRecords, Usage
 
 RECORDED_PREFIX = "recorded:"
 
@@ -89,7 +89,7 @@ class RecordedModel:
         self.path = Path(str(path).removeprefix(RECORDED_PREFIX))
         self.name = f"{RECORDED_PREFIX}{self.path}"
         self._lines: dict[_Key, int] = {}
-        self._replies: dict[_Key, ModelReply] = {}
+        self._replies: SpooledRecords[_Key, ModelReply] = SpooledRecords(ModelReply)
         # What requests asked for, and which rows answered them.
         self._used: set[_Key] = set()
         self._requested: dict[str, set[str | int | None]] = {name: set() for name in _Key._fields}

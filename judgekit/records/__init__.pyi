@@ -145,3 +145,4 @@ from .run import (
     has_own_cases as has_own_cases,
     is_whole_run as is_whole_run,
 )
+from .spool import SpooledRecords as SpooledRecords

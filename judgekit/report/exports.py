@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import fsum
 from pathlib import Path
+from typing import TypeVar
 
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
 from judgekit.errors import SettingsError
@@ -28,6 +29,7 @@ from judgekit.records import (
 from judgekit.report.document import Document, fields_of
 from judgekit.report.numbers import nan_to_null
 
+_T = TypeVar("_T")
 Row = dict[str, "str | float | None"]
 """One row of a table; whole numbers and truth values are floats to the type checker."""
 
@@ -92,21 +94,39 @@ def check_export_suffix(path: Path) -> None:
         require_pyarrow()
 
 
-def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
-    """Write verdicts in the format of the suffix; the file is replaced as a whole or not at all."""
+def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> int:
+    """Write verdicts in the format of the suffix; the file is replaced as a whole or not at all.
+
+    Returns:
+        How many were written.
+    """
     check_export_suffix(path)
     suffix = path.suffix.lower()
+    counted = _Counted(verdicts)
     with atomic_writer(path) as file:
         if suffix == ".jsonl":
-            file.writelines(verdict_line(verdict).encode() for verdict in verdicts)
+            file.writelines(verdict_line(verdict).encode() for verdict in counted)
         elif suffix == ".json":
-            whole = [verdict_json(verdict) for verdict in verdicts]
+            whole = [verdict_json(verdict) for verdict in counted]
             file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
         elif suffix == ".csv":
-            write_csv(file, [*VERDICT_COLUMNS], verdict_rows(verdicts))
+            write_csv(file, [*VERDICT_COLUMNS], verdict_rows(counted))
         else:
-            # Verdicts are in memory anyway, and a file of one group is smaller.
-            write_parquet(file, VERDICT_COLUMNS, verdict_rows(verdicts), in_groups=False)
+            write_parquet(file, VERDICT_COLUMNS, verdict_rows(counted))
+    return counted.n
+
+
+class _Counted(Iterator[_T]):
+    """An iterator that counts what went through it."""
+
+    def __init__(self, values: Iterable[_T]) -> None:
+        self._values = iter(values)
+        self.n = 0
+
+    def __next__(self) -> _T:
+        value = next(self._values)
+        self.n += 1
+        return value
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
@@ -129,9 +149,8 @@ def _apart(verdict: Verdict) -> set[str]:
     return _VERDICT_LISTS | {name for name in _SPARE if getattr(verdict, name) is None}
 
 
-def verdict_rows(verdicts: Iterable[Verdict]) -> list[Row]:
+def verdict_rows(verdicts: Iterable[Verdict]) -> Iterator[Row]:
     """Verdicts as flat rows with the columns `VERDICT_COLUMNS`."""
-    rows: list[Row] = []
     for verdict in verdicts:
         criteria = {criterion.name: criterion for criterion in verdict.criteria}
         found: list[Row] = [
@@ -152,8 +171,8 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> list[Row]:
             "verdict_value": verdict.value,
             "verdict_passed": verdict.passed,
         }
-        rows += [{**dict.fromkeys(VERDICT_COLUMNS), **row, **whole} for row in found]
-    return rows
+        for row in found:
+            yield {**dict.fromkeys(VERDICT_COLUMNS), **row, **whole}
 
 
 RUN_COLUMNS: Mapping[str, str] = {
@@ -179,24 +198,17 @@ def write_results(path: Path, results: Iterable[CaseResult]) -> int:
     # Memory does not grow with the number of results, and the same results make the same bytes.
     check_export_suffix(path)
     suffix = path.suffix.lower()
-    n = 0
-
-    def counted() -> Iterator[CaseResult]:
-        nonlocal n
-        for result in results:
-            n += 1
-            yield result
-
+    counted = _Counted(results)
     with atomic_writer(path) as file:
         if suffix == ".jsonl":
-            file.writelines(result_line(result).encode() for result in counted())
+            file.writelines(result_line(result).encode() for result in counted)
         elif suffix == ".json":
-            file.writelines(line.encode() for line in _list_lines(counted()))
+            file.writelines(line.encode() for line in _list_lines(counted))
         elif suffix == ".csv":
-            write_csv(file, [*RUN_COLUMNS], _safe_rows(counted()))
+            write_csv(file, [*RUN_COLUMNS], _safe_rows(counted))
         else:
-            write_parquet(file, RUN_COLUMNS, _safe_rows(counted()))
-    return n
+            write_parquet(file, RUN_COLUMNS, _safe_rows(counted))
+    return counted.n
 
 
 def result_line(result: CaseResult) -> str:

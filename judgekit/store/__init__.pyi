@@ -12,4 +12,4 @@ from .comparisons import (
 from .database import locate_database as locate_database
 from .observations import SupersededObservation as SupersededObservation
 from .results import AnswerProgress as AnswerProgress, VariantProgress as VariantProgress
-from .runs import RunStore as RunStore
+from .runs import RunStore as RunStore, temporary_store as temporary_store

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select, update
@@ -375,3 +380,40 @@ def _insert_run(connection: Connection, run: RunInfo) -> int:
 
 def _this_process() -> RowValues:
     return {"pid": os.getpid(), "host": words_text(socket.gethostname())}
+
+
+# By process, since a forked one must neither use nor delete the files of its parent
+_free_stores: defaultdict[int, list[RunStore]] = defaultdict(list)
+# A file that has grown larger is deleted after use.
+_LARGEST_FREE_STORE = 64 * 2**20
+
+
+@contextmanager
+def temporary_store() -> Iterator[RunStore]:
+    """A store for what is not to be stored; its file is deleted when the process ends."""
+    # It is used again, since opening one costs more CPU time than judging twenty outputs.
+    free = _free_stores[os.getpid()]
+    try:
+        store = free.pop()
+    except IndexError:
+        store = RunStore(Path(mkdtemp(prefix="judgekit-run-"), "judgekit.db"), durable=False)
+    try:
+        yield store
+    except BaseException:
+        _delete_store(store)  # an interrupted call may have left locks and a transaction
+        raise
+    if Path(store.location.name).stat().st_size > _LARGEST_FREE_STORE:
+        _delete_store(store)
+    else:
+        free.append(store)
+
+
+def _delete_store(store: RunStore) -> None:
+    store.close()
+    rmtree(Path(store.location.name).parent, ignore_errors=True)
+
+
+@atexit.register
+def _delete_free_stores() -> None:
+    for store in _free_stores.pop(os.getpid(), ()):
+        _delete_store(store)

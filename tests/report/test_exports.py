@@ -68,7 +68,7 @@ def test_an_open_conclusion_is_null_and_not_left_out() -> None:
 
 
 def test_a_row_stands_for_each_judgment_failure_and_unjudged_output() -> None:
-    rows = verdict_rows(verdicts())
+    rows = list(verdict_rows(verdicts()))
     assert [(r["case_id"], r["criterion"], r["failure_kind"]) for r in rows] == [
         ("a", "accuracy", None),
         ("a", "clarity", None),
@@ -80,7 +80,7 @@ def test_a_row_stands_for_each_judgment_failure_and_unjudged_output() -> None:
 
 
 def test_a_row_carries_scores_evidence_and_what_it_cost() -> None:
-    row = verdict_rows(verdicts())[0]
+    row = next(verdict_rows(verdicts()))
     assert (row["raw"], row["value"], row["criterion_passed"]) == (1.0, 1.0, True)
     assert (row["evidence"], row["evidence_found"]) == ('["30 days"]', 1)
     assert (row["cost_usd"], row["cached"], row["judge"]) == (0.01, False, "m t@1")
@@ -88,7 +88,7 @@ def test_a_row_carries_scores_evidence_and_what_it_cost() -> None:
 
 
 def test_a_failure_has_no_score_in_any_row() -> None:
-    row = verdict_rows(verdicts())[3]
+    row = list(verdict_rows(verdicts()))[3]
     assert (row["raw"], row["value"], row["criterion_passed"]) == (None, None, None)
     assert (row["failure_kind"], row["failure_message"]) == ("timeout", "60 s")
     assert (row["verdict_value"], row["verdict_passed"]) == (None, None)
