@@ -448,6 +448,19 @@ def _under(summary: RunSummary, fail_under: float) -> int:
             )
     if low:
         return Exit.QUALITY
+    # An answer that lost a check is not known to pass.
+    open_ones = [
+        v for v in summary.variants
+        if v.n_passed < fail_under * (v.n_passed + v.n_failed + v.n_undecided)
+    ]  # fmt: skip
+    for one in open_ones:
+        n = numbers.format_count(one.n_undecided, "answer")
+        console.note(
+            f"--fail-under is inconclusive: {message.printable(one.variant)} has {n} without a "
+            "verdict, which could decide it"
+        )
+    if open_ones:
+        return Exit.INCONCLUSIVE
     if any(v.n_passed + v.n_failed == 0 for v in summary.variants):
         console.note("--fail-under is inconclusive: a variant has no decided answer")
         return Exit.INCONCLUSIVE

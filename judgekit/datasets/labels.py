@@ -93,6 +93,14 @@ def _label_rows(path: Path) -> tuple[Iterable[FileRow | DatasetError], str]:
     return [FileRow(*row) for row in rows], " and ".join(words)
 
 
+# A judgment of a criterion is compared as the mean of its turns.
+_TURN = FieldFault(
+    ("turn",),
+    "a label is of the whole output, not of a turn",
+    "leave `turn` out, and give one label for all turns of a criterion, such as their mean",
+)
+
+
 def locate_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[LocatedLabel]:
     """Labels from Python, each with its position in the list."""
     return _valid_labels(
@@ -168,7 +176,8 @@ def label_from_row(row: FileRow) -> Label | list[FieldFault]:
     try:
         return Label.model_validate(as_texts(fields, _TEXTS))
     except ValidationError as error:
-        return validation_faults(error, Label, fields, synonyms=LABEL_ALIASES)
+        faults = validation_faults(error, Label, fields, synonyms=LABEL_ALIASES)
+        return [_TURN if fault.where == _TURN.where else fault for fault in faults]
 
 
 def _of_word(word: str, scale: Scale) -> float | None:
