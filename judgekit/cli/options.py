@@ -266,20 +266,21 @@ def _click_option(
     long = next(one for one in entry.spelling.split("/") if one.startswith("--"))
     variable = "JUDGEKIT_" + long.removeprefix("--").replace("-", "_").upper()
     default = field.default if has_default and not is_setting else None
-    default = False if switches and not pair else default
-    # click distinguishes a flag value or a default of None from a missing one.
-    given = {"flag_value": entry.flag_value, "default": default}
-    more: dict[str, Any] = {what: value for what, value in given.items() if value is not None}
+    is_required = field.default is None and type(None) not in get_args(field.annotation)
+    # click distinguishes a flag value of None from a missing one, and takes a default of None for
+    # the value of an option that is required.
+    more: dict[str, Any] = {} if entry.flag_value is None else {"flag_value": entry.flag_value}
+    if not is_required:
+        more["default"] = False if switches and not pair else default
     return click.option(
         *spellings,
         entry.parameter or name,
         type=None if switches else _click_type(name, field),
         is_flag=switches,
-        show_default=default is not None and default is not False,
+        show_default=default is not None,
         multiple=isinstance(field.default, tuple),
         nargs=_n_values(field),
-        # None is then neither a default nor a value.
-        required=field.default is None and type(None) not in get_args(field.annotation),
+        required=is_required,
         metavar=entry.metavar,
         envvar=variable if entry.has_variable else None,
         help=words if words.endswith("]") else f"{words}.",
