@@ -277,6 +277,15 @@ def pictures(value: JsonValue = None, images: Iterable[Image] = ()) -> list[Page
     return [{"src": image.url, "title": image.title} for image in every]
 
 
+def number_images(text: str, images: Sequence[Image]) -> str:
+    """A text for a judge with a number in the place of each image, which a page shows below it."""
+    for number, image in enumerate(images, 1):
+        # As long as the marker, so that every quotation stays where it is.
+        words = f"image {number} of {len(images)}".center(len(image.marker) - 2, "·")
+        text = text.replace(image.marker, f"<{words}>")
+    return text
+
+
 def shown_output(
     column: int,
     name: str,

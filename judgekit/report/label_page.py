@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         LabelKey,
         MergedLabels,
     )
+    from judgekit.records import Image
     from judgekit.store import RunStore
 
 LABEL_FORMAT = "judgekit-label/1"
@@ -193,9 +194,15 @@ def _item(shown: _Shown, criteria: Sequence[int]) -> PageJson:
 
 def _shown_output(output: Output, hidden: Sequence[str]) -> PageJson:
     blind = blind_output(output)
-    steps = scrub(steps_text(blind), hidden)[0] if blind.trace else ""
-    text = scrub(judged_text(blind), hidden)[0]
-    images = pictures(images=blind.images)
+    # The name of a file may say whose output it is.
+    places = {image: f"[image {number}]" for number, image in enumerate(blind.images, 1)}
+
+    def named(image: Image) -> str:
+        return places.get(image, "[image]")
+
+    steps = scrub(steps_text(blind, named), hidden)[0] if blind.trace else ""
+    text = scrub(judged_text(blind, named), hidden)[0]
+    images: list[PageJson] = [{"src": image.url, "title": named(image)} for image in blind.images]
     return {"text": _text(text) or "(no text)", "steps": _text(steps), "images": images}
 
 

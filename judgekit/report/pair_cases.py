@@ -22,6 +22,7 @@ from judgekit.report.case_table import (
     CellState,
     GridCell,
     Opinions,
+    number_images,
     opinion_group,
     shown_output,
     utf16_offset,
@@ -211,9 +212,10 @@ class PairView:
             text = self._texts[side]
             quotes = self._opinions.marks(text, self._source(side))
             marks = (*quotes, *self._scrubbed(side, text))
+            named = number_images(text, output.images)
             shown.append(
                 shown_output(
-                    side, names[side], text, images=output.images, error=output.error, marks=marks
+                    side, names[side], named, images=output.images, error=output.error, marks=marks
                 )
             )
         return shown
