@@ -361,8 +361,6 @@ _UNREAD_TABLES = {
     'df.reset_index().to_json("spans.jsonl", orient="records", lines=True)',
     "run_type inputs outputs": "these are runs of LangSmith; they are read as JSON, as "
     "`client.list_runs` gives them",
-    "inputs outputs dataset_id": "these are examples of LangSmith; they are read as JSON, as "
-    "`client.list_examples` gives them",
 }
 
 

@@ -145,8 +145,6 @@ def _files(
     return found
 
 
-# Larger numbers would fill the message with digits.
-_HUGE = 1e9
 LOWEST_SCORE, HIGHEST_SCORE = 1, 5  # the ends of the scale of gradings and histories
 
 
@@ -159,7 +157,7 @@ class SkillVersion(SnakeRecord):
     git_hash: str | None = None
     path: str | None = None  # the folder with its files, relative to the workspace
     # The mean over all cases, from 1 to 5; None where nothing was graded.
-    average_score: Finite | None = None
+    average_score: Annotated[Finite, Field(ge=LOWEST_SCORE, le=HIGHEST_SCORE)] | None = None
 
     @property
     def value(self) -> float | None:
@@ -197,16 +195,10 @@ def check_history(document: ParsedDocument) -> ForeignFile:
     numbers: list[JsonValue] = []
     # An invalid version must not hide the faults of the others.
     for index, version in enumerate(versions if isinstance(versions, list) else ()):
-        if isinstance(version, dict):
-            number, score = version.get("version"), version.get("average_score")
-            at = ("versions", index)
-            if isinstance(number, int) and number in numbers:
-                reading.add((*at, "version"), f"the version {number} appears twice")
-            if isinstance(score, int | float) and not LOWEST_SCORE <= score <= HIGHEST_SCORE:
-                shown = f"{score:g}" if abs(score) < _HUGE else "a huge number"
-                message = f"`average_score` is {shown}, but scores are from 1 to 5"
-                reading.add((*at, "average_score"), message)
-            numbers.append(number)
+        number = version.get("version") if isinstance(version, dict) else None
+        if isinstance(number, int) and number in numbers:
+            reading.add(("versions", index, "version"), f"the version {number} appears twice")
+        numbers.append(number)
     current = fields.get("current_version")
     # Otherwise `current` has nothing to return.
     if isinstance(current, int) and current not in numbers:
@@ -299,8 +291,7 @@ class _BlindComparison(SnakeRecord):
 def check_comparison(document: ParsedDocument) -> ForeignFile:
     """A `comparison.json`, or a list of comparisons, with its faults."""
     reading = ForeignFile(document)
-    for _ in _results(_BlindComparison, reading):
-        pass  # a comparison has no field that follows from another
+    list(_results(_BlindComparison, reading))  # no field follows from another
     return reading
 
 
