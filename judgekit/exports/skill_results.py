@@ -328,7 +328,8 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
             old
             for old in objects
             if old.get("version") == number
-            and {old.get("average_score"), old.get("run_id")} == {None}
+            and old.get("average_score", "") is None
+            and old.get("run_id") is None
         ]
         if waiting:
             found = {name: entry[name] for name in ("average_score", *_MINE)}

@@ -48,6 +48,19 @@ def test_what_was_in_a_history_stands_as_it_was(tmp_path: Path) -> None:
     assert added["version"] not in [v["version"] for v in before["versions"]]
 
 
+def test_a_version_that_waits_for_its_score_gets_it(tmp_path: Path) -> None:
+    path = tmp_path / "history.json"
+    known = {"version": 0, "timestamp": "2026-02-22T20:00:00Z", "description": "baseline",
+             "git_hash": None, "path": "v0/skill", "average_score": None}  # fmt: skip
+    path.write_text(json.dumps({"versions": [known], "current_version": 0}))
+    run = make_run("v0", "v1")
+    HISTORY.write(path, run, [make_answer(3, 3, variant=name) for name in ("v0", "v1")])
+    first, second = loaded(path)["versions"]
+    assert first == known | {"average_score": 3.0, "run_id": run.id, "variant": "v0"}
+    # The same numbers as in the gradings of the run.
+    assert (second["version"], second["variant"]) == (1, "v1")
+
+
 def test_a_run_that_is_written_again_is_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     HISTORY.write(path, make_run(), [make_answer(None, None)])

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets import load_dataset
-from judgekit.errors import DatasetError
+from judgekit.datasets import load_dataset, validate_path
+from judgekit.errors import DatasetError, NotImportedWarning
 from judgekit.formats import read_graders
 from tests.formats import FOREIGN
 from tests.formats.writing import errors_of, write
@@ -86,6 +86,24 @@ def test_each_measure_is_the_assertion_of_its_name(tmp_path: Path) -> None:
     assert [spec["type"] for spec in found] == list(wanted.values())
 
 
+def test_a_grader_that_is_code_leaves_a_check_that_no_answer_passes(tmp_path: Path) -> None:
+    code = {"type": "python", "name": "p", "source": "def grade(): 1"}
+    path = write(tmp_path, {"testing_criteria": [code, check()]})
+    with pytest.warns(NotImportedWarning, match="1 part of the file is not imported"):
+        lost, kept = read_graders(path).assertions
+    assert (lost["type"], kept["type"]) == ("not_imported", "equals")
+    assert "`python` is not imported: it is code" in validate_path(path)[0].message
+
+
+def test_a_fuzzy_match_is_a_ratio_and_says_which(tmp_path: Path) -> None:
+    path = write(tmp_path, measure(evaluation_metric="fuzzy_match", pass_threshold=0.8))
+    (spec,) = read_graders(path).assertions
+    assert (spec["type"], spec["threshold"]) == ("text.character_ratio", 0.8)
+    (problem,) = validate_path(path)
+    assert problem.severity == "warning"
+    assert "OpenAI names only the library" in problem.message
+
+
 def test_criteria_without_any_weight_count_alike(tmp_path: Path) -> None:
     found = read_graders(write(tmp_path, multi("0 * a", a=ask())))
     assert found.rubric is not None
@@ -95,13 +113,10 @@ def test_criteria_without_any_weight_count_alike(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("grader", "what"),
     [
-        ({"type": "python", "source": "def grade(): 1"}, "holds code, which is never run"),
         ({"type": "string_chek", "input": "x"}, "no grader is of the type 'string_chek'"),
         ({"input": "x"}, "no grader is of the type 'None'"),
         (check(input="{{item.answer}}"), "`input` must be {{sample.output_text}}"),
         (check(operation="is"), "`operation` must be 'eq'"),
-        (measure(evaluation_metric="fuzzy_match"),
-         "'fuzzy_match' is not defined by OpenAI's documentation; use gleu"),
         (measure(evaluation_metric="blue"), "no measure is called 'blue'"),
         (measure(pass_threshold=None), "needs a `pass_threshold` on [0, 1]"),
         (measure(pass_threshold=5), "needs a `pass_threshold` on [0, 1]"),

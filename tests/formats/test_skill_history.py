@@ -31,7 +31,7 @@ def test_a_history_has_its_versions_and_the_current_one() -> None:
     [
         (make({"version": 0}, {"version": 0}), "the version 0 appears twice"),
         (make({"version": 0}, current=3), "no version has the number 3"),
-        (make({"version": 0, "average_score": 9}), "`average_score` is 9, but scores are from 1"),
+        (make({"version": 0, "average_score": 9}), "average_score` must be 5.0 or less"),
         (make({"version": 0, "average_score": 10**400}), "a huge number"),
         (make({"version": -1}), "must be 0 or more"),
         (make(), "`versions` must not be empty"),
@@ -54,7 +54,7 @@ def test_an_unsound_version_hides_no_other_fault(tmp_path: Path) -> None:
     assert len(told) == 4
     assert {
         "the version 1 appears twice",
-        "`average_score` is 9, but scores are from 1 to 5",
+        "`versions[2].average_score` must be 5.0 or less, not 9",
         "no version has the number 7",
     } < set(told)
 
@@ -72,6 +72,49 @@ GRADING: dict[str, Any] = {
 def test_a_grading_and_a_list_of_them_are_sound(tmp_path: Path) -> None:
     for value in (GRADING, [GRADING, {**GRADING, "run": 2}]):
         assert validate_path(write(tmp_path, value, "grading.json")) == []
+
+
+COMPARISON: dict[str, Any] = {
+    "eval_prompt": "Write it", "winner": "A", "reasoning": "It is clearer",
+    "scores": {"clarity": {"A": 8, "B": None}},
+}  # fmt: skip
+SUGGESTION = {"area": "tone", "before": "x", "after": "y", "reasoning": "It was asked kindly."}
+ANALYSIS: dict[str, Any] = {
+    "winner_version": "v1", "loser_version": "v0", "strengths": ["Clear"], "weaknesses": [],
+    "suggestions": [SUGGESTION],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("whole", "changed", "what"),
+    [
+        (COMPARISON, {}, None),
+        (COMPARISON, {"winner": None, "judgekit": {"case_id": "a"}}, None),
+        (COMPARISON, {"winner": "C"}, "`winner` must be 'A', 'B' or 'tie', not 'C'"),
+        (COMPARISON, {"scores": {"q": {"A": 11, "B": 1}}}, "must be 10 or less, not 11"),
+        (COMPARISON, {"scores": {"q": {"A": 1.5, "B": 1}}}, "must be a whole number"),
+        (COMPARISON, {"scores": {"q": {"B": 1}}}, "`scores.q.A` is missing"),
+        (COMPARISON, {"scores": {"q": 3}}, "`scores.q` must be"),
+        (COMPARISON, {"reasonning": "x"}, "`reasonning` is not known"),
+        (ANALYSIS, {}, None),
+        (ANALYSIS, {"suggestions": [SUGGESTION | {"verified": False, "before": ""}]}, None),
+        (ANALYSIS, {"loser_version": "v1"}, "the winner and the loser are both 'v1'"),
+        (ANALYSIS, {"strengths": "Clear"}, "`strengths` must be a list"),
+        (
+            ANALYSIS,
+            {"suggestions": [{**SUGGESTION, "before": None}]},
+            "suggestions[0].before` must",
+        ),
+        (ANALYSIS, {"suggestions": [SUGGESTION | {"after": "x"}]}, "so nothing is suggested"),
+        (ANALYSIS, {"suggestion": []}, "`suggestion` is not known"),
+    ],
+)
+def test_comparisons_and_analyses_are_checked(
+    tmp_path: Path, whole: dict[str, Any], changed: dict[str, Any], what: str | None
+) -> None:
+    for value in (whole | changed, [whole, whole | changed]):
+        found = [problem.message for problem in validate_path(write(tmp_path, value))]
+        assert [(what or "") in message for message in found] == [True] * (what is not None)
 
 
 @pytest.mark.parametrize(
