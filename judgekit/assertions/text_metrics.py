@@ -37,7 +37,7 @@ def word_ratio(text: str, reference: str) -> float:
     return token_sort_ratio(one, other) / 100
 
 
-def character_ratio(text: str, reference: str) -> float:
+def character_ratio_score(text: str, reference: str) -> float:
     """The share of characters that two texts have in common, in the same order."""
     from rapidfuzz.fuzz import ratio  # noqa: PLC0415 - a native library
 

@@ -53,6 +53,7 @@ from judgekit.datasets import (
     SuiteJudge,
     VariantSettings,
     iter_output_rows,
+    number_single_outputs,
     open_cases,
     refuse_retired,
     rubric_path,
@@ -74,7 +75,6 @@ from judgekit.evaluation import (
     choice_of_run,
     find_resumed_run,
     needs_judge,
-    number_single_outputs,
     open_suite,
 )
 from judgekit.formats import is_foreign_file
@@ -384,10 +384,9 @@ def read_recorded(
         if output.variant is None:
             unnamed.add(variant)
         files.setdefault(variant, source.path)
-        named = output.model_copy(update={"case_id": case.id, "variant": variant})
-        key = output_key(case, output)
+        named, key = {"case_id": case.id, "variant": variant}, output_key(case, output)
         own = outputs.setdefault(variant, SpooledRecords(Output))
-        own[case.id, key.repeat] = named
+        own[case.id, key.repeat] = output.model_copy(update=named)
         if inputs.rubrics is not None:
             rubrics[case.id, variant, key.repeat] = inputs.rubrics[key]
         # A case without --cases is described by the rows of its outputs, once for each variant.
@@ -408,11 +407,8 @@ def read_recorded(
     if is_complete and inputs.cases is not None:
         cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}
     whole = inputs.cases
-    name, version, objects = (
-        ("outputs", "1", ())
-        if whole is None
-        else (whole.name, whole.version, memory_objects(whole))
-    )
+    name, version = ("outputs", "1") if whole is None else (whole.name, whole.version)
+    objects = () if whole is None else memory_objects(whole)
     recorded = RecordedAnswers(
         CaseSource(name, version, lambda: iter(cases.values()), objects=objects),
         outputs,

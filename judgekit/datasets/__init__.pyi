@@ -42,6 +42,7 @@ from .outputs import (
     has_repeats as has_repeats,
     iter_case_outputs as iter_case_outputs,
     iter_output_rows as iter_output_rows,
+    number_single_outputs as number_single_outputs,
     read_answer as read_answer,
     read_answers as read_answers,
     read_logged_row as read_logged_row,

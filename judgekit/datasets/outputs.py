@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -278,12 +278,22 @@ def repeat_of(output: Output) -> int:
 
 def has_repeats(answers: Iterable[CaseOutput]) -> bool:
     """Whether a case has several outputs of a variant, so that their numbers have a meaning."""
-    seen: set[tuple[str, str | None]] = set()
+    met: set[tuple[str, str | None]] = set()
     for case, output in answers:
-        if (case.id, output.variant) in seen:
+        if (case.id, output.variant) in met:
             return True
-        seen.add((case.id, output.variant))
+        met.add((case.id, output.variant))
     return False
+
+
+def number_single_outputs(outputs: Collection[MutableMapping[tuple[str, int], Output]]) -> bool:
+    """Make each output the first of its case, whatever its row says, if no case has several."""
+    if any(len({case_id for case_id, _ in own}) < len(own) for own in outputs):
+        return False
+    for own in outputs:
+        for case_id, repeat in [key for key in own if key[1]]:
+            own[case_id, 0] = own.pop((case_id, repeat))
+    return True
 
 
 def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:

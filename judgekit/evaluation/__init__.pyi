@@ -225,7 +225,6 @@ from .session import (
     Session as Session,
     calibration_of_suite as calibration_of_suite,
     file_mark as file_mark,
-    number_single_outputs as number_single_outputs,
     open_recorded as open_recorded,
     open_suite as open_suite,
     price_table as price_table,

@@ -15,6 +15,7 @@ from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE,
     VariantSettings,
+    number_single_outputs,
     open_cases,
     read_answer,
     refuse_retired,
@@ -42,14 +43,7 @@ from judgekit.evaluation.runner import (
     prepare_run,
     run_suite,
 )
-from judgekit.evaluation.session import (
-    Choice,
-    OpenSuite,
-    RecordedAnswers,
-    Session,
-    number_single_outputs,
-    open_suite,
-)
+from judgekit.evaluation.session import Choice, OpenSuite, RecordedAnswers, Session, open_suite
 from judgekit.evaluation.summary import RunSummary, RunTally
 from judgekit.formats import memory_rows
 from judgekit.judge import synchronous

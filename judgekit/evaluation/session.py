@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -122,16 +122,6 @@ class RecordedAnswers:
         n = n if self.has_gaps else max(n, suite.settings.repeats)
         changes = {"settings": suite.settings.model_copy(update={"repeats": n})}
         return suite.model_copy(update=changes)
-
-
-def number_single_outputs(outputs: Collection[MutableMapping[tuple[str, int], Output]]) -> bool:
-    """Make each output the first of its case, whatever its row says, if no case has several."""
-    if any(len({case_id for case_id, _ in own}) < len(own) for own in outputs):
-        return False
-    for own in outputs:
-        for case_id, repeat in [key for key in own if key[1]]:
-            own[case_id, 0] = own.pop((case_id, repeat))
-    return True
 
 
 # How long an answer may take where neither the variant nor the suite says.

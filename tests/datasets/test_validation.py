@@ -257,10 +257,7 @@ def test_the_rows_of_a_suites_dataset_are_known_to_be_cases(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("text", "name", "what"),
-    [
-        ('{"checksum": "a", "key": "b", "request": {}}\n', "x.jsonl", "export of the judge cache"),
-        ('{"winner": "A", "reasoning": "r", "scores": {}}', "c.json", "a comparison.json"),
-    ],
+    [('{"checksum": "a", "key": "b", "request": {}}\n', "x.jsonl", "export of the judge cache")],
 )
 def test_a_file_that_is_only_recognised_is_told_for_what_it_is(
     tmp_path: Path, text: str, name: str, what: str

@@ -30,12 +30,12 @@ SPECS: dict[str, Any] = {
 
 def registry(folder: Path, **evals: tuple[str, dict[str, Any]]) -> Path:
     """A registry with a file of evals, each a class of the framework and its arguments."""
-    for path, text in {
+    for name, text in {
         "data/sums/samples.jsonl": SAMPLES,
-        **{f"modelgraded/{name}.yaml": yaml.safe_dump(spec) for name, spec in SPECS.items()},
+        **{f"modelgraded/{one}.yaml": yaml.safe_dump(spec) for one, spec in SPECS.items()},
     }.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     whole: dict[str, Any] = {"sums": {"id": "sums.dev.v0", "metrics": ["accuracy"]}}
     for name, (kind, more) in evals.items():
         args = {"samples_jsonl": "sums/samples.jsonl"} | more

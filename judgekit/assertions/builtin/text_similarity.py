@@ -144,7 +144,7 @@ character_ratio = _metric(
     "character ratio",
     "The ratio is twice the length of the longest common subsequence of characters, by the length "
     "of both texts (`fuzz.ratio` of rapidfuzz).",
-    partial(measure_similarity, text_metrics.character_ratio),
+    partial(measure_similarity, text_metrics.character_ratio_score),
 )
 # sacrebleu is slow to import, so only the worker imports it.
 bleu = _metric(
