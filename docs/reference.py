@@ -47,13 +47,13 @@ MARKER = "<!-- From here on the page is written by docs/reference.py. -->"
 _GROUPS = {
     "Values at a path": ("output.",),
     "Texts": (
-        "text.contains", "text.contains_all", "text.contains_any", "text.equals",
-        "text.starts_with", "text.regex", "text.word_count", "text.char_count", "text.number",
-        "text.is_refusal",
+        "text.contains", "text.contains_all", "text.contains_any", "text.contains_either",
+        "text.equals", "text.starts_with", "text.regex", "text.word_count", "text.char_count",
+        "text.number", "text.is_refusal",
     ),
     "Similarity to a reference text": (
-        "text.levenshtein", "text.bleu", "text.word_bleu", "text.gleu", "text.chrf", "text.meteor",
-        "text.rouge_l", "text.rouge_n",
+        "text.levenshtein", "text.character_ratio", "text.bleu", "text.word_bleu", "text.gleu",
+        "text.chrf", "text.meteor", "text.rouge_l", "text.rouge_n",
     ),
     "Formats": (
         "text.is_json", "text.contains_json", "text.is_xml", "text.contains_xml", "text.is_html",

@@ -290,7 +290,7 @@ FORMATS: tuple[Format, ...] = (
             str(_dict(one).get("class")).startswith("evals.") and "args" in _dict(one)
             for one in v.values()
         ),
-        reader="evals_registry:read_registry",
+        reader="openai_evals:read_registry",
     ),
     Format(
         "a grader (type, name, input)",

@@ -29,6 +29,32 @@ def test_the_edit_distance_is_compared_with_the_threshold() -> None:
     assert result.message == "the edit distance is more than 2, limit 2"
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "passed"),
+    [
+        ("It is the cat.", "a CAT!", True),
+        ("cat", "The cat sat.", True),
+        ("cats", "cat", True),
+        ("The dog", "cat", False),
+        ("a, the!", "", True),
+        ("", "cat", False),
+    ],
+)
+def test_one_text_contains_the_other_but_for_case_punctuation_and_articles(
+    text: str,
+    value: str,
+    passed: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    assert one("text.contains_either", text, value=value).passed is passed
+
+
+def test_the_ratio_of_characters_is_worked_by_hand() -> None:
+    # The longest common subsequence of "kitten" and "sitting" is "ittn": 2 * 4 / (6 + 7).
+    assert one("text.character_ratio", "kitten", value="sitting").value == pytest.approx(8 / 13)
+    assert one("text.character_ratio", "", value="").value == 1
+    assert one("text.character_ratio", "a", value=["b", "a"], threshold=1).passed is True
+
+
 def test_a_threshold_of_any_size_is_taken() -> None:
     assert one("levenshtein", "kitten", value="sitting", threshold=10**30).actual == 3
 

@@ -90,3 +90,9 @@ def test_columns_may_be_named(run: Run, tmp_path: Path) -> None:
     assert load_dataset(tmp_path / "a.jsonl").cases[0].input == "Q"
     wrong = run("convert", "t.csv", "-o", "a.jsonl", "--column", "key")
     assert (wrong.code, "is not NAME=FIELD" in wrong.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("convert", FOREIGN / "graders.json"), ("export",)])
+def test_a_target_that_is_not_named_is_asked_for(run: Run, command: tuple[object, ...]) -> None:
+    ran = run(*command)
+    assert (ran.code, "Missing option '-o' / '--output'" in ran.err) == (2, True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,6 @@ from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from judgekit.records import RunInfo
     from tests.cli.commanding import Run
 
@@ -285,3 +284,32 @@ def test_a_dry_run_asks_nothing_and_keeps_nothing(run: Run, tmp_path: Path) -> N
         lay_suite(tmp_path, n=2, judge=judge(server), **MODEL)
         ran = run("run", "--dry-run")
         assert (ran.code, server.n_requests, kept(tmp_path)) == (0, 0, [])
+
+
+def test_an_answer_that_lost_a_check_is_not_taken_for_one_that_passes(run: Run) -> None:
+    Path("promptfooconfig.yaml").write_text(
+        "prompts: [x]\nproviders: [echo]\ntests:\n"
+        "  - {assert: [{type: contains, value: a}, {type: javascript, value: output}]}\n"
+        "  - {assert: [{type: contains, value: b}]}\n"
+    )
+    Path("o.jsonl").write_text(
+        '{"case_id": "test-1", "text": "a"}\n{"case_id": "test-2", "text": "b"}\n'
+    )
+    command = ("run", "promptfooconfig.yaml", "--outputs", "o.jsonl", "-q")
+    assert run(*command, "--fail-under", "0.5").code == 0
+    ran = run(*command, "--fail-under", "0.6")
+    assert (ran.code, "o has 1 answer without a verdict" in ran.err) == (4, True)
+    # Every result says that it is open.
+    assert run("gate", "latest", "--tier", "experimental").code == 4
+    assert run("gate", "latest", "--tier", "experimental", "--gate-rule", "point").code == 4
+    for name, words in {
+        "r.xml": "`javascript` is not imported", "s.json": '"status": "undecided"',
+        "grading.json": '"overall": null', "p.json": '"success": false',
+        "r.jsonl": '"type":"not_imported"', "r.yaml": "passed: null",
+    }.items():  # fmt: skip
+        form = {"s.json": ["--format", "strategies"], "p.json": ["--format", "promptfoo"]}
+        assert run("export", "latest", "-o", name, "-q", *form.get(name, [])).code == 0
+        assert words in Path(name).read_text(), name
+    assert "test-1" in run("show", "latest", "--full").out
+    assert run("report", "latest", "-o", "r.html").code == 0
+    assert "1 answer without a verdict" in Path("r.html").read_text()

@@ -193,3 +193,8 @@ def test_what_is_no_score_of_the_scale_is_said(
 ) -> None:
     with pytest.raises(DatasetError, match=problem):
         score_on_scale(one(raw), criterion)
+
+
+def test_a_label_of_a_turn_is_told_what_a_label_is_of() -> None:
+    with pytest.raises(DatasetError, match="a label is of the whole output, not of a turn"):
+        locate_labels([{"case_id": "a", "annotator": "ada", "raw": 1, "turn": 2}])

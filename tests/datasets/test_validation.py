@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets import dataset_problems, validate_path
-from judgekit.errors import RubricError
+from judgekit.datasets import dataset_problems, iter_case_outputs, validate_path
+from judgekit.errors import DatasetError, RubricError
 from judgekit.formats import Problem, problem_from_error
 from judgekit.records import Case, Dataset
 from tests.formats import FOREIGN
@@ -380,3 +380,21 @@ def test_replies_are_valid_with_all_that_is_recorded_of_them(tmp_path: Path) -> 
     lines = [row | {"attempt": attempt, "logprobs": logprobs} for attempt in (0, 1)]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert validate_path(path) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "what"),
+    [
+        ("complaint,__expected", "name it in a promptfooconfig.yaml, as `tests: FILE`"),
+        ("context.span_id,name,context.trace_id", 'df.reset_index().to_json("spans.jsonl"'),
+        ("id,run_type,inputs,outputs", "they are read as JSON, as `client.list_runs` gives them"),
+        ("inputs.question,outputs.answer", "judgekit convert FILE -o cases.jsonl --column"),
+    ],
+)
+def test_a_table_of_another_tool_is_told_what_to_do(tmp_path: Path, header: str, what: str) -> None:
+    n = header.count(",")
+    path = put(tmp_path, f"{header}\n{'x,' * n}x\n", "t.csv")
+    assert what in str(validate_path(path)[0].remedy)
+    if "convert" not in what:
+        with pytest.raises(DatasetError, match="these rows are not read as they are"):
+            next(iter_case_outputs(path))

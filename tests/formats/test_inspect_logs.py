@@ -65,6 +65,12 @@ def _sample(name: str | int = "one", epoch: int = 1, **fields: Any) -> dict[str,
     }
 
 
+RED = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGP4z8CAFWEX"
+    "HbQSACj/P8Fu7N9hAAAAAElFTkSuQmCC"
+)
+
+
 def _log(*samples: dict[str, Any], **fields: Any) -> dict[str, Any]:
     head = {"task": "sums", "model": MODEL, "config": {"epochs": 2}}
     return {"version": 2, "status": "success", "eval": head, "samples": [*samples], **fields}
@@ -241,3 +247,13 @@ def test_a_damaged_member_and_a_zip_of_something_else_are_refused(tmp_path: Path
 )
 def test_no_value_in_the_wrong_place_breaks_the_reader(fields: dict[str, Any]) -> None:
     read_variations(_log(_sample(**fields)))
+
+
+def test_an_image_of_a_log_is_an_image_of_its_case(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "What is it?"},
+             {"type": "image", "image": f"attachment://{LONG}", "detail": "auto"}]  # fmt: skip
+    sample = _sample(input=[{"role": "user", "content": parts}], attachments={LONG: RED})
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(_log(sample | {"messages": []})))
+    (case,) = jk.load_dataset(path).cases
+    assert [image.url for image in case.images] == [RED]

@@ -86,6 +86,22 @@ def test_a_trace_is_a_case_with_an_output(tmp_path: Path, document: dict[str, An
     assert "gpt-4o" not in json.dumps([case.to_json(), output.to_json()])
 
 
+def test_a_data_frame_of_phoenix_is_read_as_json_lines(tmp_path: Path) -> None:
+    row: dict[str, Any] = {
+        "context.span_id": "s1", "context.trace_id": "t1", "name": "chat", "parent_id": None,
+        "start_time": 1767225600000, "end_time": 1767225601000, "events": [],
+        "attributes.input.value": ASKED, "attributes.output.value": ANSWER,
+        "attributes.llm.token_count.prompt": 12, "attributes.llm.token_count.completion": None,
+    }  # fmt: skip
+    path = tmp_path / "spans.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    ((case, output),) = iter_case_outputs(path)
+    assert (case.id, case.input, output.text) == ("t1", ASKED, ANSWER)
+    assert output.duration_ms == 1000
+    assert output.usage is not None
+    assert output.usage.input_tokens == 12
+
+
 def test_a_trace_may_be_in_several_lines_of_the_collector(tmp_path: Path) -> None:
     path = tmp_path / "spans.jsonl"
     lines = [_otlp(_chat()), _otlp(_span("other", trace="t2", input__value="Hi",
