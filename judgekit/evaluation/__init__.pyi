@@ -87,6 +87,7 @@ from .gate import (
     gate_of_run as gate_of_run,
     required_value as required_value,
     small_strata as small_strata,
+    tier_bounds as tier_bounds,
 )
 from .human_labels import (
     LabelImport as LabelImport,

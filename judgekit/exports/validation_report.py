@@ -20,6 +20,7 @@ from judgekit.evaluation import (
     gate_of_run,
     required_value,
     small_strata,
+    tier_bounds,
 )
 from judgekit.exports.tabular import RunFormat, write_object
 from judgekit.records import CaseStratum, Rubric, meets_threshold, words_text
@@ -188,6 +189,9 @@ def _report(
     threshold, basis = _threshold(run)
     value = figures.value.value
     overall = _number(value)
+    # An answer without a value, such as one that lost a check, could be worth nothing.
+    low, high = tier_bounds(figures, "point")
+    decided = {meets_threshold(bound, threshold) for bound in (low, high)}
     dimensions = [
         _dimension(name, estimate, run, threshold, observed.evidence[name])
         for name, estimate in figures.criteria.items()
@@ -210,8 +214,8 @@ def _report(
         "interval": _interval(figures.value),
         "threshold": threshold,
         "threshold_of": basis,
-        "passed": None if overall is None else meets_threshold(value, threshold),
-        "tier": next((t for t, least in TIERS.items() if meets_threshold(value, least)), None),
+        "passed": None if overall is None or len(decided) > 1 else decided.pop(),
+        "tier": next((t for t, least in TIERS.items() if meets_threshold(low, least)), None),
         "pass_rate": _number(figures.pass_rate.value),
         "answers": {
             "passed": figures.n_passed,

@@ -310,6 +310,6 @@ def test_an_answer_that_lost_a_check_is_not_taken_for_one_that_passes(run: Run) 
         form = {"s.json": ["--format", "strategies"], "p.json": ["--format", "promptfoo"]}
         assert run("export", "latest", "-o", name, "-q", *form.get(name, [])).code == 0
         assert words in Path(name).read_text(), name
-    assert "test-1" in run("show", "latest", "--full").out
+    assert "o is undecided" in run("show", "latest", "test-1").out
     assert run("report", "latest", "-o", "r.html").code == 0
     assert "1 answer without a verdict" in Path("r.html").read_text()
