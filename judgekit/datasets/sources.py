@@ -219,6 +219,9 @@ def suite_from_path(path: Path | str, *, benchmark: str | None = None) -> Suite:
         if suite is not None:
             named = {} if benchmark is None else {"benchmark": benchmark}
             return with_benchmark(suite.model_copy(update=named))
+    elif benchmark is None:  # rows, which may be more than fit into memory
+        open_cases(path).count()  # an invalid one is an error now
+        return Suite(name=dataset_name(path), dataset=path.name).in_folder(path.parent)
     dataset = load_dataset(path, unique=True, benchmark=benchmark)
     if memory_objects(dataset):  # which are read with the cases when the suite is opened
         memory = Suite(name=dataset.name, dataset=path.name, benchmark=benchmark)

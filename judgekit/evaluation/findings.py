@@ -25,6 +25,7 @@ from judgekit.records import (
     Occurrence,
     Record,
     Rubric,
+    SpooledRecords,
     has_own_cases,
     is_whole_run,
 )
@@ -305,16 +306,33 @@ class CaseTally:
 
     def __init__(self, run: RunInfo) -> None:
         self._run = run
-        # By variant and case, of the answers that count, of several tries the last and of repeats
-        # all: the failure, True for a pass, None for what is undecided.
-        self._answers: dict[_CaseKey, list[Occurrence | bool | None]] = defaultdict(list)
+        # How many answers of each variant to each case count: of several tries the last, of repeats
+        # all
+        self._n_answers: dict[_CaseKey, int] = {}
+        self._undecided: set[_CaseKey] = set()
+        # The most severe failure of each; of a bad variant there may be one for every case.
+        self._failures: SpooledRecords[_CaseKey, Occurrence] = SpooledRecords(Occurrence)
 
     def take(self, answer: Outcome) -> None:
         """Look at one answer."""
-        known = self._answers[answer.result.variant, answer.result.case.id]
+        key = answer.result.variant, answer.result.case.id
         if self._run.repeats == 1:
-            known.clear()
-        known.append(failure_of(answer, self._run) or _state(answer))
+            self._undecided.discard(key)
+            self._failures.pop(key, None)
+            self._n_answers[key] = 1
+        else:
+            self._n_answers[key] = self._n_answers.get(key, 0) + 1
+        failure = failure_of(answer, self._run)
+        if failure is None:
+            if _state(answer) is None:
+                self._undecided.add(key)
+            return
+        known = self._failures.get(key)
+        if known is not None:
+            # Of two that are equally severe the first.
+            worst = min(known, failure, key=lambda one: _SEVERITIES.index(one.severity))
+            failure = worst.model_copy(update={"n_failed": known.n_failed + 1})
+        self._failures[key] = failure
 
     def keep(self, store: RunStore) -> None:
         """Store it with a run that has just ended."""
@@ -325,23 +343,21 @@ class CaseTally:
         """The cases that failed and that passed."""
         failed: dict[str, list[str]] = defaultdict(list)
         passed: dict[str, list[str]] = defaultdict(list)
-        for (variant, case_id), found in self._answers.items():
+        for key in self._n_answers:
             # A case fails with any of its repeats, and passes with all of them.
-            if any(isinstance(one, Occurrence) for one in found):
-                failed[variant].append(case_id)
-            elif None not in found:
-                passed[variant].append(case_id)
+            if key in self._failures:
+                failed[key[0]].append(key[1])
+            elif key not in self._undecided:
+                passed[key[0]].append(key[1])
         return DecidedCases.model_validate({"failed": failed, "passed": passed})
 
     def failures(self) -> RunFailures:
         """One failure for each case and variant that failed: of several repeats the most severe."""
-        found = []
-        for answers in self._answers.values():
-            failed = [one for one in answers if isinstance(one, Occurrence)]
-            if failed:
-                worst = min(failed, key=lambda one: _SEVERITIES.index(one.severity))
-                counts = {"n_failed": len(failed), "n_answers": len(answers)}
-                found.append(worst.model_copy(update=counts))
+        found = (
+            self._failures[key].model_copy(update={"n_answers": n})
+            for key, n in self._n_answers.items()
+            if key in self._failures
+        )
         return RunFailures(failures=tuple(found))
 
 

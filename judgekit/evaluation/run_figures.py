@@ -15,7 +15,7 @@ from judgekit.errors import StoreError
 from judgekit.evaluation.judges import CALIBRATION_KEY
 from judgekit.evaluation.summary import GroupFigures, RunSummary, summarize_run
 from judgekit.fingerprint import fingerprint
-from judgekit.records import FINISHED_STATUSES, Case, Record, RunInfo
+from judgekit.records import FINISHED_STATUSES, Case, Record, RunInfo, record_text
 
 if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
@@ -147,7 +147,7 @@ def store_figures(summary: RunSummary, store: RunStore) -> None:
 
 def store_record(store: RunStore, kind: str, run: RunInfo, record: Record) -> None:
     """Store something with a run until the run changes."""
-    store.keep_figures(run.id, record_key(kind, run), record.to_json())
+    store.keep_figures(run.id, record_key(kind, run), record_text(record))
 
 
 def record_key(kind: str, run: RunInfo) -> str:

@@ -153,7 +153,7 @@ def _set_up_sqlite(
     # With a write-ahead log NORMAL loses nothing when a process is killed; FULL keeps the last
     # commits also in a power failure. It costs 1 to 2 ms a commit, and a run commits in batches.
     connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
-    connection.execute("PRAGMA cache_size = -32768")
+    connection.execute("PRAGMA cache_size = -8192")
 
 
 def _begin_sqlite(connection: Connection) -> None:

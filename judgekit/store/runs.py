@@ -19,13 +19,12 @@ from sqlalchemy.exc import IntegrityError
 
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import InputError, StoreError
-from judgekit.fingerprint import canonical_json, fingerprint
+from judgekit.fingerprint import fingerprint
 from judgekit.records import (
     FindingNote,
     GateDecision,
     HumanItem,
     ItemKey,
-    JsonObject,
     Judgment,
     Label,
     LabelPacket,
@@ -192,10 +191,13 @@ class RunStore(StoredRuns, StoredComparisons):
         with self.writing() as connection:
             insert_new(connection, notifications, [row])
 
-    def keep_figures(self, run_id: str, key: str, figures: JsonObject) -> None:
-        """Cache figures of a run until it changes; the key says by which rubric and calibration."""
+    def keep_figures(self, run_id: str, key: str, text: str) -> None:
+        """Cache figures of a run, as JSON, until it changes.
+
+        The key says by which rubric and calibration they are.
+        """
         with self.writing() as connection:
-            number, text = run_number(connection, run_id), canonical_json(figures)
+            number = run_number(connection, run_id)
             insert_new(connection, run_figures, [{"run_no": number, "key": key, "json": text}])
 
     def ask_person(self, run_id: str, items: Sequence[HumanItem]) -> None:
