@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 # How deep groups may be nested.
 _MAX_DEPTH = 20
 _NOT_READ = ("type", "description", "metric")
+# Compared as it stands, it would fail every good answer.
+_ITEM_FIELD = re.compile(r"\s*\{\{\s*(?:item|sample)\.[\w.]+\s*\}\}\s*")
+_ITEM_HINT = "write the text in the assertions of each case, or load the graders with their items"
 
 # The criterion an assertion stands for where rules judge; common but for assertions of one.
 _CRITERION = "criterion"
@@ -136,6 +139,10 @@ class _Reader:
         if package is not None and not is_installed(package):
             message = f"needs {package}, which is not installed"
             self._add((*where, "type"), message, base.type, install_hint(package))
+        value = settings.get("value")
+        if isinstance(value, str) and _ITEM_FIELD.fullmatch(value):
+            message = f"`value` is {value}, which only a grader of OpenAI is given"
+            self._add((*where, "value"), message, base.type, _ITEM_HINT)
         if _CRITERION not in declared.parameters:
             self._take(settings, _CRITERION, where, base.type)
         steps = cast("list[JsonObject] | None", self._take(settings, _TRANSFORM, where, base.type))

@@ -31,6 +31,7 @@ def fault_of(spec: object) -> str:
         ({"type": "contains", "valeu": "a"}, "did you mean `value`?"),
         ({"type": "behavior.no_errors", "value": 1}, "it takes nothing"),
         ({"type": "contains"}, "(contains): needs `value`"),
+        ({"type": "equals", "value": "{{ item.answer }}"}, "only a grader of OpenAI is given"),
         ({"type": "contains", "value": 3}, "`value` must be a valid string, not 3"),
         ({"type": "latency", "threshold": True}, "`threshold` must be a valid number, not True"),
         ({"type": "latency", "threshold": -1}, "`threshold` must be greater than or equal to 0"),
