@@ -15,7 +15,7 @@ from judgekit.errors import StoreError
 from judgekit.evaluation.judges import CALIBRATION_KEY
 from judgekit.evaluation.summary import GroupFigures, RunSummary, summarize_run
 from judgekit.fingerprint import fingerprint
-from judgekit.records import FINISHED_STATUSES, Case, Record, RunInfo, record_text
+from judgekit.records import FINISHED_STATUSES, Case, Record, RunInfo, read_record, record_text
 
 if TYPE_CHECKING:
     from judgekit.stats.estimate import Estimate
@@ -120,7 +120,7 @@ class StoredRecords(Generic[_RecordT]):
             return self._read[key]
         known = self._known.pop(key, None)
         if known is not None:
-            self._read[key] = self._model.model_validate(known)
+            self._read[key] = read_record(self._model, known)
             return self._read[key]
         found = self._read[key] = compute()
         # Answers may still be added to a run that did not finish; and a database that cannot be

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Hashable, Iterator, MutableMapping
 from functools import cached_property
 from os import SEEK_END
@@ -32,7 +33,9 @@ class SpooledRecords(MutableMapping[_KeyT, _RecordT]):
 
     @cached_property
     def _file(self) -> IO[bytes]:
-        return TemporaryFile()  # closed with the last reference to it
+        file = TemporaryFile()  # noqa: SIM115 - closed when these records are not used any more
+        weakref.finalize(self, file.close)
+        return file
 
     def __setitem__(self, key: _KeyT, record: _RecordT) -> None:
         known = self._places.get(key)

@@ -132,7 +132,10 @@ class _Counted(Iterator[_T]):
 def verdict_json(verdict: Verdict) -> JsonObject:
     """A verdict as JSON types; `Verdict.model_validate` reads it back."""
     whole: JsonObject = verdict.model_dump(mode="json", exclude=_apart(verdict))
-    whole["judgments"] = [judgment.to_json() for judgment in verdict.judgments]
+    whole["judgments"] = [
+        each.model_dump(mode="json", exclude_none=True, exclude=_when(each))
+        for each in verdict.judgments
+    ]
     whole["failures"] = [failure.to_json() for failure in verdict.failures]
     return whole
 
@@ -140,9 +143,16 @@ def verdict_json(verdict: Verdict) -> JsonObject:
 def verdict_line(verdict: Verdict) -> str:
     """A verdict as one line of a JSONL file: `verdict_json`, written three times as fast."""
     whole = verdict.model_dump_json(exclude=_apart(verdict))
-    judgments = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.judgments])
+    judgments = ",".join(
+        [each.model_dump_json(exclude_none=True, exclude=_when(each)) for each in verdict.judgments]
+    )
     failures = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.failures])
     return f'{whole[:-1]},"judgments":[{judgments}],"failures":[{failures}]}}\n'
+
+
+def _when(judgment: Judgment) -> set[str] | None:
+    # Only the store knows when a model judged; the same verdicts make the same bytes without it.
+    return None if judgment.source == "human" else {"judged_at"}
 
 
 def _apart(verdict: Verdict) -> set[str]:

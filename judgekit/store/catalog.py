@@ -387,14 +387,14 @@ class StoredRuns(Database):
         with self.reading() as connection:
             return set(connection.scalars(query))
 
-    def figures_of_suite(self, suite: str, kind: str) -> dict[tuple[str, str], JsonObject]:
-        """All cached figures of one kind of a suite's runs, by run id and key."""
+    def figures_of_suite(self, suite: str, kind: str) -> dict[tuple[str, str], str]:
+        """The JSON of all cached figures of one kind of a suite's runs, by run id and key."""
         query = select(runs.c.id, run_figures.c.key, run_figures.c.json).join(runs)
         query = query.where(runs.c.suite == lookup_text(suite))
         with self.reading() as connection:
             # The key begins with the kind.
             found = connection.execute(query.where(run_figures.c.key.startswith(f"{kind} ")))
-            return {(row.id, row.key): json.loads(row.json) for row in found}
+            return {(row.id, row.key): row.json for row in found}
 
     def suites(self) -> list[str]:
         """The names of all suites that have a run."""

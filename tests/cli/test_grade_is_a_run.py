@@ -119,3 +119,17 @@ def test_two_descriptions_of_one_case_are_refused(bench: Bench) -> None:
     ran = bench.run("grade", "two.jsonl", "--rubric", "rubric.yaml", "--judge", "openai/m")
     assert ran.code == 2
     assert "two rows describe this case differently" in ran.err
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "json"])
+def test_a_grading_of_more_than_memory_holds_writes_the_same(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    lay_out_suite(bench, CHECKED)
+    few = bench.run("grade", "--json", "-o", f"few.{suffix}")
+    monkeypatch.setattr("judgekit.cli.run._MOST_IN_MEMORY", 0)
+    monkeypatch.setattr("judgekit.records.spool._MOST_IN_MEMORY", 1)
+    many = bench.run("grade", "--json", "-o", f"many.{suffix}")
+    assert (many.code, figures(many)) == (few.code, figures(few))
+    texts = [(bench.folder / f"{name}.{suffix}").read_text() for name in ("few", "many")]
+    assert texts[0] == texts[1]

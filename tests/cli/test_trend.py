@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -133,7 +132,7 @@ def test_figures_are_kept_so_that_no_answers_are_read(run: Run, tmp_path: Path) 
             copy = first.model_copy(update={"id": f"copy-{k}", "suite": "many", "started_at": at})
             store.begin(copy)
             key = next(k for (i, k) in store.figures_of_suite("small", "figures") if i == first.id)
-            store.keep_figures(copy.id, key, json.dumps(kept))
+            store.keep_figures(copy.id, key, kept)
     finally:
         store.close()
     trend = run("trend", "many", "--json").json
