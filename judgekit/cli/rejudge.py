@@ -58,13 +58,15 @@ from judgekit.report import KnownAnswer, format_count, rejudgment_document, stor
 from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from judgekit.cli.outputs import OutputFiles
     from judgekit.cli.setup import GradeSetup
-    from judgekit.records import RunInfo, Verdict
+    from judgekit.records import Case, Output, RunInfo, Verdict
     from judgekit.rejudgment import Rejudged
     from judgekit.report import KnownAnswers
+
+    _Verdicts = Mapping[tuple[str | None, str | None, int], Verdict]
 
 # Not "grading": the outputs have verdicts, which stay as they are.
 _VERB = ("judging again", "judged again")
@@ -197,8 +199,7 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     with closing(setup.judge):
         check_same_rubric(path, old, setup.rubric)
         calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
-        places = _places(setup, old, path)
-        setup, n_other = _judged_before(setup, places, old, path)
+        setup, n_other = _judged_before(setup, old, path)
         if options.dry_run:
             setup.check()
             plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
@@ -208,7 +209,7 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
             of = format_count(n_other, "output")
             console.note(f"{of} left out: no verdict in {path.name}")
         graded, session = grade_all(setup, options, verb=_VERB)
-    keys = [places[output_key(one.case, one.output)] for one in graded]
+    keys = _keys(((one.case, one.output) for one in graded), old)
     again = [
         one.verdict.model_copy(update={"repeat": key.repeat})
         for one, key in zip(graded, keys, strict=True)
@@ -238,30 +239,25 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     return rejudged, code, answers
 
 
-def _places(
-    setup: GradeSetup, old: Mapping[tuple[str | None, str | None, int], Verdict], path: Path
-) -> dict[OutputKey, OutputKey]:
-    """For each output the key of its verdict: verdicts of single outputs name no repeat."""
-    keys = [output_key(case, output) for case, output in setup.every_answer()]
+def _keys(answers: Iterable[tuple[Case, Output]], old: _Verdicts) -> list[OutputKey]:
+    """The keys of the outputs' verdicts; verdicts of single outputs name no repeat."""
+    keys = [output_key(*one) for one in answers]
     if any(verdict.repeat is not None for verdict in old.values()):
-        return {key: key for key in keys}
-    if len({key[:2] for key in keys}) < len(keys):
+        return keys
+    return [key._replace(repeat=0) for key in keys]
+
+
+def _judged_before(setup: GradeSetup, old: _Verdicts, path: Path) -> tuple[GradeSetup, int]:
+    """The set-up for outputs that have a verdict, and how many have none."""
+    # Judging an output without an earlier verdict would cost money and show no change.
+    every = setup.every_answer()
+    keys = _keys(every, old)
+    answers = {key: output for key, (_, output) in zip(keys, every, strict=True)}
+    if len(answers) < len(every):
         raise SettingsError(
             f"the outputs have repeats, and no verdict in {path.name} names its `repeat`",
             hint="grade them again, then rejudge that: judgekit grade OUTPUTS -o verdicts.jsonl",
         )
-    return {key: key._replace(repeat=0) for key in keys}
-
-
-def _judged_before(
-    setup: GradeSetup,
-    places: Mapping[OutputKey, OutputKey],
-    old: Mapping[tuple[str | None, str | None, int], Verdict],
-    path: Path,
-) -> tuple[GradeSetup, int]:
-    """The set-up for outputs that have a verdict, and how many have none."""
-    # Judging an output without an earlier verdict would cost money and show no change.
-    answers = {places[output_key(*one)]: one[1] for one in setup.every_answer()}
     judged = [key for key in answers if key in old]
     if not any(answers[key].error is None and old[key].error is None for key in judged):
         mine, theirs = (
@@ -272,5 +268,6 @@ def _judged_before(
             f"no output has a verdict in {path.name}; outputs: {mine}, …; verdicts: {theirs}, …",
             hint="both need the same case_id and variant",
         )
-    rubrics = {key: setup.rubric for key, place in places.items() if place in old}
+    pairs = zip(keys, every, strict=True)
+    rubrics = {output_key(*one): setup.rubric for key, one in pairs if key in old}
     return replace(setup, rubrics=rubrics), len(answers) - len(judged)

@@ -443,9 +443,11 @@ def summarize_verdicts(
     judge_answers: list[Judgment | JudgeFailure] = []
     for verdict in known:
         judge_answers += (*verdict.judgments, *verdict.failures)
+    repeats = 1 + max((verdict.repeat or 0 for verdict in known), default=0)
     run = RunInfo(
         id="verdicts",
         suite=rubric.name,
+        config={"settings": {"repeats": repeats}} if repeats > 1 else {},
         started_at=datetime.now(UTC),
         status="complete",
         rubric=rubric,

@@ -322,7 +322,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "OpenTelemetry spans (resourceSpans, or spans with their ids)",
         _has_spans,
-        reader="span_files:read_span_file",
+        reader="tool_exports:read_span_file",
         is_log=True,
         in_rows=True,
     ),
