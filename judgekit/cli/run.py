@@ -522,7 +522,8 @@ def grade_command(options: GradeOptions) -> None:
     """Grade OUTPUTS against a rubric: a score, a rationale and evidence for each criterion.
 
     OUTPUTS are JSONL, JSON, CSV or Parquet files. Without them the recorded variants of the
-    suite are graded (judgekit.yaml, if there is one).
+    suite are graded (judgekit.yaml, if there is one). To have the outputs produced as
+    well, by a prompt, a program or an endpoint, use judgekit run.
 
     Outputs that record an error are listed but excluded from statistics. If every output is an
     error, or if a judge failed, the exit code is 3.
