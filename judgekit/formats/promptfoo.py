@@ -19,10 +19,11 @@ from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
 from judgekit.formats.promptfoo_assertions import AssertionReader, plain_text, row_as_test
-from judgekit.formats.promptfoo_files import FILE, MAX_CASES, ConfigFiles, code_call
+from judgekit.formats.promptfoo_files import FILE, MAX_CASES, ConfigFiles, code_call, code_path
 from judgekit.formats.promptfoo_syntax import as_steps
 from judgekit.formats.promptfoo_variants import PromptfooRun, VariantReader
 from judgekit.formats.promptfoo_vocabulary import (
+    CHOOSING_FIELDS,
     CODE_SETTINGS,
     NO_CODE,
     READ_FIELDS,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
 
 # Settings of a test for which a case has no field; they go into its metadata.
-_METADATA_FIELDS = ("options", "providers", "provider", "prompts", "threshold")
+_METADATA_FIELDS = ("options", "provider", "threshold")
 
 # A variable that names another; promptfoo fills them in five times.
 _OTHER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -79,6 +80,11 @@ class _Config:
         self._files = ConfigFiles(folder)
         self._contents = AttachmentReader(FolderAttachments(folder))
         self._images: dict[str, JsonObject] = {}  # by the texts of their variables
+        # The tests by the ids of their cases; what they choose by stands in the configuration.
+        self._tests: dict[str, tuple[JsonObject, KeyPath]] = {}
+        self._test_fields = (
+            READ_TEST_FIELDS if self._is_list else READ_TEST_FIELDS | CHOOSING_FIELDS
+        )
         templates = self._fields.get("assertionTemplates")
         self._assertions = AssertionReader(
             self.reading, self._contents, templates if isinstance(templates, dict) else {}
@@ -126,7 +132,11 @@ class _Config:
         images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
         names = frozenset[str]().union(*sets)
         reader = VariantReader(self.reading, self._files, certain, names, images)
-        return reader.read({**self._fields, "defaultTest": default})
+        run = reader.read({**self._fields, "defaultTest": default})
+        for place, case in enumerate(cases):
+            if (chosen := reader.chosen(*self._tests[case.id])) is not None:
+                cases[place] = case.model_copy(update={"variants": chosen})
+        return run
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
         """The tests written here, and those in files that are named here."""
@@ -186,10 +196,10 @@ class _Config:
         levels: _Levels = ((own, at), (default, ("defaultTest",)))
         lost = self._lost(levels)
         transform = self._transform(levels, lost)
+        variables = self._variables(whole.get("vars"), (*at, "vars"), lost)
         options = own.get("options")
         if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
-        variables = self._variables(whole.get("vars"), (*at, "vars"))
         # Each combination of the values of such variables makes a case; as in promptfoo the first
         # value decides whether a list holds the values or is one.
         lists = {n: v for n, v in variables.items() if isinstance(v, list) and _is_text(v[:1])}
@@ -211,7 +221,7 @@ class _Config:
         lost: dict[str, _Lost] = {}
         for fields, at in tests:
             options = fields.get("options")
-            settings = [(*at, n) for n, v in fields.items() if v and n not in READ_TEST_FIELDS]
+            settings = [(*at, n) for n, v in fields.items() if v and n not in self._test_fields]
             if isinstance(options, dict):
                 # The grader of all tests is the suite's judge.
                 own = {"provider"} if at == ("defaultTest",) else frozenset[str]()
@@ -253,7 +263,7 @@ class _Config:
             return []
         return [((*at, "assert", index), item) for index, item in enumerate(listed)]
 
-    def _variables(self, listed: JsonValue, at: KeyPath) -> JsonObject:
+    def _variables(self, listed: JsonValue, at: KeyPath, lost: list[_Lost]) -> JsonObject:
         """The variables of a test; those that stand in files, or are made of others, are read."""
         if isinstance(listed, str) or (listed and _is_text(listed)):
             names = [listed] if isinstance(listed, str) else listed
@@ -268,7 +278,16 @@ class _Config:
             message = f"`vars` must be a mapping or a file here, not {json_kind(listed)}"
             self.reading.add(at, message, "write the variables out")
             return {}
-        return {name: self._variable(value, (*at, name)) for name, value in listed.items()}
+        variables: JsonObject = {}
+        for name, value in listed.items():
+            if isinstance(value, str) and value.startswith(FILE) and code_path(value):
+                place: KeyPath = (*at, name)
+                remedy = "write the value of the variable out"
+                mark = self.reading.not_imported(f"vars.{name}", place, NO_CODE, remedy)
+                lost.append((place, mark))
+            else:
+                variables[name] = self._variable(value, (*at, name))
+        return variables
 
     def _variable(self, value: JsonValue, at: KeyPath) -> JsonValue:
         if isinstance(value, list) and _is_text(value[:1]):
@@ -372,6 +391,7 @@ class _Config:
         }
         if self.reading.add_case(fields, at) is not None:
             self.reading.spec_places[name] = checks.places
+            self._tests[name] = whole, at
 
 
 def _is_text(value: JsonValue) -> bool:

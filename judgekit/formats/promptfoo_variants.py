@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import parse_document, read_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, map_texts
-from judgekit.formats.problems import json_kind
+from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_files import FILE, ConfigFiles, code_call, code_path
 from judgekit.formats.promptfoo_syntax import UntranslatedError, as_jinja, as_steps
-from judgekit.formats.promptfoo_vocabulary import NO_CODE, NO_COUNTERPART
+from judgekit.formats.promptfoo_vocabulary import CHOOSING_FIELDS, NO_CODE, NO_COUNTERPART
 from judgekit.formats.rows import iter_rows, suffix_of
 from judgekit.formats.text import read_text
 from judgekit.records import JsonObject, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pydantic import JsonValue
 
     from judgekit.formats.foreign_file import ForeignFile
     from judgekit.formats.text import KeyPath
+
+
+_T = TypeVar("_T")
 
 
 class PromptfooRun(Record):
@@ -103,10 +106,11 @@ _CODE, _USER, _END = "code:", "{% block user %}", "{% endblock %}"
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    text: str  # as a suite has it, in Jinja
+    text: str  # as a suite has it, in Jinja; empty where it cannot be sent
     name: str
-    labels: frozenset[str]  # by what a provider may name it
+    labels: frozenset[str]  # by what a provider or a test may name it
     config: JsonObject
+    lost: str | None  # why it cannot be sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,7 @@ class _Provider:
     at: KeyPath
     id: str
     fields: JsonObject
+    lost: str | None = None  # why it is not known
 
     @property
     def config(self) -> JsonObject:
@@ -130,32 +135,65 @@ class VariantReader:
     certain: frozenset[str]  # the variables that every case has
     all_names: frozenset[str]
     images: frozenset[str]  # the variables that are an image in every case
+    # Of each variant the names of its provider and of its prompt, by which tests choose.
+    _made: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
 
     def read(self, fields: JsonObject) -> PromptfooRun:
         prompts = list(self._prompts(fields.get("prompts")))
         key = "providers" if fields.get("providers") else "targets"
         variants: dict[str, JsonObject] = {}
-        for provider in self._providers(fields.get(key), (key,)):
+        providers = list(self._providers(fields.get(key), (key,)))
+        if not providers and fields.get("prompts"):
+            message = "no provider is named for the prompts"
+            reason = self._lose(("prompts",), message, "name one in `providers`")
+            providers = [_Provider(("prompts",), "no provider", {}, reason)]
+        for provider in providers:
             settings = self._settings(provider)
             wanted = provider.fields.get("prompts")
             own = str(provider.fields.get("label") or provider.id)
-            for prompt in prompts if settings is not None else []:
-                if isinstance(wanted, list) and prompt.labels.isdisjoint(map(str, wanted)):
-                    continue
-                if self.images and _CODE in f"{prompt.text} {(settings or {}).get('model', _CODE)}":
-                    message = f"{own[:60]!r} is not imported: images are sent to models alone"
-                    self.reading.leave_out(provider.at, message, _OWN_PROVIDER)
+            for prompt in prompts:
+                if isinstance(wanted, list) and not _is_named(prompt.labels, wanted):
                     continue
                 name = own if len(prompts) == 1 else f"{own} {prompt.name}"
                 number, unused = 1, name
                 while unused in variants:
                     number, unused = number + 1, f"{name} {number + 1}"
-                variants[unused] = self._variant(unused, prompt, settings or {}, provider)
+                variants[unused] = self._variant(unused, prompt, settings, provider)
+                self._made[unused] = frozenset({provider.id, own}), prompt.labels
         return PromptfooRun(variants=tuple(variants.values()), judge=self._judge(fields))
+
+    def chosen(self, test: JsonObject, at: KeyPath) -> tuple[str, ...] | None:
+        """The variants that a test is for, by its `providers` and `prompts`; None for all."""
+        variants = [*self._made]
+        wanted = {key: test[key] for key in sorted(CHOOSING_FIELDS) if test.get(key) is not None}
+        for key, names in wanted.items():
+            named = {name: parts[key == "prompts"] for name, parts in self._made.items()}
+            listed = names if isinstance(names, list) else [names]
+            # promptfoo refuses them, too: a test with a misspelt name would never be run.
+            for name in listed:
+                if not any(_is_named(known, [name]) for known in named.values()):
+                    remedy = suggest_name(str(name)[:60], frozenset[str]().union(*named.values()))
+                    message = f"no {key[:-1]} is called {str(name)[:60]!r}"
+                    self.reading.add((*at, key), message, remedy)
+            variants = [name for name in variants if _is_named(named[name], listed)]
+        return tuple(variants) if wanted else None
+
+    def _lose(self, at: KeyPath, message: str, remedy: str | None = None) -> str:
+        """List what keeps variants from being called; the reason, with its place."""
+        self.reading.leave_out(at, message, remedy)
+        document = self.reading.document
+        return f"{document.path.name}:{document.line_of(*at)}: {message}"
 
     def _variant(
         self, name: str, prompt: _Prompt, settings: JsonObject, provider: _Provider
     ) -> JsonObject:
+        lost = prompt.lost or settings.get("not_imported")
+        if self.images and _CODE in f"{prompt.text} {settings.get('model', _CODE)}" and not lost:
+            message = f"the provider {provider.id[:60]!r} cannot be called: images are sent to "
+            lost = self._lose(provider.at, f"{message}models alone", _OWN_PROVIDER)
+        if lost is not None:
+            known = {"prompt": prompt.text or None, "model": settings.get("model")}
+            return {"id": name, **{k: v for k, v in known.items() if v}, "not_imported": lost}
         if "http" in settings:
             # The text of the prompt stands where the body shows it.
             text = prompt.text.removeprefix(_USER).removesuffix(_END)
@@ -203,40 +241,57 @@ class VariantReader:
             self.reading.leave_out(at, "a provider is a text or a mapping with an `id`")
 
     def _in_files(self, name: str, at: KeyPath) -> Iterator[_Provider]:
-        for path in self.files.paths(name, at, self.reading.leave_out):
-            try:
-                listed = read_document(path).value
-            except DatasetError as error:
-                message = f"the providers cannot be read: {error.message}"
-                self.reading.leave_out(at, message, error.hint)
-                continue
+        documents, lost = self._read(name, at, "providers", lambda path: read_document(path).value)
+        for _, listed in documents:
             # A file names no further file, which could name the first.
             items = listed if isinstance(listed, list) else [listed]
             yield from self._providers([one for one in items if not _is_file(one)], at)
+        yield from (_Provider(at, name.removeprefix(FILE), {}, reason) for reason in lost)
 
-    def _settings(self, provider: _Provider) -> JsonObject | None:
-        """What of a variant a provider sets; None where it is left out."""
+    def _read(
+        self, name: str, at: KeyPath, what: str, read: Callable[[Path], _T]
+    ) -> tuple[list[tuple[Path, _T]], list[str]]:
+        """What is in the files of a name, and why some of it cannot be read."""
+        found: list[tuple[Path, _T]] = []
+        reasons: list[str] = []
+
+        def lose(at: KeyPath, message: str, remedy: str | None) -> None:
+            reasons.append(self._lose(at, f"the {what} cannot be read: {message}", remedy))
+
+        for path in self.files.paths(name, at, lose):
+            try:
+                found.append((path, read(path)))
+            except DatasetError as error:
+                lose(at, error.message, error.hint)
+        return found, reasons
+
+    def _settings(self, provider: _Provider) -> JsonObject:
+        """What of a variant a provider sets; why it is not called where nothing here can."""
+        if provider.lost is not None:
+            return {"not_imported": provider.lost}
         if _IS_HTTP.match(provider.id):
             return self._http(provider)
         for name in sorted(provider.fields.keys() - {"id", "label", "config", "prompts"}):
             self._leave_out_setting((*provider.at, name))
         if (model := _litellm_name(provider.id)) is not None:
             return {"model": model}
-        named = f"the provider {provider.id[:60]!r} is not imported"
+        named = f"the provider {provider.id[:60]!r}"
         call = code_call(re.sub(r"^(?:python|javascript):", FILE, provider.id))
-        if call is not None and "file" in call:
-            self.reading.leave_out(provider.at, f"{named}: it {NEEDS_SCRIPTS}", _OWN_PROVIDER)
-            return {"model": _code_name(call)}
+        is_program = provider.id.startswith("exec:") and "{{" not in provider.id
+        if is_program or (call is not None and "file" in call):
+            message = f"{named} is not imported: it {NEEDS_SCRIPTS}"
+            self.reading.leave_out(provider.at, message, _OWN_PROVIDER)
+            return {"model": f"{_CODE}{provider.id}" if is_program else _code_name(call or {})}
         reason = "no model is called so here"
-        if code_path(provider.id) or re.match(r"(?:exec|golang|ruby):", provider.id):
+        if code_path(provider.id) or re.match(r"(?:golang|ruby):", provider.id):
             reason = NO_CODE
         elif "{{" in provider.id:
             reason = "its name holds a template"
-        self.reading.leave_out(provider.at, f"{named}: {reason}", _OWN_PROVIDER)
-        return None
+        message = f"{named} cannot be called: {reason}"
+        return {"not_imported": self._lose(provider.at, message, _OWN_PROVIDER)}
 
-    def _http(self, provider: _Provider) -> JsonObject | None:
-        """An endpoint; None where more is done than to send JSON and take a part of the reply."""
+    def _http(self, provider: _Provider) -> JsonObject:
+        """An endpoint, where no more is done than to send JSON and take a part of the reply."""
         config, at = provider.config, provider.at
         url, body = str(config.get("url") or provider.id), config.get("body")
         body = _json(body) if isinstance(body, str) else body
@@ -251,9 +306,8 @@ class VariantReader:
             sent = None
         is_read = isinstance(sent, dict) and steps is not None and method in {"POST", "PUT"}
         if not is_read or "://" not in url or "{{" in url:
-            message = f"the provider {provider.id[:60]!r} is not imported: its request is not read"
-            self.reading.leave_out(at, message, _OWN_PROVIDER)
-            return None
+            message = f"the provider {provider.id[:60]!r} cannot be called: its request is not read"
+            return {"not_imported": self._lose(at, message, _OWN_PROVIDER)}
         for name in sorted(config.keys() - _HTTP_FIELDS):
             self._leave_out_setting((*at, "config", name))
         # A key stands in the environment; a suite names it with a dollar sign.
@@ -295,12 +349,8 @@ class VariantReader:
         """A setting, or the document in the file that it names."""
         if not _is_file(value):
             return value
-        for path in self.files.paths(str(value), at, self.reading.leave_out):
-            try:
-                return read_document(path).value
-            except DatasetError as error:
-                self.reading.leave_out(at, f"the file cannot be read: {error.message}", error.hint)
-        return None
+        files, _ = self._read(str(value), at, "file", lambda path: read_document(path).value)
+        return files[0][1] if files else None
 
     # Prompts
 
@@ -316,21 +366,24 @@ class VariantReader:
                 message = f"a prompt is a text, not {json_kind(raw if raw is not None else item)}"
                 self.reading.leave_out(at, message)
                 continue
-            for text, label in self._texts(raw, at):
+            for text, label, lost in self._texts(raw, at):
                 number += 1
-                prompt = self._prompt(text, fields, at, number, label)
-                if prompt is not None:
-                    yield prompt
+                yield self._prompt(text, fields, at, f"prompt-{number}", label, lost)
 
     def _prompt(
-        self, text: str, fields: JsonObject, at: KeyPath, number: int, own_label: str
-    ) -> _Prompt | None:
+        self,
+        text: str,
+        fields: JsonObject,
+        at: KeyPath,
+        name: str,
+        own_label: str,
+        lost: str | None,
+    ) -> _Prompt:
         try:
-            template = self._template(text, at)
+            template = self._template(text, at) if lost is None else ""
         except UntranslatedError as error:
-            message = f"the prompt is not imported: {error} cannot be translated"
-            self.reading.leave_out(at, message, _OWN_PROMPT)
-            return None
+            message = f"the prompt cannot be sent: {error} cannot be translated"
+            template, lost = "", self._lose(at, message, _OWN_PROMPT)
         label = str(fields.get("label") or own_label)
         labels = {str(name) for name in (label, fields.get("id"), fields.get("raw")) if name}
         # A long label is mostly the prompt itself.
@@ -338,36 +391,38 @@ class VariantReader:
         config = fields.get("config")
         return _Prompt(
             template,
-            label if is_short else f"prompt-{number}",
+            label if is_short else name,
             frozenset(labels),
             config if isinstance(config, dict) else {},
+            lost,
         )
 
-    def _texts(self, raw: str, at: KeyPath) -> Iterator[tuple[str, str]]:
-        """The prompts of an entry, each with a label of its own where its file gives one."""
+    def _texts(self, raw: str, at: KeyPath) -> Iterator[tuple[str, str, str | None]]:
+        """The prompts of an entry with their own labels, or why it is not read."""
         is_file = raw.startswith(FILE) or _LOOKS_LIKE_FILE.fullmatch(raw.partition(":")[0])
         is_foreign = re.match(r"(?:exec:|(?:langfuse|portkey|helicone)://)", raw)
         if not is_file and not is_foreign:
-            yield raw, ""
+            yield raw, "", None
             return
         call = code_call(raw if raw.startswith(FILE) else f"{FILE}{raw}") if is_file else None
         is_called = call is not None and (call["language"] != "python" or "function" in call)
         if is_foreign or code_path(raw) is not None:
-            reason = f"it {NEEDS_SCRIPTS}" if is_called else NO_CODE
-            message = f"the prompt {raw[:80]!r} is not imported: {reason}"
-            self.reading.leave_out(at, message, _OWN_PROMPT)
             if call is not None and is_called:
-                yield _code_name(call), str(call.get("function") or Path(str(call["file"])).stem)
+                message = f"the prompt {raw[:80]!r} is not imported: it {NEEDS_SCRIPTS}"
+                self.reading.leave_out(at, message, _OWN_PROMPT)
+                label = str(call.get("function") or Path(str(call["file"])).stem)
+                yield _code_name(call), label, None
+                return
+            reason = "nothing is fetched" if is_foreign and "://" in raw else NO_CODE
+            message = f"the prompt {raw[:80]!r} cannot be sent: {reason}"
+            yield "", "", self._lose(at, message, _OWN_PROMPT)
             return
-        for path in self.files.paths(raw, at, self.reading.leave_out):
-            try:
-                texts = list(_file_prompts(path))
-            except DatasetError as error:
-                message = f"the prompt cannot be read: {error.message}"
-                self.reading.leave_out(at, message, error.hint)
-                continue
+        files, lost = self._read(raw, at, "prompt", lambda path: [*_file_prompts(path)])
+        for path, texts in files:
             for place, (text, label) in enumerate(texts, 1):
-                yield text, label or (path.stem if len(texts) == 1 else f"{path.stem}-{place}")
+                own = path.stem if len(texts) == 1 else f"{path.stem}-{place}"
+                yield text, label or own, None
+        yield from (("", "", reason) for reason in lost)
 
     def _template(self, text: str, at: KeyPath) -> str:
         """A prompt in Jinja, over `variables`: a text, or one block for each message."""
@@ -393,6 +448,15 @@ class VariantReader:
             message = f"the prompt shows `{name[:60]}`, which no test sets"
             self.reading.warn(at, message, "it is empty in every prompt: add it to the `vars`")
         return template
+
+
+def _is_named(names: frozenset[str], wanted: Iterable[JsonValue]) -> bool:
+    """Whether one of the names is wanted: itself, as `name:…`, or by `beginning*`."""
+    return any(
+        name == one or name.startswith(f"{one}:") or (one[-1:] == "*" and name.startswith(one[:-1]))
+        for name in names
+        for one in map(str, wanted)
+    )
 
 
 def _is_file(value: JsonValue) -> bool:

@@ -141,6 +141,7 @@ UNREAD_FIELDS = {
 """Fields of a configuration that are not read: the reason, and what to do instead."""
 
 READ_TEST_FIELDS = frozenset({"vars", "assert", "description", "threshold", "metadata", "options"})
+CHOOSING_FIELDS = frozenset({"providers", "prompts"})  # by which a test is for some variants
 TRANSFORMS = ("transform", "postprocess")
 READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", *TRANSFORMS})
 CODE_SETTINGS = frozenset({

@@ -89,3 +89,51 @@ def test_classes_functions_and_lines_of_javascript_are_called(tmp_path: Path) ->
     [outcome] = run(tmp_path, allow_scripts=True, **fields)
     assert [check.passed for check in outcome.result.checks] == [True, False]
     assert outcome.result.checks[1].value == 0.75
+
+
+def test_a_program_gets_prompt_options_and_context_on_its_command_line(tmp_path: Path) -> None:
+    (tmp_path / "chain.py").write_text("import sys, json\nprint(json.dumps(sys.argv[1:]), ' ')\n")
+    steps = "JSON.parse(output)"
+    fields = {
+        "providers": [{"id": "exec:python3 chain.py 'a b'", "config": {"hot": 1}}],
+        "tests": [{"vars": {"q": "'; exit"}, "options": {"transform": steps}}],
+    }
+    [outcome] = run(tmp_path, allow_scripts=True, **fields)
+    own, prompt, options, context = outcome.result.output.data
+    assert (own, prompt) == ("a b", "'; exit")
+    assert json.loads(options)["config"] == {"hot": 1}
+    assert json.loads(context)["vars"] == {"q": "'; exit"}
+
+
+@pytest.mark.parametrize(
+    ("line", "what"), [("sh -c 'echo oops >&2; exit 3'", "code 3: oops"), ("sh 'x", "No closing")]
+)
+def test_a_program_that_fails_is_an_error_of_its_answer(
+    tmp_path: Path, line: str, what: str
+) -> None:
+    tests = [{"vars": {"q": "x"}}]
+    [outcome] = run(tmp_path, allow_scripts=True, tests=tests, providers=[f"exec:{line}"])
+    assert what in str(outcome.result.output.error)
+    with pytest.raises(jk.SettingsError, match="runs code:exec:sh"):
+        run(tmp_path, allow_scripts=False, tests=tests, providers=[f"exec:{line}"])
+
+
+def test_a_variant_that_nothing_calls_is_refused_before_a_call(tmp_path: Path) -> None:
+    fields: dict[str, Any] = {
+        "providers": ["echo", "openai:image:x", *(f"acme:{n}" for n in range(5))],
+        "tests": [{"vars": {"q": "x"}, "assert": [{"type": "equals", "value": "x"}]}],
+    }
+    with pytest.raises(jk.SettingsError, match="6 variants of 'promptfooconfig' cannot") as error:
+        run(tmp_path, allow_scripts=False, **fields)
+    listed = error.value.message.splitlines()
+    assert listed[1].startswith("  openai:image:x: promptfooconfig.json:1: the provider")
+    assert listed[-1] == "  … and 1 more"
+    assert str(error.value.hint).endswith("; or run only --variant echo")
+    path, choice = tmp_path / "promptfooconfig.json", jk.Choice(variants=("echo",))
+    with jk.evaluate_sync(path, store=tmp_path / "e.db", cache=None, choice=choice) as done:
+        assert [one.passed for one in done.concluded()] == [True]
+    rows = [jk.Output(case_id="test-1", variant="openai:image:x", text="x")]
+    with jk.evaluate_sync(path, store=tmp_path / "o.db", cache=None, outputs=rows) as done:
+        assert [(o.result.variant, o.passed) for o in done.concluded()] == [
+            ("openai:image:x", True)
+        ]

@@ -308,7 +308,6 @@ def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> 
         ({"tests": 7}, "`tests` is a list or a file, not a number"),
         ({"tests": [{"vars": 7}]}, "`vars` must be a mapping or a file here"),
         ({"tests": [{"vars": {"q": "file://no.txt"}}]}, "there is no file 'no.txt'"),
-        ({"tests": [{"vars": {"q": "file://v.js"}}]}, "is code, which is never run"),
         ({"tests": [{"threshold": "high"}]}, "must be a number from 0 to 1, not a text"),
         ({"tests": [{"threshold": True}]}, "must be a number from 0 to 1"),
         ({"tests": [{"threshold": -1}]}, "must be a number from 0 to 1"),
@@ -385,6 +384,17 @@ def test_a_lost_transform_marks_its_cases_and_is_listed_once(tmp_path: Path, nam
     for case in cases:
         assert [spec["type"] for spec in case.assertions][1:] == ["not_imported"]
         assert case.assertions[1]["what"] == name
+
+
+def test_a_variable_that_code_makes_is_left_out_and_marks_its_case(tmp_path: Path) -> None:
+    test = asserting({"type": "is-json"}) | {"vars": {"q": "file://make.py", "n": 1}}
+    path = write(tmp_path, config(test))
+    [problem] = validate_path(path)
+    assert "`vars.q` is not imported: code is never run" in problem.message
+    with pytest.warns(NotImportedWarning):
+        [case] = load_dataset(path).cases
+    assert case.input == {"n": 1}
+    assert [spec.get("what") for spec in case.assertions] == [None, "vars.q"]
 
 
 def test_a_lost_assertion_of_the_default_is_listed_once(tmp_path: Path) -> None:
