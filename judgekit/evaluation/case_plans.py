@@ -418,7 +418,8 @@ class CriterionChecks:
             raise SettingsError(
                 f"criterion {criterion.name!r} names no judge, and every judge has a name: such a "
                 "judge grades only the criteria that name it",
-                hint="remove the `name` of a judge, or add `judge: NAME` to the criterion",
+                hint="name a further judge for it (--judge MODEL, or one without a `name` in the "
+                "suite), or add `judge: NAME` to the criterion",
             )
 
 

@@ -8,6 +8,7 @@ import math
 import os
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import Field, JsonValue
@@ -86,8 +87,12 @@ class _Config:
             READ_TEST_FIELDS if self._is_list else READ_TEST_FIELDS | CHOOSING_FIELDS
         )
         templates = self._fields.get("assertionTemplates")
+        self._variants = VariantReader(self.reading, self._files)
         self._assertions = AssertionReader(
-            self.reading, self._contents, templates if isinstance(templates, dict) else {}
+            self.reading,
+            self._contents,
+            templates if isinstance(templates, dict) else {},
+            self._variants.judge_name,
         )
 
     def read(self) -> ForeignFile:
@@ -129,9 +134,9 @@ class _Config:
         sets = [one for one in every if isinstance(one, dict)]
         certain = frozenset.intersection(*map(frozenset, sets)) if sets else frozenset[str]()
         markers = {image.marker for case in cases for image in case.images}
-        images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
-        names = frozenset[str]().union(*sets)
-        reader = VariantReader(self.reading, self._files, certain, names, images)
+        reader = self._variants
+        reader.certain, reader.all_names = certain, frozenset[str]().union(*sets)
+        reader.images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
         run = reader.read({**self._fields, "defaultTest": default})
         for place, case in enumerate(cases):
             if (chosen := reader.chosen(*self._tests[case.id])) is not None:
@@ -210,10 +215,14 @@ class _Config:
         if n_cases + len(self.reading.cases) > MAX_CASES:
             self.reading.add(at, f"the variables make more than {MAX_CASES} cases")
             return False
+        grader = options.get("provider") if isinstance(options, dict) else None
+        judge = self._variants.judge_name(grader, (*at, "options", "provider"))
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
             name = number if n_cases == 1 else f"{number}.{place}"
             each = _resolved({**variables, **dict(zip(lists, values, strict=True))})
-            self._add(name, {**whole, "transform": transform}, each, asserted, lost, at)
+            self._add(
+                name, {**whole, "transform": transform, "judge": judge}, each, asserted, lost, at
+            )
         return True
 
     def _lost(self, tests: _Levels) -> list[_Lost]:
@@ -223,9 +232,7 @@ class _Config:
             options = fields.get("options")
             settings = [(*at, n) for n, v in fields.items() if v and n not in self._test_fields]
             if isinstance(options, dict):
-                # The grader of all tests is the suite's judge.
-                own = {"provider"} if at == ("defaultTest",) else frozenset[str]()
-                settings += [(*at, "options", n) for n in options if n not in READ_OPTIONS | own]
+                settings += [(*at, "options", n) for n in options if n not in READ_OPTIONS]
             for place in settings:
                 name = str(place[-1])
                 if name not in CODE_SETTINGS:
@@ -354,7 +361,8 @@ class _Config:
         threshold = whole.get("threshold")
         if threshold is not None and not is_threshold(threshold, at, self.reading, case_id=name):
             return
-        checks = self._assertions.read(asserted, variables, is_scored=threshold is not None)
+        reader = replace(self._assertions, own_judge=whole["judge"])
+        checks = reader.read(asserted, variables, is_scored=threshold is not None)
         if threshold is not None:
             require_mean_score(checks, threshold, at, self.reading)
         elif len({spec.get("weight") == 0 for spec in checks.assertions}) > 1:

@@ -22,6 +22,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     MODEL_FREE_ASSERTIONS,
     MODEL_GRADED_ASSERTIONS,
     NO_CODE,
+    NO_COUNTERPART,
     PROMPTFOO_SIMILAR,
     PROMPTFOO_SIMILARITY,
     TRAJECTORY_ASSERTIONS,
@@ -35,7 +36,7 @@ from judgekit.formats.promptfoo_vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     from pydantic import JsonValue
 
@@ -94,6 +95,8 @@ class AssertionReader:
     _reading: ForeignFile
     _files: AttachmentReader
     _templates: JsonObject
+    _judge_name: Callable[[JsonValue, KeyPath], str | None]  # of a grader
+    own_judge: JsonValue = None  # the name of the judge that the test has
 
     def read(
         self, items: list[tuple[KeyPath, JsonValue]], variables: JsonObject, *, is_scored: bool
@@ -283,12 +286,12 @@ class AssertionReader:
             self._reading.add((*at, "databaseType"), message, remedy)
 
     def _describe(self, spec: JsonObject, item: _Assertion) -> None:
-        """Add weight and metric to a spec, and warn about settings that are not used."""
+        """Add weight and metric to a spec, and list settings that are not imported."""
         if item.fields.get("weight") is not None:
             spec["weight"] = item.fields["weight"]
         if isinstance(item.fields.get("metric"), str):
             spec["description"] = item.fields["metric"]
-        self._warn_of_settings(item)
+        self._leave_out_settings(item)
 
     def _compare(self, item: _Assertion, checks: PromptfooChecks) -> None:
         """Several texts are alternatives: the output must be like one of them."""
@@ -345,7 +348,10 @@ class AssertionReader:
             criterion["pass_value"] = 1.0 if threshold is None else threshold
         if item.fields.get("weight") is not None:
             criterion["weight"] = item.fields["weight"]
-        self._warn_of_settings(item)
+        own = self._judge_name(item.fields.get("provider"), (*item.at, "provider"))
+        if (judge := own or self.own_judge) is not None:
+            criterion["judge"] = judge
+        self._leave_out_settings(item, frozenset({"provider"}))
         checks.criteria.append(criterion)
 
     def _take_set(
@@ -372,16 +378,15 @@ class AssertionReader:
             checks.add(spec, item.at)
         checks.reference = checks.reference or inner.reference
 
-    def _warn_of_settings(self, item: _Assertion) -> None:
-        known = _SETTINGS | (_METEOR if item.plain == "meteor" else frozenset())
+    def _leave_out_settings(self, item: _Assertion, more: frozenset[str] = frozenset()) -> None:
+        known = _SETTINGS | more | (_METEOR if item.plain == "meteor" else frozenset())
         others = [name for name in item.fields if name not in known]
         for name in others[:_LISTED]:
-            message = f"`{name}` of the assertion is not used here"
-            remedy = "judges are set in the suite" if name == "provider" else None
-            self._reading.warn((*item.at, name), message, remedy)
+            message = f"`{name[:60]}` of the assertion is not imported: {NO_COUNTERPART}"
+            self._reading.leave_out((*item.at, name), message)
         if len(others) > _LISTED:
-            message = f"and {len(others) - _LISTED:,} more are not used here"
-            self._reading.warn((*item.at, others[_LISTED]), message)
+            message = f"and {len(others) - _LISTED:,} more are not imported"
+            self._reading.leave_out((*item.at, others[_LISTED]), message)
 
 
 def _transform(spec: JsonObject, steps: list[JsonValue]) -> None:

@@ -35,7 +35,7 @@ class PromptfooRun(Record):
     """What a configuration says of how its cases are run."""
 
     variants: tuple[JsonObject, ...] = ()  # fields of a suite's variants
-    judge: str | None = None  # the model that grades
+    judges: tuple[JsonObject, ...] = ()  # those of its judges
 
 
 # promptfoo's providers with litellm's names of them, which mostly are the same.
@@ -79,6 +79,7 @@ _RENAMED = {
     "max_output_tokens": "max_tokens", "num_predict": "max_tokens", "topP": "top_p",
     "topK": "top_k", "stopSequences": "stop", "stop_sequences": "stop", "toolChoice": "tool_choice",
 }  # fmt: skip
+_JUDGE_SETTINGS = frozenset({"temperature", "seed", "max_tokens"})
 # Objects in which some providers have their parameters.
 _NESTED = frozenset({"generationConfig", "inferenceConfig", "passthrough"})
 _BASES = frozenset({"apiBaseUrl", "api_base", "baseURL", "base_url", "apiHost"})
@@ -126,19 +127,22 @@ class _Provider:
         return config if isinstance(config, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VariantReader:
-    """Reads the prompts and providers of a configuration."""
+    """Reads the prompts and providers of a configuration, and the models that grade."""
 
     reading: ForeignFile
     files: ConfigFiles
-    certain: frozenset[str]  # the variables that every case has
-    all_names: frozenset[str]
-    images: frozenset[str]  # the variables that are an image in every case
+    certain: frozenset[str] = frozenset()  # the variables that every case has
+    all_names: frozenset[str] = frozenset()
+    images: frozenset[str] = frozenset()  # the variables that are an image in every case
     # Of each variant the names of its provider and of its prompt, by which tests choose.
     _made: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
+    # The graders that assertions or tests have of their own, by the names of these judges.
+    _judges: dict[str, JsonObject] = field(default_factory=dict)
 
     def read(self, fields: JsonObject) -> PromptfooRun:
+        """The variants, and the judges that were named before."""
         prompts = list(self._prompts(fields.get("prompts")))
         key = "providers" if fields.get("providers") else "targets"
         variants: dict[str, JsonObject] = {}
@@ -160,7 +164,10 @@ class VariantReader:
                     number, unused = number + 1, f"{name} {number + 1}"
                 variants[unused] = self._variant(unused, prompt, settings, provider)
                 self._made[unused] = frozenset({provider.id, own}), prompt.labels
-        return PromptfooRun(variants=tuple(variants.values()), judge=self._judge(fields))
+        judges = [{**judge, "name": name} for name, judge in self._judges.items()]
+        if (judge := self._default_judge(fields)) is not None:
+            judges.insert(0, judge)
+        return PromptfooRun(variants=tuple(variants.values()), judges=tuple(judges))
 
     def chosen(self, test: JsonObject, at: KeyPath) -> tuple[str, ...] | None:
         """The variants that a test is for, by its `providers` and `prompts`; None for all."""
@@ -206,19 +213,41 @@ class VariantReader:
             variant |= {} if base is None else {"api_base": base}
         return variant | ({"parameters": config} if config else {})
 
-    def _judge(self, fields: JsonObject) -> str | None:
+    def _default_judge(self, fields: JsonObject) -> JsonObject | None:
         default = fields.get("defaultTest")
         options = default.get("options") if isinstance(default, dict) else None
         named = options.get("provider") if isinstance(options, dict) else None
-        at: KeyPath = ("defaultTest", "options", "provider")
-        if isinstance(named, dict) and "id" not in named and "text" in named:
-            named = named["text"]  # one provider each for texts, embeddings, …
-        provider = next(self._providers(named, at), None)
-        model = None if provider is None else _litellm_name(provider.id)
-        if provider is not None and model is None:
+        found = self._judge(named, ("defaultTest", "options", "provider"))
+        return None if found is None else found[1]
+
+    def judge_name(self, value: JsonValue, at: KeyPath) -> str | None:
+        """The name of the judge that a grader of an assertion or a test is."""
+        if (found := self._judge(value, at)) is None:
+            return None
+        name, judge = found
+        number, unused = 1, name
+        while self._judges.setdefault(unused, judge) != judge:
+            number, unused = number + 1, f"{name} {number + 1}"
+        return unused
+
+    def _judge(self, value: JsonValue, at: KeyPath) -> tuple[str, JsonObject] | None:
+        """A grader's name and the fields of its judge."""
+        if isinstance(value, dict) and "id" not in value and "text" in value:
+            value = value["text"]  # one provider each for texts, embeddings, …
+        provider = next(self._providers(value, at), None)
+        if provider is None:
+            return None
+        model = _litellm_name(provider.id)
+        if model is None:
             message = f"the grader {provider.id[:60]!r} is not imported: no model is called so"
             self.reading.leave_out(at, message, "name a judge: --judge MODEL")
-        return model
+            return None
+        settings, base = self._parameters(provider.config, provider)
+        for name in sorted(settings.keys() - _JUDGE_SETTINGS):
+            self._leave_out_setting((*provider.at, "config", name))
+        judge = {name: one for name, one in settings.items() if name in _JUDGE_SETTINGS}
+        judge |= {"model": model} | ({} if base is None else {"api_base": base})
+        return str(provider.fields.get("label") or provider.id), judge
 
     # Providers
 

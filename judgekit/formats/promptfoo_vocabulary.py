@@ -91,7 +91,6 @@ CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 
 _ASK_A_JUDGE = "that asks a model: put it into the rubric as a criterion"
 _OWN_CODE = "code runs as a custom check, where scripts are allowed"
-_COMPARED = "compare the variants: judgekit compare"
 _LOG_PROBABILITIES = "the log-probabilities of the system under test are not kept"
 _TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
 
@@ -103,7 +102,9 @@ PROMPTFOO_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "criterion",
         "human": "annotators judge with judgekit label",
         **dict.fromkeys(("javascript", "python", "ruby"), _OWN_CODE),
-        **dict.fromkeys(("max-score", "select-best"), _COMPARED),
+        "max-score": "after a run: judgekit compare --scores latest::A latest::B",
+        "select-best": "after a run: judgekit compare latest::A latest::B --rubric RUBRIC; for "
+        "more variants judgekit rank",
         **dict.fromkeys(("perplexity", "perplexity-score"), _LOG_PROBABILITIES),
         "skill-used": "use `trajectory.tool_used` with the tool that loads the skill",
         **dict.fromkeys(("trace-error-spans", "trace-span-count", "trace-span-duration"), _TRACE),
@@ -143,7 +144,7 @@ UNREAD_FIELDS = {
 READ_TEST_FIELDS = frozenset({"vars", "assert", "description", "threshold", "metadata", "options"})
 CHOOSING_FIELDS = frozenset({"providers", "prompts"})  # by which a test is for some variants
 TRANSFORMS = ("transform", "postprocess")
-READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", *TRANSFORMS})
+READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", "provider", *TRANSFORMS})
 CODE_SETTINGS = frozenset({
     "transform", "postprocess", "transformVars", "assertScoringFunction",
 })  # fmt: skip

@@ -12,7 +12,7 @@ from judgekit.datasets import suite_from_path, validate_path
 from judgekit.errors import DatasetError
 from judgekit.formats import files_below, read_document
 from judgekit.formats.promptfoo_syntax import UntranslatedError, as_jinja
-from judgekit.records import Case
+from judgekit.records import Case, Rubric
 from judgekit.targets import TargetPrompt
 from tests.cli.commanding import runner
 from tests.formats.writing import write
@@ -184,6 +184,34 @@ def test_providers_and_the_grader_may_stand_in_a_file(tmp_path: Path) -> None:
     assert list(variants(tmp_path, **fields, defaultTest=default)) == ["A", "openai:b"]
     [judge] = suite_from_path(tmp_path / "promptfooconfig.json").judge
     assert judge.model == "openai/gpt-5"
+
+
+def test_a_grader_of_its_own_is_a_judge_that_the_criterion_names(tmp_path: Path) -> None:
+    def rubric(**more: object) -> dict[str, object]:
+        return {"type": "llm-rubric", "value": "is kind", **more}
+
+    warm = {"id": "openai:x", "config": {"temperature": 0.5, "apiKey": "s3", "tools": []}}
+    tests = [
+        {"options": {"provider": "openai:x"}, "assert": [
+            rubric(), rubric(provider=warm), rubric(provider="acme:x")
+        ]},
+        {"assert": [rubric(provider="openai:x"), rubric()]},
+    ]  # fmt: skip
+    variants(tmp_path, tests=tests, defaultTest={"options": {"provider": warm}})
+    suite = suite_from_path(tmp_path / "promptfooconfig.json")
+    assert [(one.name, one.model, one.temperature) for one in suite.judge] == [
+        (None, "openai/x", 0.5), ("openai:x", "openai/x", 0.0), ("openai:x 2", "openai/x", 0.5),
+    ]  # fmt: skip
+    rubrics = [case.rubric for case in suite.cases or () if isinstance(case.rubric, Rubric)]
+    assert [[criterion.judge for criterion in one.criteria] for one in rubrics] == [
+        ["openai:x", "openai:x 2", "openai:x"], ["openai:x", None],
+    ]  # fmt: skip
+    named = [
+        "`tools` of a provider",
+        "`apiKey` of a provider",
+        "the grader 'acme:x' is not imported",
+    ]
+    assert all(any(what in message for message in left_out(tmp_path)) for what in named)
 
 
 CHAT = [{"role": "system", "content": "Be {{q}}"}, {"role": "user", "content": "Hi"}]
