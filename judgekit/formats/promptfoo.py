@@ -34,7 +34,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     UNREAD_FIELDS,
     WRITE_IT,
     is_threshold,
-    require_mean_score,
+    weigh_assertions,
 )
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
 from judgekit.records import Count, Finite, JsonObject, images_in, part_with_bytes
@@ -147,17 +147,21 @@ class _Config:
         """The tests written here, and those in files that are named here."""
         if tests is None:
             return
-        if not isinstance(tests, list | str):
+        is_one = isinstance(tests, str) or (isinstance(tests, dict) and "path" in tests)
+        items = [tests] if is_one else tests
+        if not isinstance(items, list):
             message = f"`tests` is a list or a file, not {json_kind(tests)}"
             self.reading.add(at, message)
             return
-        for index, item in enumerate([tests] if isinstance(tests, str) else tests):
-            place = at if isinstance(tests, str) else (*at, index)
-            if isinstance(item, dict):
-                yield place, item
-            elif isinstance(item, str):
-                read = self._in_file(item, place, self.reading.leave_out)
+        for index, item in enumerate(items):
+            place = at if is_one else (*at, index)
+            # `{path: …, config: …}` is a file of code with its settings.
+            name = item.get("path") if isinstance(item, dict) else item
+            if isinstance(name, str):
+                read = self._in_file(name, place, self.reading.leave_out)
                 yield from ((place, test) for test in read)
+            elif isinstance(item, dict):
+                yield place, item
             else:
                 self.reading.add(place, f"a test is a mapping or a file, not {json_kind(item)}")
 
@@ -171,7 +175,7 @@ class _Config:
             if suffix_of(path) in DOCUMENT_SUFFIXES:
                 value = read_document(path).value
                 items = value if isinstance(value, list) else [value]
-                tests = [item for item in items if isinstance(item, dict)]
+                tests = [self._located(item, path) for item in items if isinstance(item, dict)]
                 if len(tests) < len(items):
                     n = len(items) - len(tests)
                     report(at, f"{path.name}: {n} of {len(items)} tests are no mappings")
@@ -181,6 +185,16 @@ class _Config:
         except DatasetError as error:
             report(at, f"the tests cannot be read: {error.message}", error.hint)
             return []
+
+    def _located(self, test: JsonObject, path: Path) -> JsonObject:
+        """A test of a file, whose files of variables are named from the folder of that file."""
+        names = test.get("vars")
+        names = [names] if isinstance(names, str) else names
+        if not isinstance(names, list):
+            return test
+        folder = os.path.relpath(path.parent, self._files.folder.resolve())
+        own = [os.path.normpath(f"{folder}/{str(name).removeprefix(FILE)}") for name in names]
+        return {**test, "vars": [*own]}
 
     def _scenarios(self) -> Iterator[_Test]:
         scenarios = self._fields.get("scenarios")
@@ -363,10 +377,7 @@ class _Config:
             return
         reader = replace(self._assertions, own_judge=whole["judge"])
         checks = reader.read(asserted, variables, is_scored=threshold is not None)
-        if threshold is not None:
-            require_mean_score(checks, threshold, at, self.reading)
-        elif len({spec.get("weight") == 0 for spec in checks.assertions}) > 1:
-            checks.group({}, (*at, "assert"))  # in which a weight of 0 decides nothing
+        weigh_assertions(checks, threshold, at, self.reading)
         for place, marker in lost:
             checks.add(marker, place)
         if not checks.assertions and not checks.criteria:

@@ -47,6 +47,7 @@ _SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric", "transf
 _METEOR = frozenset({"alpha", "beta", "gamma"})
 _NOT = "not-"
 _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is-valid-"))
+_NEVER_EMPTY = frozenset({"contains", "icontains", "starts-with", "regex"})
 _SQL = frozenset({"is-sql", "contains-sql"})
 _ONE_REFERENCE = "rouge-n"
 # The metric that is called `bleu` here cuts words and smooths in another way.
@@ -114,6 +115,12 @@ class AssertionReader:
                 checks.add(marker, at)
             else:
                 value = self._value(fields.get("value"), (*at, "value"), variables)
+                # Nunjucks expressions can loop and call filters; evaluating them is running code.
+                if any(sign in json.dumps(value) for sign in ("{{", "{%")):
+                    reason = "its value holds a template expression"
+                    remedy = "write the value out; only {{name}} is filled in"
+                    self._mark(assertion, assertion.value_at, reason, remedy, checks)
+                    continue
                 n_before, n_similar = len(checks.assertions), len(checks.similarities)
                 self._take(replace(assertion, value=value), checks, is_scored=is_scored)
                 steps = as_steps(str(fields.get("transform") or "output"))
@@ -218,24 +225,9 @@ class AssertionReader:
                     self._reading.add(place, str(error), error.remedy)
                 if not isinstance(content, str):
                     self._reading.add(place, f"the file {text!r} is no text")
-            return self._filled(content if isinstance(content, str) else text, place, variables)
+            return _filled(content if isinstance(content, str) else text, variables)
 
         return map_texts(value, at, read)
-
-    def _filled(self, text: str, at: KeyPath, variables: JsonObject) -> str:
-        def fill(match: re.Match[str]) -> str:
-            found: JsonValue = variables
-            for part in match.group(1).split("."):
-                found = found.get(part) if isinstance(found, dict) else None
-            # A placeholder without a value stays, so that the warning below shows it.
-            return match.group() if found is None or isinstance(found, dict | list) else str(found)
-
-        filled = _VARIABLE.sub(fill, text)
-        # Nunjucks expressions can loop and call filters; evaluating them would be running code.
-        if "{{" in filled or "{%" in filled:
-            message = "holds a template expression, which is not evaluated"
-            self._reading.warn(at, message, "write the value out; only {{name}} is filled in")
-        return filled
 
     def _check(self, item: _Assertion, checks: PromptfooChecks) -> None:
         plain, value = item.plain, converted_value(item.plain, item.value)
@@ -243,6 +235,10 @@ class AssertionReader:
             reason = "it needs a `value`, the schemas of the tools"
             remedy = "copy the `tools` of the provider's configuration"
             self._mark(item, item.at, reason, remedy, checks)
+            return
+        if plain in _NEVER_EMPTY and not value and value is not None:
+            reason = "its `value` is empty, so that every output would meet it"
+            self._mark(item, item.value_at, reason, "write the `value`", checks)
             return
         negation = _NOT if item.name.startswith(_NOT) else ""
         spec: JsonObject = {"type": negation + _OWN_TYPES.get(plain, plain)}
@@ -387,6 +383,20 @@ class AssertionReader:
         if len(others) > _LISTED:
             message = f"and {len(others) - _LISTED:,} more are not imported"
             self._reading.leave_out((*item.at, others[_LISTED]), message)
+
+
+def _filled(text: str, variables: JsonObject) -> str:
+    """A text with the values of variables; a placeholder without one stays, and is reported."""
+
+    def fill(match: re.Match[str]) -> str:
+        found: JsonValue = variables
+        for part in match.group(1).split("."):
+            found = found.get(part) if isinstance(found, dict) else None
+        if isinstance(found, list):  # as JavaScript prints it
+            return ",".join(map(plain_text, found))
+        return match.group() if found is None or isinstance(found, dict) else plain_text(found)
+
+    return _VARIABLE.sub(fill, text)
 
 
 def _transform(spec: JsonObject, steps: list[JsonValue]) -> None:

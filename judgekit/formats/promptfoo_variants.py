@@ -20,7 +20,7 @@ from judgekit.formats.text import read_text
 from judgekit.records import JsonObject, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from pydantic import JsonValue
 
@@ -154,6 +154,9 @@ class VariantReader:
         for provider in providers:
             settings = self._settings(provider)
             wanted = provider.fields.get("prompts")
+            if isinstance(wanted, list):
+                known = [prompt.labels for prompt in prompts]
+                self._check_names(wanted, known, "prompt", (*provider.at, "prompts"))
             own = str(provider.fields.get("label") or provider.id)
             for prompt in prompts:
                 if isinstance(wanted, list) and not _is_named(prompt.labels, wanted):
@@ -176,14 +179,18 @@ class VariantReader:
         for key, names in wanted.items():
             named = {name: parts[key == "prompts"] for name, parts in self._made.items()}
             listed = names if isinstance(names, list) else [names]
-            # promptfoo refuses them, too: a test with a misspelt name would never be run.
-            for name in listed:
-                if not any(_is_named(known, [name]) for known in named.values()):
-                    remedy = suggest_name(str(name)[:60], frozenset[str]().union(*named.values()))
-                    message = f"no {key[:-1]} is called {str(name)[:60]!r}"
-                    self.reading.add((*at, key), message, remedy)
+            self._check_names(listed, named.values(), key.removesuffix("s"), (*at, key))
             variants = [name for name in variants if _is_named(named[name], listed)]
         return tuple(variants) if wanted else None
+
+    def _check_names(
+        self, names: Iterable[JsonValue], known: Collection[frozenset[str]], what: str, at: KeyPath
+    ) -> None:
+        """Refuse misspelt names, as promptfoo does: what they are to choose would never be run."""
+        for name in names:
+            if not any(_is_named(own, [name]) for own in known):
+                remedy = suggest_name(str(name)[:60], frozenset[str]().union(*known))
+                self.reading.add(at, f"no {what} is called {str(name)[:60]!r}", remedy)
 
     def _lose(self, at: KeyPath, message: str, remedy: str | None = None) -> str:
         """List what keeps variants from being called; the reason, with its place."""
@@ -414,7 +421,8 @@ class VariantReader:
             message = f"the prompt cannot be sent: {error} cannot be translated"
             template, lost = "", self._lose(at, message, _OWN_PROMPT)
         label = str(fields.get("label") or own_label)
-        labels = {str(name) for name in (label, fields.get("id"), fields.get("raw")) if name}
+        names = [label, *(str(fields[key]) for key in ("id", "raw") if fields.get(key))]
+        labels = {name.removeprefix(FILE) for name in names if name} | {*names} - {""}
         # A long label is mostly the prompt itself.
         is_short = label and "\n" not in label and len(label) <= _LONGEST_LABEL
         config = fields.get("config")

@@ -198,15 +198,24 @@ def is_threshold(
     return fault is None
 
 
-def require_mean_score(
-    checks: PromptfooChecks, threshold: JsonValue, at: KeyPath, reading: ForeignFile
+def weigh_assertions(
+    checks: PromptfooChecks, threshold: float | None, at: KeyPath, reading: ForeignFile
 ) -> None:
-    """Let a test pass by the mean of its assertions, where none of them asks a model."""
-    if checks.criteria and checks.assertions:
+    """Group the assertions of a test where it has a threshold, or where some weigh nothing."""
+    place: KeyPath = (*at, "assert")
+    weightless = [spec.get("weight") == 0 for spec in checks.assertions]
+    if threshold is None and weightless and all(weightless):
+        message = "every assertion has the weight 0, so the test cannot fail by them"
+        reading.warn(place, message, "raise a weight")
+        checks.assertions = [{**spec, "weight": 1} for spec in checks.assertions]
+        checks.group({"threshold": 0, "scored": True}, place)
+    elif threshold is None and any(weightless):
+        checks.group({}, place)  # in which a weight of 0 decides nothing
+    elif threshold is not None and checks.criteria and checks.assertions:
         message = "the `threshold` applies to the criteria; every other assertion must pass"
         reading.warn((*at, "threshold"), message, "write a test for the other assertions")
-    elif any(spec.get("weight") != 0 for spec in checks.assertions):
-        checks.group({"threshold": threshold, "scored": True}, (*at, "assert"))
+    elif threshold is not None and not all(weightless):
+        checks.group({"threshold": threshold, "scored": True}, place)
 
 
 _PREFIX = "trajectory:"

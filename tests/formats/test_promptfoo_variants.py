@@ -151,8 +151,10 @@ def test_tests_choose_variants_by_provider_and_prompt(tmp_path: Path) -> None:
         None, ("one a", "one b:1"), ("one b:1", "openai:y b:1"), (),
     ]  # fmt: skip
     with pytest.raises(DatasetError, match="no provider is called 'on'") as error:
-        variants(tmp_path, providers=providers, tests=[TEST | {"providers": ["on"]}])
+        variants(tmp_path, providers=providers[:1], tests=[TEST | {"providers": ["on"]}])
     assert "did you mean `one`" in str(error.value.hint)
+    with pytest.raises(DatasetError, match="no prompt is called 'b'"):
+        variants(tmp_path, prompts=prompts[:1], providers=providers)
 
 
 def test_a_list_of_tests_has_no_variants_to_choose(tmp_path: Path) -> None:
