@@ -63,8 +63,6 @@ if TYPE_CHECKING:
     from judgekit.records import CaseResult, ItemKey, JsonObject, RunPanel, RunStatus
     from judgekit.store import RunStore, StoredRuns
 
-# How many variants a message names.
-_MOST_NAMED = 5
 # Answers in work at a time, where nothing else says.
 _IN_FLIGHT = 32
 # Answers for which the cache is read with one query.
@@ -415,16 +413,14 @@ def _check_callable(opened: OpenSuite) -> None:
     """Refuse variants that nothing calls, or that run functions where scripts are not allowed."""
     variants = () if opened.recorded is not None else opened.variants
     if lost := [one for one in variants if one.kind == "not_imported"]:
-        listed = [f"\n  {one.id}: {one.not_imported}" for one in lost[:_MOST_NAMED]]
-        listed += [f"\n  … and {len(lost) - _MOST_NAMED} more"] if len(lost) > _MOST_NAMED else []
+        listed = [f"\n  {one.id}: {one.not_imported}" for one in lost]
         rest = [f"--variant {shlex.quote(one.id)}" for one in variants if one not in lost]
-        others = f"; or run only {' '.join(rest[:_MOST_NAMED])}" if rest else ""
-        what = "1 variant" if len(lost) == 1 else f"{len(lost)} variants"
         raise SettingsError(
-            f"{what} of {opened.suite.name!r} cannot be called:{''.join(listed)}",
+            f"{len(lost)} of {len(variants)} variants cannot be called:{''.join(listed)}",
             hint="grade outputs that were recorded elsewhere: --outputs FILE; or ask another "
             "program: --target-command 'PROGRAM'; or write a suite with judgekit convert and give "
-            f"the variant a `model` or `outputs` there{others}",
+            "the variant a `model` or `outputs` there"
+            + (f"; or run the others: {' '.join(rest)}" if rest else ""),
         )
     for variant in () if opened.execution.allow_scripts else variants:
         for code in filter(is_code, (variant.prompt, variant.model)):

@@ -33,10 +33,11 @@ from judgekit.formats.promptfoo_vocabulary import (
     is_threshold,
     replacement_hint,
     trajectory_spec,
+    unused_name,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Mapping
 
     from pydantic import JsonValue
 
@@ -407,15 +408,6 @@ def _transform(spec: JsonObject, steps: list[JsonValue]) -> None:
             _transform(member, steps)
     if not isinstance(members, list):
         spec["transform"] = steps
-
-
-def unused_name(name: str, names: Container[JsonValue]) -> str:
-    """The name, with a number where it is in use already."""
-    number, unused = 1, name
-    while unused in names:
-        number += 1
-        unused = f"{name}-{number}"
-    return unused
 
 
 _LIST_VALUED = frozenset({

@@ -14,7 +14,12 @@ from judgekit.formats.foreign_file import NEEDS_SCRIPTS, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_files import FILE, ConfigFiles, code_call, code_path
 from judgekit.formats.promptfoo_syntax import UntranslatedError, as_jinja, as_steps
-from judgekit.formats.promptfoo_vocabulary import CHOOSING_FIELDS, NO_CODE, NO_COUNTERPART
+from judgekit.formats.promptfoo_vocabulary import (
+    CHOOSING_FIELDS,
+    NO_CODE,
+    NO_COUNTERPART,
+    unused_name,
+)
 from judgekit.formats.rows import iter_rows, suffix_of
 from judgekit.formats.text import read_text
 from judgekit.records import JsonObject, Record
@@ -162,11 +167,9 @@ class VariantReader:
                 if isinstance(wanted, list) and not _is_named(prompt.labels, wanted):
                     continue
                 name = own if len(prompts) == 1 else f"{own} {prompt.name}"
-                number, unused = 1, name
-                while unused in variants:
-                    number, unused = number + 1, f"{name} {number + 1}"
-                variants[unused] = self._variant(unused, prompt, settings, provider)
-                self._made[unused] = frozenset({provider.id, own}), prompt.labels
+                name = unused_name(name, variants, " ")
+                variants[name] = self._variant(name, prompt, settings, provider)
+                self._made[name] = frozenset({provider.id, own}), prompt.labels
         judges = [{**judge, "name": name} for name, judge in self._judges.items()]
         if (judge := self._default_judge(fields)) is not None:
             judges.insert(0, judge)
@@ -232,10 +235,9 @@ class VariantReader:
         if (found := self._judge(value, at)) is None:
             return None
         name, judge = found
-        number, unused = 1, name
-        while self._judges.setdefault(unused, judge) != judge:
-            number, unused = number + 1, f"{name} {number + 1}"
-        return unused
+        others = [other for other, known in self._judges.items() if known != judge]
+        self._judges[name := unused_name(name, others, " ")] = judge
+        return name
 
     def _judge(self, value: JsonValue, at: KeyPath) -> tuple[str, JsonObject] | None:
         """A grader's name and the fields of its judge."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from judgekit.formats.problems import FieldFault, json_kind, threshold_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     from pydantic import JsonValue
 
@@ -149,6 +149,15 @@ CODE_SETTINGS = frozenset({
     "transform", "postprocess", "transformVars", "assertScoringFunction",
 })  # fmt: skip
 """Settings of a test that run code on its outputs, its variables or its scores."""
+
+
+def unused_name(name: str, names: Container[JsonValue], sign: str = "-") -> str:
+    """The name, with a number where it is in use already."""
+    number, unused = 1, name
+    while unused in names:
+        number += 1
+        unused = f"{name}{sign}{number}"
+    return unused
 
 
 def replacement_hint(name: str) -> str | None:
