@@ -15,7 +15,7 @@ from judgekit.formats.documents import parse_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, ForeignFile, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_files import code_call
-from judgekit.formats.promptfoo_syntax import as_steps, python_pattern
+from judgekit.formats.promptfoo_syntax import UntranslatedError, as_steps, python_pattern
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
     KNOWN_ASSERTIONS,
@@ -115,12 +115,11 @@ class AssertionReader:
             elif (marker := self._omission(assertion)) is not None:
                 checks.add(marker, at)
             else:
-                value = self._value(fields.get("value"), (*at, "value"), variables)
-                # Nunjucks expressions can loop and call filters; evaluating them is running code.
-                if any(sign in json.dumps(value) for sign in ("{{", "{%")):
-                    reason = "its value holds a template expression"
+                try:
+                    value = self._value(fields.get("value"), (*at, "value"), variables)
+                except UntranslatedError as error:
                     remedy = "write the value out; only {{name}} is filled in"
-                    self._mark(assertion, assertion.value_at, reason, remedy, checks)
+                    self._mark(assertion, assertion.value_at, str(error), remedy, checks)
                     continue
                 n_before, n_similar = len(checks.assertions), len(checks.similarities)
                 self._take(replace(assertion, value=value), checks, is_scored=is_scored)
@@ -387,15 +386,21 @@ class AssertionReader:
 
 
 def _filled(text: str, variables: JsonObject) -> str:
-    """A text with the values of variables; a placeholder without one stays, and is reported."""
+    """A text with the values of variables in the place of their names."""
+    # Nunjucks expressions can loop and call filters; evaluating them would be running code.
+    if any(sign in _VARIABLE.sub("", text) for sign in ("{{", "{%")):
+        raise UntranslatedError("its value holds a template expression")
 
     def fill(match: re.Match[str]) -> str:
         found: JsonValue = variables
-        for part in match.group(1).split("."):
+        for part in match[1].split("."):
             found = found.get(part) if isinstance(found, dict) else None
-        if isinstance(found, list):  # as JavaScript prints it
-            return ",".join(map(plain_text, found))
-        return match.group() if found is None or isinstance(found, dict) else plain_text(found)
+        if found is None or isinstance(found, dict):
+            raise UntranslatedError(
+                f"its value shows `{match[1][:60]}`, for which there is no text"
+            )
+        # A list is printed as JavaScript prints it.
+        return ",".join(map(plain_text, found if isinstance(found, list) else [found]))
 
     return _VARIABLE.sub(fill, text)
 

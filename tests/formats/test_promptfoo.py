@@ -264,7 +264,7 @@ def test_what_should_be_mended_is_a_warning(
     ("assertion", "what"),
     [
         ({"type": "equals", "value": "{{q | upper}}"}, "a template expression"),
-        ({"type": "equals", "value": {"a": ["{{nothing}}"]}}, "a template expression"),
+        ({"type": "equals", "value": {"a": ["{{nothing}}"]}}, "shows `nothing`, for which there"),
         ({"type": "llm-rubric", "value": "{% if q %}x{% endif %}"}, "a template expression"),
         ({"type": "contains", "value": ""}, "its `value` is empty"),
         ({"type": "not-regex", "value": ""}, "its `value` is empty"),
@@ -282,7 +282,8 @@ def test_an_assertion_whose_value_is_not_known_marks_its_case(
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(True, "true"), (2.0, "2"), ([1, "a"], "1,a"), ("x", "x")]
+    ("value", "text"),
+    [(True, "true"), (2.0, "2"), ([1, "a"], "1,a"), ("x", "x"), ("{% no %}", "{% no %}")],
 )
 def test_a_variable_is_filled_in_as_javascript_prints_it(
     tmp_path: Path, value: object, text: str
