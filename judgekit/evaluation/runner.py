@@ -51,7 +51,7 @@ from judgekit.judge import gather_in_order
 from judgekit.records import FATAL_FAILURE_KINDS, OUTPUTS_TAG, RunInfo, Variant, config_part
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
-from judgekit.targets import is_code
+from judgekit.targets import code_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -423,7 +423,7 @@ def _check_callable(opened: OpenSuite) -> None:
             + (f"; or run the others: {' '.join(rest)}" if rest else ""),
         )
     for variant in () if opened.execution.allow_scripts else variants:
-        for code in filter(is_code, (variant.prompt, variant.model)):
+        for code in code_of(variant):
             raise SettingsError(
                 f"the variant {variant.id!r} runs {code}, and scripts are not allowed",
                 hint="read it, then allow scripts with --allow-scripts (allow_scripts=True), or "

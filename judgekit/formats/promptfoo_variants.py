@@ -18,6 +18,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     CHOOSING_FIELDS,
     NO_CODE,
     NO_COUNTERPART,
+    litellm_name,
     unused_name,
 )
 from judgekit.formats.rows import iter_rows, suffix_of
@@ -43,36 +44,6 @@ class PromptfooRun(Record):
     judges: tuple[JsonObject, ...] = ()  # those of its judges
 
 
-# promptfoo's providers with litellm's names of them, which mostly are the same.
-_PROVIDERS = dict.fromkeys([
-    "ai21", "anthropic", "azure", "bedrock", "cerebras", "cometapi", "dashscope",
-    "databricks", "deepinfra", "deepseek", "github", "groq", "helicone", "huggingface",
-    "hyperbolic", "minimax", "mistral", "moonshot", "nebius", "novita", "nscale", "ollama",
-    "openai", "openrouter", "perplexity", "replicate", "sagemaker", "sambanova", "snowflake",
-    "watsonx", "xai",
-]) | {
-    "aimlapi": "aiml", "alibaba": "dashscope", "azureopenai": "azure", "cloudflare-ai":
-    "cloudflare", "cohere": "cohere_chat", "docker": "docker_model_runner", "fireworks":
-    "fireworks_ai", "google": "gemini", "lambdalabs": "lambda_ai", "litellm": "", "llamaapi":
-    "meta_llama", "palm": "gemini", "togetherai": "together_ai", "vertex": "vertex_ai", "vercel":
-    "vercel_ai_gateway", "vllm": "hosted_vllm",
-}  # fmt: skip
-# Between the provider and the model, with what litellm says instead.
-_KINDS = {
-    "ollama:chat": "ollama_chat", "bedrock:converse": "bedrock/converse",
-    "openai:completion": "text-completion-openai",
-}  # fmt: skip
-_CHAT = frozenset({
-    "chat", "completion", "messages", "responses", "text-generation",
-})  # fmt: skip
-# What makes no text, or is an agent of a provider.
-_NO_TEXT = frozenset({
-    "agent", "agents", "assistant", "chatkit", "claude-agent-sdk", "claude-code", "codex-sdk",
-    "embedding", "embeddings", "feature-extraction", "image", "image-gen", "kb", "live",
-    "moderation", "nova-sonic", "realtime", "sentence-similarity", "speech",
-    "text-classification", "token-classification", "transcription", "tts", "video",
-    "workflow",
-})  # fmt: skip
 _PARAMETERS = frozenset({
     "temperature", "top_p", "top_k", "min_p", "max_tokens", "max_completion_tokens", "seed",
     "n", "stop", "presence_penalty", "frequency_penalty", "repetition_penalty", "logit_bias",
@@ -100,6 +71,12 @@ _KEY_REMEDY = "keys come from the environment; see judgekit doctor"
 
 _IS_HTTP = re.compile(r"https?(?:://|$)")
 _RESPONSE = re.compile(r"^\s*(?:\([^()]*\)\s*=>)?\s*(json|text)\b")
+_READ_REPLY = """\
+const text = output; let json = null;
+try { json = JSON.parse(output); } catch {}
+const made = (%s
+);
+return typeof made === "function" ? made(json, text) : made;"""
 _PROMPT = re.compile(r"\{\{\s*variables\.prompt(?:\|default\(\"\"\))?\s*\}\}")
 _ENV = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
 _SEPARATOR = re.compile(r"^[ \t]*---[ \t]*$", re.MULTILINE)
@@ -246,7 +223,7 @@ class VariantReader:
         provider = next(self._providers(value, at), None)
         if provider is None:
             return None
-        model = _litellm_name(provider.id)
+        model = litellm_name(provider.id)
         if model is None:
             message = f"the grader {provider.id[:60]!r} is not imported: no model is called so"
             self.reading.leave_out(at, message, "name a judge: --judge MODEL")
@@ -311,7 +288,7 @@ class VariantReader:
             return self._http(provider)
         for name in sorted(provider.fields.keys() - {"id", "label", "config", "prompts"}):
             self._leave_out_setting((*provider.at, name))
-        if (model := _litellm_name(provider.id)) is not None:
+        if (model := litellm_name(provider.id)) is not None:
             return {"model": model}
         named = f"the provider {provider.id[:60]!r}"
         call = code_call(re.sub(r"^(?:python|javascript):", FILE, provider.id))
@@ -334,8 +311,7 @@ class VariantReader:
         url, body = str(config.get("url") or provider.id), config.get("body")
         body = _json(body) if isinstance(body, str) else body
         response = str(config.get("transformResponse") or config.get("responseParser") or "text")
-        reply = {"json": "JSON.parse(output)", "text": "output"}
-        steps = as_steps(_RESPONSE.sub(lambda found: reply[found[1]], response))
+        steps = self._response_steps(response, (*at, "config", "transformResponse"))
         method = str(config.get("method") or "POST").upper()
         headers = config.get("headers")
         try:
@@ -358,6 +334,20 @@ class VariantReader:
                 texts[name] = text
         http: JsonObject = {"url": url, "method": method, "headers": texts, "body": sent}
         return {"http": http, **({"transform": [*steps]} if steps else {})}
+
+    def _response_steps(self, response: str, at: KeyPath) -> list[JsonObject] | None:
+        """The steps from the text of a reply to the answer; None for code in a file."""
+        reply = {"json": "JSON.parse(output)", "text": "output"}
+        steps = as_steps(_RESPONSE.sub(lambda found: reply[found[1]], response))
+        if steps is not None:
+            return [*steps]
+        # An expression, or a function of `json` and `text`.
+        call = None if _is_file(response) else code_call(_READ_REPLY % response.strip().rstrip(";"))
+        if call is None:
+            return None
+        message = f"`{at[-1]}` of a provider is not imported: it {NEEDS_SCRIPTS}"
+        self.reading.leave_out(at, message, _OWN_PROVIDER)
+        return [{"call": call}]
 
     def _parameters(self, config: JsonObject, provider: _Provider) -> tuple[JsonObject, str | None]:
         """Parameters under litellm's names, and the endpoint where it is another."""
@@ -505,20 +495,6 @@ def _is_file(value: JsonValue) -> bool:
 def _code_name(call: JsonObject) -> str:
     """A function of a file as a suite names it."""
     return _CODE + ":".join(str(call[part]) for part in ("file", "function") if part in call)
-
-
-def _litellm_name(provider: str) -> str | None:
-    """The model of a provider under litellm's name; None where there is none."""
-    head, _, rest = provider.partition(":")
-    kind, _, model = rest.partition(":")
-    if provider == "echo":
-        return provider
-    if head not in _PROVIDERS or not rest or "{{" in provider or kind in _NO_TEXT:
-        return None
-    own = _PROVIDERS[head]
-    prefix = _KINDS.get(f"{head}:{kind}", head if own is None else own)
-    model = model if kind in _CHAT or f"{head}:{kind}" in _KINDS else rest
-    return f"{prefix}/{model}".removeprefix("/") if model else None
 
 
 def _file_prompts(path: Path) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The names of promptfoo's assertions and what each becomes here, also those on trajectories."""
+"""The names of promptfoo's assertions, settings and providers, and what each becomes here."""
 
 from __future__ import annotations
 
@@ -149,6 +149,52 @@ CODE_SETTINGS = frozenset({
     "transform", "postprocess", "transformVars", "assertScoringFunction",
 })  # fmt: skip
 """Settings of a test that run code on its outputs, its variables or its scores."""
+
+
+# promptfoo's providers with litellm's names of them, which mostly are the same.
+_PROVIDERS = dict.fromkeys([
+    "ai21", "anthropic", "azure", "bedrock", "cerebras", "cometapi", "dashscope",
+    "databricks", "deepinfra", "deepseek", "github", "groq", "helicone", "huggingface",
+    "hyperbolic", "minimax", "mistral", "moonshot", "nebius", "novita", "nscale", "ollama",
+    "openai", "openrouter", "perplexity", "replicate", "sagemaker", "sambanova", "snowflake",
+    "watsonx", "xai",
+]) | {
+    "aimlapi": "aiml", "alibaba": "dashscope", "azureopenai": "azure", "cloudflare-ai":
+    "cloudflare", "cohere": "cohere_chat", "docker": "docker_model_runner", "fireworks":
+    "fireworks_ai", "google": "gemini", "lambdalabs": "lambda_ai", "litellm": "", "llamaapi":
+    "meta_llama", "palm": "gemini", "togetherai": "together_ai", "vertex": "vertex_ai", "vercel":
+    "vercel_ai_gateway", "vllm": "hosted_vllm",
+}  # fmt: skip
+# Between the provider and the model, with what litellm says instead.
+_KINDS = {
+    "ollama:chat": "ollama_chat", "bedrock:converse": "bedrock/converse",
+    "openai:completion": "text-completion-openai",
+}  # fmt: skip
+_CHAT = frozenset({
+    "chat", "completion", "messages", "responses", "text-generation",
+})  # fmt: skip
+# What makes no text, or is an agent of a provider.
+_NO_TEXT = frozenset({
+    "agent", "agents", "assistant", "chatkit", "claude-agent-sdk", "claude-code", "codex-sdk",
+    "embedding", "embeddings", "feature-extraction", "image", "image-gen", "kb", "live",
+    "moderation", "nova-sonic", "realtime", "sentence-similarity", "speech",
+    "text-classification", "token-classification", "transcription", "tts", "video",
+    "workflow",
+})  # fmt: skip
+
+
+def litellm_name(provider: str) -> str | None:
+    """The model of a provider under litellm's name; None where there is none."""
+    head, _, rest = provider.partition(":")
+    kind, _, model = rest.partition(":")
+    if provider == "echo":
+        return provider
+    if head not in _PROVIDERS or not rest or "{{" in provider or kind in _NO_TEXT:
+        return None
+    own = _PROVIDERS[head]
+    prefix = _KINDS.get(f"{head}:{kind}", head if own is None else own)
+    model = model if kind in _CHAT or f"{head}:{kind}" in _KINDS else rest
+    return f"{prefix}/{model}".removeprefix("/") if model else None
 
 
 def unused_name(name: str, names: Container[JsonValue], sign: str = "-") -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import judgekit as jk
+from judgekit.testing import ServedReply
+from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,3 +139,25 @@ def test_a_variant_that_nothing_calls_is_refused_before_a_call(tmp_path: Path) -
         assert [(o.result.variant, o.passed) for o in done.concluded()] == [
             ("openai:image:x", True)
         ]
+
+
+@NEEDS_NODE
+@pytest.mark.parametrize(
+    ("code", "answer"),
+    [
+        ("json.hit ? 'C ' + json.said : 'M ' + json.said;", "M hi"),
+        ("(json, text) => {\n  // as a function\n  return json.said + text.length;\n}", "hi14"),
+    ],
+)
+def test_code_reads_the_reply_of_an_endpoint(tmp_path: Path, code: str, answer: str) -> None:
+    with OpenAILikeServer(ServedReply(body={"said": "hi"})) as server:
+        config = {
+            "url": f"{server.url}/chat/completions",
+            "body": {"q": "{{prompt}}"},
+            "transformResponse": code,
+        }
+        fields = {"providers": [{"id": "http", "config": config}], "tests": [{"vars": {"q": "x"}}]}
+        with pytest.raises(jk.SettingsError, match="runs code in its transform, and scripts are"):
+            run(tmp_path, allow_scripts=False, **fields)
+        [outcome] = run(tmp_path, allow_scripts=True, **fields)
+    assert outcome.result.output.text == answer

@@ -418,6 +418,7 @@ def test_a_variant_that_is_not_called_is_planned_graded_and_converted(
         "not_imported", "Draw {{variables.q}}", "prompt",
     )  # fmt: skip
     assert invoke("run", "suite/judgekit.yaml").code == 2
+    assert "warning: the variant 'openai:image:y' cannot be" in invoke("validate", "suite").out
 
 
 def test_a_case_is_answered_by_its_variants_alone(
