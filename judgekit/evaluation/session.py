@@ -209,7 +209,8 @@ class OpenSuite:
 
     def case_checks(self) -> CaseChecks:
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
-        return CaseChecks(self.plans, judges=self.judges, source=str(source))
+        is_whole = not self.choice.as_json().keys() - {"variants"}
+        return CaseChecks(self.plans, judges=self.judges, source=str(source), is_whole=is_whole)
 
     def is_free(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in this run: it was recorded, or its reply was cached."""

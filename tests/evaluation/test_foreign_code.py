@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import judgekit as jk
+from judgekit.exports import open_conversion_source, suite_losses
 from judgekit.testing import ServedReply
 from tests.servers.openai_like import OpenAILikeServer
 
@@ -161,3 +162,27 @@ def test_code_reads_the_reply_of_an_endpoint(tmp_path: Path, code: str, answer: 
             run(tmp_path, allow_scripts=False, **fields)
         [outcome] = run(tmp_path, allow_scripts=True, **fields)
     assert outcome.result.output.text == answer
+
+
+def test_a_suite_elsewhere_would_lose_the_code_that_it_names(tmp_path: Path) -> None:
+    fields = {
+        "prompts": ["file://make.py:prompt"], "providers": ["file://answer.cjs", "exec:sh x.sh"],
+        "defaultTest": {"options": {"transform": "file://shout.py"}},
+        "tests": [{"assert": [{"type": "python", "value": "file://check.py"}]}],
+    }  # fmt: skip
+    (tmp_path / "promptfooconfig.json").write_text(json.dumps(fields))
+    source = open_conversion_source(tmp_path / "promptfooconfig.json")
+    [lost] = suite_losses(tmp_path / "other", source)
+    assert "the place of answer.cjs, check.py, exec:sh x.sh, make.py, shout.py: " in lost
+    assert suite_losses(tmp_path, source) == ()
+
+
+def test_a_part_of_the_cases_may_leave_a_judge_unused(tmp_path: Path) -> None:
+    rubric = {"type": "llm-rubric", "value": "is kind", "provider": "echo"}
+    tests = [{"vars": {"q": "x"}}, {"vars": {"q": "y"}, "assert": [rubric]}]
+    fields = {"prompts": ["{{q}}"], "providers": ["echo"], "tests": tests}
+    (tmp_path / "c.json").write_text(json.dumps(fields))
+    with jk.evaluate_sync(
+        tmp_path / "c.json", store=tmp_path / "c.db", cache=None, choice=jk.Choice(limit=1)
+    ) as done:
+        assert [outcome.result.case.id for outcome in done.concluded()] == ["test-1"]
