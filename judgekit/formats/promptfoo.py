@@ -19,7 +19,7 @@ from judgekit.formats.attachments import AttachmentError, AttachmentReader, Fold
 from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
-from judgekit.formats.promptfoo_assertions import AssertionReader, plain_text, row_as_test
+from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
 from judgekit.formats.promptfoo_files import FILE, MAX_CASES, ConfigFiles, code_call, code_path
 from judgekit.formats.promptfoo_syntax import as_steps
 from judgekit.formats.promptfoo_variants import PromptfooRun, VariantReader
@@ -37,6 +37,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     weigh_assertions,
 )
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
+from judgekit.formats.text import javascript_text
 from judgekit.records import Count, Finite, JsonObject, images_in, part_with_bytes
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ class _Config:
         markers = {image.marker for case in cases for image in case.images}
         reader = self._variants
         reader.certain, reader.all_names = certain, frozenset[str]().union(*sets)
+        # What JavaScript prints in another way; of objects it would print nothing of use.
+        reader.values = {n for one in sets for n, v in one.items() if not isinstance(v, str | dict)}
         reader.images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
         run = reader.read({**self._fields, "defaultTest": default})
         for place, case in enumerate(cases):
@@ -358,7 +361,7 @@ class _Config:
             return variables
         more["variables"] = variables | {n: images_in([i])[0].marker for n, i in images.items()}
         parts: list[JsonValue] = [
-            images.get(name, {"type": "text", "text": f"{name}: {plain_text(value)}"})
+            images.get(name, {"type": "text", "text": f"{name}: {javascript_text(value)}"})
             for name, value in variables.items()
         ]
         return [{"role": "user", "content": parts}]
@@ -426,7 +429,7 @@ def _resolved(variables: JsonObject) -> JsonObject:
             found = _OTHER.search(value) if isinstance(value, str) else None
             other = None if found is None else resolved.get(found[1])
             if found is not None and isinstance(other, str | int | float):
-                resolved[name] = str(value).replace(found[0], plain_text(other), 1)
+                resolved[name] = str(value).replace(found[0], javascript_text(other), 1)
     return resolved
 
 

@@ -35,6 +35,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     trajectory_spec,
     unused_name,
 )
+from judgekit.formats.text import javascript_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -399,8 +400,7 @@ def _filled(text: str, variables: JsonObject) -> str:
             raise UntranslatedError(
                 f"its value shows `{match[1][:60]}`, for which there is no text"
             )
-        # A list is printed as JavaScript prints it.
-        return ",".join(map(plain_text, found if isinstance(found, list) else [found]))
+        return javascript_text(found)
 
     return _VARIABLE.sub(fill, text)
 
@@ -466,12 +466,6 @@ def _texts(value: JsonValue) -> JsonValue:
         return value
     cells = [cell for row in csv.reader([text], skipinitialspace=True) for cell in row]
     return [cell.strip() for cell in cells if cell.strip()]
-
-
-def plain_text(value: JsonValue) -> str:
-    """A value as a template prints it."""
-    text = _text(value)
-    return text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
 
 
 def _text(value: JsonValue) -> JsonValue:

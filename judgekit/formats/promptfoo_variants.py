@@ -26,7 +26,7 @@ from judgekit.formats.text import read_text
 from judgekit.records import JsonObject, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator
 
     from pydantic import JsonValue
 
@@ -118,6 +118,7 @@ class VariantReader:
     certain: frozenset[str] = frozenset()  # the variables that every case has
     all_names: frozenset[str] = frozenset()
     images: frozenset[str] = frozenset()  # the variables that are an image in every case
+    values: Container[str] = ()  # the variables that are no text in some case
     # Of each variant the names of its provider and of its prompt, by which tests choose.
     _made: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
     # The graders that assertions or tests have of their own, by the names of these judges.
@@ -315,7 +316,7 @@ class VariantReader:
         method = str(config.get("method") or "POST").upper()
         headers = config.get("headers")
         try:
-            sent = map_texts(body, (), lambda text, _: as_jinja(text, self.certain)[0])
+            sent = map_texts(body, (), lambda text, _: as_jinja(text, self.certain, self.values)[0])
         except UntranslatedError:
             sent = None
         is_read = isinstance(sent, dict) and steps is not None and method in {"POST", "PUT"}
@@ -472,7 +473,7 @@ class VariantReader:
         )
 
     def _jinja(self, text: str, at: KeyPath) -> str:
-        template, names = as_jinja(text, self.certain)
+        template, names = as_jinja(text, self.certain, self.values)
         for name in sorted(names - self.all_names):
             message = f"the prompt shows `{name[:60]}`, which no test sets"
             self.reading.warn(at, message, "it is empty in every prompt: add it to the `vars`")

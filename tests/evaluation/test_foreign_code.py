@@ -21,7 +21,8 @@ NEEDS_NODE = pytest.mark.skipif(shutil.which("node") is None, reason="there is n
 
 FILES = {
     "check.py": "def grade(output, context):\n    return {'pass': True, 'score': 0.5}\n",
-    "make.py": "def prompt(context):\n"
+    "make.py": "class Make:\n    @staticmethod\n    def prompt(context):\n"
+    "        return 'a ' + context['vars']['q']\ndef prompt(context):\n"
     "    return [{'role': 'user', 'content': context['vars']['q']}]\n",
     "answer.py": "def call_api(prompt, options, context):\n"
     "    return {'output': {'said': prompt, 'hot': options['config']['hot']}, 'cost': 0.5}\n",
@@ -186,3 +187,10 @@ def test_a_part_of_the_cases_may_leave_a_judge_unused(tmp_path: Path) -> None:
         tmp_path / "c.json", store=tmp_path / "c.db", cache=None, choice=jk.Choice(limit=1)
     ) as done:
         assert [outcome.result.case.id for outcome in done.concluded()] == ["test-1"]
+
+
+def test_a_function_may_be_one_of_a_class(tmp_path: Path) -> None:
+    tests = [{"vars": {"q": "x"}}]
+    fields = {"prompts": ["file://make.py:Make.prompt"], "tests": tests}
+    [outcome] = run(tmp_path, allow_scripts=True, **fields)
+    assert outcome.result.output.text == "a x"

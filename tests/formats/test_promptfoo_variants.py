@@ -287,6 +287,17 @@ def test_a_template_prints_what_it_prints_in_nunjucks(template: str, expected: s
     assert shown == expected
 
 
+def test_values_that_are_no_texts_are_printed_as_javascript_does(tmp_path: Path) -> None:
+    values = {"b": True, "f": 1.0, "n": None, "l": [1, None, "x"], "o": {"k": False}, "t": "{{q}}"}
+    prompt = "{{b}} {{f}} {{n}} {{l}} {{ o.k }} {{o.none}} {{t}} {% for x in l %}{{x}};{% endfor %}"
+    tests = [{"vars": {"q": "Q"} | values}, {"vars": {"q": "Q"} | dict.fromkeys(values, "a")}]
+    [variant] = variants(tmp_path, prompts=[prompt], tests=tests).values()
+    [first, _] = suite_from_path(tmp_path / "promptfooconfig.json").cases or ()
+    [message] = TargetPrompt(str(variant.prompt)).messages(first)
+    assert message["content"] == "true 1  1,,x false  Q 1;;x;"
+    assert "{{variables.t}}" in str(variant.prompt)
+
+
 def test_a_test_of_an_undefined_filter_names_it() -> None:
     with pytest.raises(UntranslatedError, match="the filter `nope`"):
         as_jinja("{{ x | nope }}")
