@@ -140,7 +140,7 @@ class _Config:
         # What JavaScript prints in another way; of objects it would print nothing of use.
         reader.values = {n for one in sets for n, v in one.items() if not isinstance(v, str | dict)}
         reader.images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
-        run = reader.read({**self._fields, "defaultTest": default})
+        run = reader.read(self._fields, _options(default).get("provider"))
         for place, case in enumerate(cases):
             if (chosen := reader.chosen(*self._tests[case.id])) is not None:
                 cases[place] = case.model_copy(update={"variants": chosen})
@@ -219,21 +219,20 @@ class _Config:
         lost = self._lost(levels)
         transform = self._transform(levels, lost)
         variables = self._variables(whole.get("vars"), (*at, "vars"), lost)
-        options = own.get("options")
-        if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
+        options = _options(own)
+        if options.get("disableDefaultAsserts") is not True:
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
         # Each combination of the values of such variables makes a case; as in promptfoo the first
         # value decides whether a list holds the values or is one.
         lists = {n: v for n, v in variables.items() if isinstance(v, list) and _is_text(v[:1])}
-        if isinstance(options, dict) and options.get("disableVarExpansion") is True:
+        if options.get("disableVarExpansion") is True:
             lists = {}
         # Counted before they are made: a few lists of variables multiply to millions of cases.
         n_cases = math.prod(map(len, lists.values()))
         if n_cases + len(self.reading.cases) > MAX_CASES:
             self.reading.add(at, f"the variables make more than {MAX_CASES} cases")
             return False
-        grader = options.get("provider") if isinstance(options, dict) else None
-        judge = self._variants.judge_name(grader, (*at, "options", "provider"))
+        judge = self._variants.judge_name(options.get("provider"), (*at, "options", "provider"))
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
             name = number if n_cases == 1 else f"{number}.{place}"
             each = _resolved({**variables, **dict(zip(lists, values, strict=True))})
@@ -246,10 +245,8 @@ class _Config:
         """List the settings of a test that are not read; the specs of those that run code."""
         lost: dict[str, _Lost] = {}
         for fields, at in tests:
-            options = fields.get("options")
             settings = [(*at, n) for n, v in fields.items() if v and n not in self._test_fields]
-            if isinstance(options, dict):
-                settings += [(*at, "options", n) for n in options if n not in READ_OPTIONS]
+            settings += [(*at, "options", n) for n in _options(fields) if n not in READ_OPTIONS]
             for place in settings:
                 name = str(place[-1])
                 if name not in CODE_SETTINGS:
@@ -262,10 +259,8 @@ class _Config:
     def _transform(self, tests: _Levels, lost: list[_Lost]) -> list[JsonValue]:
         """The steps of a test's transform, or else of the default one; its mark if it is code."""
         for fields, at in tests:
-            options = fields.get("options")
-            for name in TRANSFORMS if isinstance(options, dict) else ():
-                code = options.get(name) if isinstance(options, dict) else None
-                if not code:
+            for name in TRANSFORMS:
+                if not (code := _options(fields).get(name)):
                     continue
                 place: KeyPath = (*at, "options", name)
                 if isinstance(code, str) and (steps := as_steps(code)) is not None:
@@ -414,6 +409,11 @@ class _Config:
         if self.reading.add_case(fields, at) is not None:
             self.reading.spec_places[name] = checks.places
             self._tests[name] = whole, at
+
+
+def _options(test: JsonObject) -> JsonObject:
+    options = test.get("options")
+    return options if isinstance(options, dict) else {}
 
 
 def _is_text(value: JsonValue) -> bool:

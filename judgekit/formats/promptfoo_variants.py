@@ -124,8 +124,8 @@ class VariantReader:
     # The graders that assertions or tests have of their own, by the names of these judges.
     _judges: dict[str, JsonObject] = field(default_factory=dict)
 
-    def read(self, fields: JsonObject) -> PromptfooRun:
-        """The variants, and the judges that were named before."""
+    def read(self, fields: JsonObject, grader: JsonValue) -> PromptfooRun:
+        """The variants, and the judges: the default grader, and those that were named before."""
         prompts = list(self._prompts(fields.get("prompts")))
         key = "providers" if fields.get("providers") else "targets"
         variants: dict[str, JsonObject] = {}
@@ -149,8 +149,8 @@ class VariantReader:
                 variants[name] = self._variant(name, prompt, settings, provider)
                 self._made[name] = frozenset({provider.id, own}), prompt.labels
         judges = [{**judge, "name": name} for name, judge in self._judges.items()]
-        if (judge := self._default_judge(fields)) is not None:
-            judges.insert(0, judge)
+        if (found := self._judge(grader, ("defaultTest", "options", "provider"))) is not None:
+            judges.insert(0, found[1])
         return PromptfooRun(variants=tuple(variants.values()), judges=tuple(judges))
 
     def chosen(self, test: JsonObject, at: KeyPath) -> tuple[str, ...] | None:
@@ -200,13 +200,6 @@ class VariantReader:
             config, base = self._parameters(config, provider)
             variant |= {} if base is None else {"api_base": base}
         return variant | ({"parameters": config} if config else {})
-
-    def _default_judge(self, fields: JsonObject) -> JsonObject | None:
-        default = fields.get("defaultTest")
-        options = default.get("options") if isinstance(default, dict) else None
-        named = options.get("provider") if isinstance(options, dict) else None
-        found = self._judge(named, ("defaultTest", "options", "provider"))
-        return None if found is None else found[1]
 
     def judge_name(self, value: JsonValue, at: KeyPath) -> str | None:
         """The name of the judge that a grader of an assertion or a test is."""
