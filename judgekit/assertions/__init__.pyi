@@ -47,4 +47,8 @@ from .strategies import (
     combine_outcomes as combine_outcomes,
     plan_evaluation as plan_evaluation,
 )
-from .transforms import IS_TRANSFORMED as IS_TRANSFORMED, transform_output as transform_output
+from .transforms import (
+    CODE_STEP as CODE_STEP,
+    IS_TRANSFORMED as IS_TRANSFORMED,
+    transform_output as transform_output,
+)

@@ -55,7 +55,10 @@ def call_code(params: dict[str, Any]) -> object:
     if (code := params.get("code")) is None:
         path = os.path.abspath(params["file"])  # noqa: PTH100 - pathlib costs 10 ms to import
         sys.path.insert(0, os.path.dirname(path))  # noqa: PTH120 - it may import its siblings
-        function = runpy.run_path(path, run_name="judgekit_script")[params["function"]]
+        name, *members = params["function"].split(".")
+        function = runpy.run_path(path, run_name="judgekit_script")[name]
+        for member in members:  # of a class
+            function = getattr(function, member)
     else:
         # One line is an expression, several lines are the body of a function.
         body = code if "\n" in code.strip() else f"return {code.strip()}"

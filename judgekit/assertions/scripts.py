@@ -10,13 +10,14 @@ import asyncio
 import json
 import math
 import re
+import shlex
 import shutil
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from pydantic import JsonValue, ValidationError, model_validator
 
@@ -37,9 +38,11 @@ from judgekit.registry import RegistryEntry
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 
     from judgekit.records import Output
+
+_T = TypeVar("_T")
 
 # The assertion and the scorer that run a script.
 SCRIPT_NAME = "custom.script"
@@ -47,6 +50,9 @@ SCRIPT_NAME = "custom.script"
 CODE_NAME = "custom.code"
 CODE_PREFIX = "code:"
 """What a prompt or a model that is a function of a file begins with."""
+
+_PROGRAM: Literal["exec"] = "exec"
+"""The language of a command line, and what it begins with in a name."""
 
 _PYTHON = frozenset({".py"})
 _JAVASCRIPT = frozenset({".js", ".cjs", ".mjs"})
@@ -118,30 +124,37 @@ async def _run(path: Path, script: str, request: JsonObject, settings: ScriptSet
         heap = max(1, settings.memory_bytes >> 20)
         runner = [settings.node, f"--max-old-space-size={heap}", str(_HERE / "script_runner.cjs")]
         own = _NODE_OWN_BYTES  # threads and compiler need memory beside the heap
-    limits = ProcessLimits(
-        timeout_s=settings.timeout_s,
-        memory_bytes=settings.memory_bytes + own,
-        output_bytes=settings.output_bytes,
-        stderr_bytes=settings.output_bytes,  # which is where a function's prints go
-        cpu_s=math.ceil(settings.timeout_s) + 1,
-    )
     command = [*_GUARDED, *runner, str(path), str(settings.output_bytes)]
     try:
-        return await run_process(
-            command,
-            json.dumps(request).encode("ascii"),
-            limits=limits,
-            environment=scrub_environment(settings.environment),
-            folder=settings.folder.resolve(),
-        )
+        return await _limited(command, json.dumps(request).encode("ascii"), settings, own)
     except ProcessFailedError as error:
         raise _failure(script, error, settings) from error
 
 
-class CodeCall(Record):
-    """A function of a file, or code in a text, that another tool's file names."""
+async def _limited(
+    command: Sequence[str], stdin: bytes, settings: ScriptSettings, own_bytes: int = 0
+) -> bytes:
+    """What a command writes within the limits of a script and what its runner needs itself."""
+    limits = ProcessLimits(
+        timeout_s=settings.timeout_s,
+        memory_bytes=settings.memory_bytes + own_bytes,
+        output_bytes=settings.output_bytes,
+        stderr_bytes=settings.output_bytes,  # which is where a function's prints go
+        cpu_s=math.ceil(settings.timeout_s) + 1,
+    )
+    return await run_process(
+        command,
+        stdin,
+        limits=limits,
+        environment=scrub_environment(settings.environment),
+        folder=settings.folder.resolve(),
+    )
 
-    language: Literal["python", "javascript"]
+
+class CodeCall(Record):
+    """A function of a file, code in a text, or a command line, that another tool's file names."""
+
+    language: Literal["python", "javascript", "exec"]
     file: Name | None = None
     function: str | None = None
     code: str | None = None
@@ -149,12 +162,19 @@ class CodeCall(Record):
     @property
     def title(self) -> str:
         """What messages call it."""
-        return f"{self.language} code" if self.file is None else self.file
+        if self.language == _PROGRAM:
+            return f"{_PROGRAM}:{self.code}"
+        return self.file or f"{self.language} code"
 
     @classmethod
     def named(cls, name: str, *, function: str | None = None) -> Self:
-        """The function of a name such as `code:provider.py:call_api`; a default one for Python."""
+        """The function of a name such as `code:provider.py:call_api`; a default one for Python.
+
+        `code:exec:python chain.py` is a command line.
+        """
         path, _, own = name.removeprefix(CODE_PREFIX).partition(":")
+        if path == _PROGRAM:
+            return cls(language=_PROGRAM, code=own)
         is_python = Path(path).suffix.lower() in _PYTHON
         language: Literal["python", "javascript"] = "python" if is_python else "javascript"
         return cls(language=language, file=path, function=own or (function if is_python else None))
@@ -168,6 +188,8 @@ def run_code(
     provider: JsonObject | None = None,
 ) -> JsonValue:
     """What a function returns for arguments, which code knows by their names."""
+    if call.language == _PROGRAM:
+        return _run_program(call, arguments, settings)
     if call.file is not None:
         find_script(call.file, settings)
     elif not settings.is_allowed:
@@ -176,14 +198,34 @@ def run_code(
     params |= call.to_json() | ({} if provider is None else {"provider": provider})
     runner = _HERE / ("script_runner.py" if call.language == "python" else "call_runner.cjs")
     running = _run(runner, call.title, {"output": None, "case": None, "params": params}, settings)
-    # In a thread of its own, because the caller may run in an event loop.
-    with ThreadPoolExecutor(1) as thread:
-        answer = thread.submit(asyncio.run, running).result()
+    answer = _in_thread(running)
     try:
         found: JsonValue = json.loads(answer)
     except ValueError as error:
         raise ScriptFailedError(f"{call.title} returned no JSON: {error}") from error
     return found
+
+
+def _in_thread(running: Coroutine[object, object, _T]) -> _T:
+    """The result of a coroutine in a loop of its own, as the caller may run in one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, running).result()
+
+
+def _run_program(
+    call: CodeCall, arguments: Mapping[str, JsonValue], settings: ScriptSettings
+) -> str:
+    """What a program writes that gets the arguments on its command line, objects as JSON."""
+    if not settings.is_allowed:
+        raise ScriptFailedError(_not_allowed(call.title))
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in arguments.values()]
+    try:
+        command = [*_GUARDED, *shlex.split(call.code or ""), *texts]
+        return _in_thread(_limited(command, b"", settings)).decode("utf-8").strip()
+    except ProcessFailedError as error:
+        raise _failure(call.title, error, settings) from error
+    except ValueError as error:
+        raise ScriptFailedError(f"{call.title}: {error}") from error
 
 
 def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEntry, RegistryEntry]:
@@ -194,10 +236,7 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
     def answer_of(
         script: str, output: Output, case: Case | None, params: JsonObject | None
     ) -> ScriptAnswer:
-        running = run_script(script, output, settings=settings, case=case, params=params)
-        # In a thread of its own, because the caller may run in an event loop.
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, running).result()
+        return _in_thread(run_script(script, output, settings=settings, case=case, params=params))
 
     @assertion(SCRIPT_NAME)
     def script_holds(

@@ -41,6 +41,7 @@ from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
 from judgekit.datasets import (
     RowCheck,
+    expand_variants,
     load_calibration,
     load_rubric,
     suite_from_path,
@@ -72,6 +73,7 @@ from judgekit.formats import (
     row_kind,
     scan_rows,
     suffix_of,
+    suggest_name,
 )
 from judgekit.models import key_variable
 from judgekit.prompts import lint_partial, lint_template
@@ -456,11 +458,15 @@ def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnost
     try:
         plans = _plans(suite.model_copy(update={"scorers": ()}), _rubric(suite))
         placed = list(_placed_cases(suite, document))
+        variants = [variant.id for variant in expand_variants(suite)]
     except JudgekitError:
-        return  # its rubric or its dataset is invalid, which is in `known`
+        return  # its rubric, dataset or variants are invalid, which is in `known`
     yield from _of_criteria(suite, plans, [case for _, _, case in placed], document)
     for path, line, case in placed:
         lead = f"case {case.id!r}: "
+        for name in sorted({*(case.variants or ())} - {*variants}) if variants else ():
+            hint = suggest_name(name, variants)
+            yield _error(path, line, f"{lead}the suite has no variant {name!r}", hint)
         try:
             plans.plan(case)
         except InputError as error:

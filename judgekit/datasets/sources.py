@@ -308,8 +308,8 @@ def foreign_suite(document: ParsedDocument) -> Suite | None:
         ]
     elif isinstance(head, PromptfooRun):
         fields |= {"description": dataset.description, "variants": [*head.variants]}
-        if head.judge is not None and any(case.rubric is not None for case in dataset.cases):
-            fields["judge"] = head.judge
+        if head.judges and any(case.rubric is not None for case in dataset.cases):
+            fields["judge"] = [*head.judges]
     if not dataset.cases:
         raise no_cases(document.path)
     try:

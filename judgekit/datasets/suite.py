@@ -33,8 +33,8 @@ from judgekit.records import (
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-TargetKind = Literal["outputs", "prompt", "command", "python", "http"]
-"""Where outputs come from."""
+TargetKind = Literal["not_imported", "outputs", "prompt", "command", "python", "http"]
+"""Where outputs come from; `not_imported` is a variant that nothing here calls."""
 DEFAULT_CACHE_FOLDER = ".judgekit/cache"
 """Where replies are cached by default."""
 
@@ -175,7 +175,12 @@ class VariantSettings(Record):
     transform: tuple[JsonObject, ...] = ()
     """Steps that each output goes through, before those of a case."""
 
-    _without_defaults = omit_at_default("added_context_tokens", "transform")
+    not_imported: Name | None = None
+    """Why nothing here can call it, for a variant of another tool's file: what was not imported,
+    and its place. Only its recorded outputs are graded; replace this by one of the sources above
+    to run it."""
+
+    _without_defaults = omit_at_default("added_context_tokens", "transform", "not_imported")
 
     @property
     def kind(self) -> TargetKind:
@@ -185,9 +190,14 @@ class VariantSettings(Record):
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
         present = [kind for kind in _KINDS if getattr(self, kind) is not None]
+        # What is known of a variant that was not imported stays: a prompt, or a model without one.
+        is_whole = self.not_imported is None
+        present = [kind for kind in present if is_whole or kind != "prompt"]
         if len(present) != 1:
             has = " and ".join(present) or "none of them"
-            raise ValueError(f"a variant needs one of {', '.join(_KINDS)}; this one has {has}")
+            raise ValueError(f"a variant needs one of {', '.join(_KINDS[1:])}; this one has {has}")
+        if not is_whole:
+            return self
         if (self.prompt is None) != (self.model is None):
             raise ValueError("`prompt` and `model` go together")
         if self.prompt is None and (self.parameters or self.api_base is not None):

@@ -277,9 +277,18 @@ def _described_case_problems(suite: Suite) -> Iterator[Problem]:
 def _variant_problems(
     suite: Suite, document: ParsedDocument, case_ids: Collection[str] | None
 ) -> Iterator[Problem]:
-    for variant in suite.variants:
+    for number, variant in enumerate(suite.variants):
         if variant.outputs is not None:
             yield from _row_problems(RowCheck(suite.resolve(variant.outputs), "outputs", case_ids))
+        if variant.not_imported is not None:
+            yield Problem(
+                severity="warning",
+                message=f"the variant {variant.id!r} cannot be called: {variant.not_imported}",
+                path=str(document.path),
+                line=document.line_of("variants", number),
+                remedy="give it `model`, `outputs`, `command`, `python` or `http` in the place of "
+                "`not_imported`",
+            )
     try:
         expand_variants(suite)
     except SettingsError as error:

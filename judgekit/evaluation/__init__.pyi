@@ -208,6 +208,7 @@ from .runner import (
 from .schedule import (
     MEMORY_KEY as MEMORY_KEY,
     PARTS_KEY as PARTS_KEY,
+    UNASKED_CASES_KEY as UNASKED_CASES_KEY,
     VERSIONS_KEY as VERSIONS_KEY,
     variant_version_in as variant_version_in,
 )

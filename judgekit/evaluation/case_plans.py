@@ -418,15 +418,19 @@ class CriterionChecks:
             raise SettingsError(
                 f"criterion {criterion.name!r} names no judge, and every judge has a name: such a "
                 "judge grades only the criteria that name it",
-                hint="remove the `name` of a judge, or add `judge: NAME` to the criterion",
+                hint="name a further judge for it (--judge MODEL, or one without a `name` in the "
+                "suite), or add `judge: NAME` to the criterion",
             )
 
 
 class CaseChecks:
     """Looks at the cases one after the other as they are counted; what is equal is read once."""
 
-    def __init__(self, plans: CasePlans, *, judges: SuiteJudges, source: str) -> None:
+    def __init__(
+        self, plans: CasePlans, *, judges: SuiteJudges, source: str, is_whole: bool = True
+    ) -> None:
         self._plans = plans
+        self._is_whole = is_whole  # whether these are all cases, so that an unused judge is a fault
         self._suite_judges, self._judges = judges, judges.panel.judges
         self._criteria = CriterionChecks(judges.panel.named, n_judges=len(self._judges))
         asked = [judge.connection for judge in judges.judges]
@@ -472,12 +476,13 @@ class CaseChecks:
             what = "a fault" if self._n_faults == 1 else f"{self._n_faults} faults"
             listed = "".join(f"\n  {line}" for line in lines)
             raise DatasetError(f"{what} in how the cases are evaluated:{listed}", path=self._source)
-        if self._judges and not self._n_judged and self._judges != ("heuristic",):
+        is_unused = self._is_whole and self._judges and not self._n_judged
+        if is_unused and self._judges != ("heuristic",):
             raise SettingsError(
                 "a judge needs a `rubric`, and neither the suite nor any of its cases has one",
                 hint=f"{rubric_hint()}; or leave out the judge",
             )
-        if self._n_judged:
+        if self._n_judged and self._is_whole:
             self._criteria.check_names()
         self._plans.unmet_needs = self._criteria.unmet_needs
         self._plans.by_default = dict(self._by_default)

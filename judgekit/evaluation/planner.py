@@ -278,14 +278,14 @@ class _SuitePlanner:
         opened, panel = self._opened, self._panel
         scale = self._tally.n_chosen / n_counted
         answers = tuple(self._answers_plan(name, learned, scale) for name in self._answers)
-        models = self._models(answers, scale)
+        models, found = self._models(answers, scale), self._answers.values()
         repeats = opened.suite.settings.repeats
         return SuitePlan(
             suite=opened.suite.name,
             cases=self._tally,
             n_counted=n_counted,
             repeats=repeats,
-            n_answers=self._tally.n_chosen * len(answers) * repeats,
+            n_answers=round((sum(one.n_answers for one in found) + self._n_done) * scale),
             n_done=round(self._n_done * scale),
             n_retries=round(self._n_retries * scale),
             answers=answers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import shlex
 from collections import deque
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -31,6 +32,7 @@ from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.schedule import (
     MEMORY_KEY,
     PARTS_KEY,
+    UNASKED_CASES_KEY,
     VERSIONS_KEY,
     ProgressLedger,
     Schedule,
@@ -49,7 +51,7 @@ from judgekit.judge import gather_in_order
 from judgekit.records import FATAL_FAILURE_KINDS, OUTPUTS_TAG, RunInfo, Variant, config_part
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
-from judgekit.targets import is_code
+from judgekit.targets import code_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -158,10 +160,12 @@ def _run_config(opened: OpenSuite, parts: dict[str, str]) -> JsonObject:
         config[CALIBRATION_KEY] = calibration_of_suite(opened).to_json()
     if plans.by_default:
         config[DEFAULT_RUBRICS_KEY] = [*default_rubric_records(plans.by_default)]
-    if plans.n_unasked:
-        config[UNASKED_RUBRICS_KEY] = plans.n_unasked
-    if opened.execution.review:
-        config[REVIEW_KEY] = opened.execution.review
+    counts: JsonObject = {
+        UNASKED_RUBRICS_KEY: plans.n_unasked,
+        UNASKED_CASES_KEY: {**opened.unasked},
+        REVIEW_KEY: opened.execution.review,
+    }
+    config |= {name: count for name, count in counts.items() if count}
     # How similarity is measured may depend on what is installed.
     if plans.measures_similarity:
         config[SIMILARITY_KEY] = plans.similarity_measure
@@ -193,7 +197,6 @@ async def run_suite(
     for words in opened.plans.unmet_needs:
         session.note(words)
     allowed = opened.execution.allow_scripts
-    _refuse_code(opened)
     async with suite_hooks(opened.suite, allowed=allowed, note=session.note):
         if resumed:
             store.end(run.id, status="running", at=session.now())
@@ -406,11 +409,21 @@ def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: 
     return "incomplete" if session.n_open or is_cut_short else run_status(store, run)
 
 
-def _refuse_code(opened: OpenSuite) -> None:
-    """Refuse variants that run functions where scripts are not allowed."""
-    is_run = opened.recorded is None and not opened.execution.allow_scripts
-    for variant in opened.variants if is_run else ():
-        for code in filter(is_code, (variant.prompt, variant.model)):
+def _check_callable(opened: OpenSuite) -> None:
+    """Refuse variants that nothing calls, or that run functions where scripts are not allowed."""
+    variants = () if opened.recorded is not None else opened.variants
+    if lost := [one for one in variants if one.kind == "not_imported"]:
+        listed = [f"\n  {one.id}: {one.not_imported}" for one in lost]
+        rest = [f"--variant {shlex.quote(one.id)}" for one in variants if one not in lost]
+        raise SettingsError(
+            f"{len(lost)} of {len(variants)} variants cannot be called:{''.join(listed)}",
+            hint="grade outputs that were recorded elsewhere: --outputs FILE; or ask another "
+            "program: --target-command 'PROGRAM'; or write a suite with judgekit convert and give "
+            "the variant a `model` or `outputs` there"
+            + (f"; or run the others: {' '.join(rest)}" if rest else ""),
+        )
+    for variant in () if opened.execution.allow_scripts else variants:
+        for code in code_of(variant):
             raise SettingsError(
                 f"the variant {variant.id!r} runs {code}, and scripts are not allowed",
                 hint="read it, then allow scripts with --allow-scripts (allow_scripts=True), or "
@@ -444,6 +457,7 @@ def prepare_run(
 ) -> RunInfo:
     """The run that is to be run: a new one, or the one that was begun, if it still is the same."""
     # What it has cost so far is counted against the money that may be spent.
+    _check_callable(opened)
     fresh = new_run(opened, now=now, notes=notes, triggered_by=triggered_by)
     if begun is None:
         return fresh

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -128,7 +128,7 @@ class Schedule:
                 yield chain
 
     def _items(self, place: int, case: Case) -> Iterator[WorkItem]:
-        for variant in self.variants:
+        for variant in filter(case.is_answered_by, self.variants):
             for repeat in range(self.repeats):
                 key = ItemKey(case.id, variant, repeat)
                 is_over = self.done.is_done(variant, repeat, place) and (
@@ -158,6 +158,8 @@ def check_case_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> 
 PARTS_KEY = "parts"
 # The key under which each variant's version is, as it was when the run was begun.
 VERSIONS_KEY = "versions"
+# The key under which the number of cases is that are for other variants, by variant.
+UNASKED_CASES_KEY = "n_cases_unasked"
 # The key under which the objects of the quality memory are that the cases are from.
 MEMORY_KEY = "quality_memory"
 # The name of each part in messages, in the order of the message.
@@ -189,8 +191,10 @@ def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
         for name, target in opened.targets.items()
         if isinstance(target, RecordedTarget)
     }
+    unasked = Counter[str]()
     for case in opened.cases:
         n_cases += 1
+        unasked.update(one.id for one in opened.variants if not case.is_answered_by(one.id))
         for ids in unmatched.values():
             ids.pop(case.id, None)
         opened.check_case(case)
@@ -200,14 +204,15 @@ def read_chosen_cases(opened: OpenSuite) -> tuple[int, str]:
         checks.take(as_run)
         digest.update(record_text(as_run).encode() + b"\n")
     # An empty run would pass every gate.
-    if n_cases == 0:
+    if unasked.total() == n_cases * max(len(opened.variants), 1):
         tally = opened.cases.tally()
         raise SettingsError(
             f"no case of {opened.cases.name!r} is left to run "
             f"({tally.n_filtered} filtered, {tally.n_draft} draft, "
             f"{tally.n_deprecated} deprecated)",
-            hint="look at the filters, and at `status` and `tags` of the cases",
+            hint="look at the filters, and at `status`, `tags` and `variants` of the cases",
         )
+    opened.unasked = dict(unasked)
     checks.close()
     opened.check_recorded(n_most)
     if opened.suite.suites:

@@ -139,7 +139,8 @@ class OpenSuite:
         prompts: The fingerprint of each prompt under test, by variant.
         recorded: The outputs, where they were read before the suite was opened.
         unmatched: Ids in recorded outputs that no case of the dataset has, by variant; known once
-            the cases were read.
+            the cases were read, as is `unasked`.
+        unasked: How many cases name other variants, by variant, where some do.
     """
 
     suite: Suite
@@ -157,6 +158,7 @@ class OpenSuite:
     prompts: dict[str, str]
     recorded: RecordedAnswers | None = None
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unasked: dict[str, int] = field(default_factory=dict)
 
     def has_answer(self, key: ItemKey) -> bool:
         whole, one = self.recorded, (key.case_id, key.repeat)
@@ -172,7 +174,8 @@ class OpenSuite:
         """How many answers a run has; tries of what failed are not counted."""
         if self.recorded is not None and self.recorded.has_gaps:
             return sum(map(len, self.recorded.outputs.values()))
-        return n_cases * len(self.variants) * self.suite.settings.repeats
+        n_asked = n_cases * len(self.variants) - sum(self.unasked.values())
+        return n_asked * self.suite.settings.repeats
 
     async def answer(self, case: Case, key: ItemKey) -> Output:
         """The output of an answer, after the transforms of its variant and its case."""
@@ -213,7 +216,8 @@ class OpenSuite:
 
     def case_checks(self) -> CaseChecks:
         source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
-        return CaseChecks(self.plans, judges=self.judges, source=str(source))
+        is_whole = not self.choice.as_json().keys() - {"variants"}
+        return CaseChecks(self.plans, judges=self.judges, source=str(source), is_whole=is_whole)
 
     def is_free(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in this run: it was recorded, or its reply was cached."""
@@ -395,6 +399,8 @@ class _Means:
     def target(self, variant: VariantSettings, recorded: RecordedAnswers | None) -> Target:
         if recorded is not None:
             return GivenTarget(variant.id, recorded.outputs[variant.id])
+        if variant.kind == "not_imported":  # which a plan counts, and a run refuses
+            return GivenTarget(variant.id, {})
         opened = open_target(
             variant,
             self.suite,
@@ -518,7 +524,7 @@ def version_mark(
         fingerprint=fingerprint([{**settings, "prompt": None}, own]),
         prompt_fingerprint=own,
         prompt=prompt,
-        model=str(variant.model),
+        model=None if variant.model is None else str(variant.model),
     )
 
 

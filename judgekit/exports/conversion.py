@@ -10,7 +10,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from judgekit.assertions import PROFILES
+from judgekit.assertions import CODE_PREFIX, PROFILES, CodeCall
 from judgekit.atomic_write import check_output_path, make_folder
 from judgekit.datasets import open_cases, suite_from_path
 from judgekit.errors import InputError, SettingsError, StoreError
@@ -285,18 +285,35 @@ def _suite_fields(path: Path) -> JsonObject:
 
 def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:
     """The content of a file for which a suite has no place."""
-    if source.skill_tests is None:
-        return ()
-    lost = []
-    suite = suite_from_path(source.path)
-    named = [case.evaluation.script for case in source.cases if case.evaluation is not None]
-    scripts = sorted({script for script in named if script is not None})
-    scripts += [c[-1] for c in (suite.settings.setup, suite.settings.teardown) if c is not None]
+    scripts: list[str] = []
+    own = source.path.parent
+    if source.suite_fields is not None:
+        every = [source.suite_fields, *(case.to_json() for case in source.cases)]
+        scripts = sorted({*_code_files([*every])})
+    elif source.skill_tests is not None:
+        suite = suite_from_path(source.path)
+        own = suite.folder
+        named = [case.evaluation.script for case in source.cases if case.evaluation is not None]
+        scripts = sorted({script for script in named if script is not None})
+        scripts += [c[-1] for c in (suite.settings.setup, suite.settings.teardown) if c is not None]
     # Scripts run in the suite's folder, so moving the suite would lose them.
-    if scripts and folder.resolve() != suite.folder.resolve():
-        what = f"the place of {', '.join(scripts)}"
-        lost.append(f"{what}: they are looked for in the suite's own folder")
-    return tuple(lost)
+    if not scripts or folder.resolve() == own.resolve():
+        return ()
+    what = f"the place of {', '.join(scripts)}"
+    return (f"{what}: they are looked for in the suite's own folder",)
+
+
+def _code_files(value: JsonValue) -> Iterator[str]:
+    """The files and programs that a suite of another tool calls, wherever it names them."""
+    if isinstance(value, dict):
+        if "language" in value and isinstance(file := value.get("file"), str):
+            yield file
+        yield from _code_files([*value.values()])
+    elif isinstance(value, list):
+        for item in value:
+            yield from _code_files(item)
+    elif isinstance(value, str) and value.startswith(CODE_PREFIX):
+        yield CodeCall.named(value).title
 
 
 # The formats by their names; `suite` is written by `write_own_suite`.

@@ -123,6 +123,7 @@ _TABLES = (".csv", ".parquet")
 _FIELDS = (
     "id", "name", "description", "input", "reference", "context", "tags", "stratum", "status",
     "agent", "skill", "prompt_version", "assertions", "rubric", "evaluation", "metadata",
+    "transform", "variants",
 )  # fmt: skip
 
 

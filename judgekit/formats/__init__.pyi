@@ -144,6 +144,7 @@ from .text import (
     folder_exists as folder_exists,
     is_archive as is_archive,
     iter_lines as iter_lines,
+    javascript_text as javascript_text,
     open_file as open_file,
     parse_strict_json as parse_strict_json,
     read_text as read_text,

@@ -372,7 +372,7 @@ def read_case(
     if is_table:
         found, cell_faults = read_cells(
             found,
-            json_names=("assertions", "evaluation", "metadata"),
+            json_names=("assertions", "evaluation", "metadata", "transform", "variants"),
             list_names=("tags",),
             mixed_names=("rubric",),
             typed_names=VALUE_COLUMNS,

@@ -8,6 +8,7 @@ import math
 import os
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import Field, JsonValue
@@ -18,11 +19,12 @@ from judgekit.formats.attachments import AttachmentError, AttachmentReader, Fold
 from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
-from judgekit.formats.promptfoo_assertions import AssertionReader, plain_text, row_as_test
-from judgekit.formats.promptfoo_files import FILE, MAX_CASES, ConfigFiles, code_call
+from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
+from judgekit.formats.promptfoo_files import FILE, MAX_CASES, ConfigFiles, code_call, code_path
 from judgekit.formats.promptfoo_syntax import as_steps
 from judgekit.formats.promptfoo_variants import PromptfooRun, VariantReader
 from judgekit.formats.promptfoo_vocabulary import (
+    CHOOSING_FIELDS,
     CODE_SETTINGS,
     NO_CODE,
     READ_FIELDS,
@@ -32,9 +34,10 @@ from judgekit.formats.promptfoo_vocabulary import (
     UNREAD_FIELDS,
     WRITE_IT,
     is_threshold,
-    require_mean_score,
+    weigh_assertions,
 )
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
+from judgekit.formats.text import javascript_text
 from judgekit.records import Count, Finite, JsonObject, images_in, part_with_bytes
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
 
 # Settings of a test for which a case has no field; they go into its metadata.
-_METADATA_FIELDS = ("options", "providers", "provider", "prompts", "threshold")
+_METADATA_FIELDS = ("options", "provider", "threshold")
 
 # A variable that names another; promptfoo fills them in five times.
 _OTHER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -79,9 +82,18 @@ class _Config:
         self._files = ConfigFiles(folder)
         self._contents = AttachmentReader(FolderAttachments(folder))
         self._images: dict[str, JsonObject] = {}  # by the texts of their variables
+        # The tests by the ids of their cases; what they choose by stands in the configuration.
+        self._tests: dict[str, tuple[JsonObject, KeyPath]] = {}
+        self._test_fields = (
+            READ_TEST_FIELDS if self._is_list else READ_TEST_FIELDS | CHOOSING_FIELDS
+        )
         templates = self._fields.get("assertionTemplates")
+        self._variants = VariantReader(self.reading, self._files)
         self._assertions = AssertionReader(
-            self.reading, self._contents, templates if isinstance(templates, dict) else {}
+            self.reading,
+            self._contents,
+            templates if isinstance(templates, dict) else {},
+            self._variants.judge_name,
         )
 
     def read(self) -> ForeignFile:
@@ -123,26 +135,36 @@ class _Config:
         sets = [one for one in every if isinstance(one, dict)]
         certain = frozenset.intersection(*map(frozenset, sets)) if sets else frozenset[str]()
         markers = {image.marker for case in cases for image in case.images}
-        images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
-        names = frozenset[str]().union(*sets)
-        reader = VariantReader(self.reading, self._files, certain, names, images)
-        return reader.read({**self._fields, "defaultTest": default})
+        reader = self._variants
+        reader.certain, reader.all_names = certain, frozenset[str]().union(*sets)
+        # What JavaScript prints in another way; of objects it would print nothing of use.
+        reader.values = {n for one in sets for n, v in one.items() if not isinstance(v, str | dict)}
+        reader.images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
+        run = reader.read(self._fields, _options(default).get("provider"))
+        for place, case in enumerate(cases):
+            if (chosen := reader.chosen(*self._tests[case.id])) is not None:
+                cases[place] = case.model_copy(update={"variants": chosen})
+        return run
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
         """The tests written here, and those in files that are named here."""
         if tests is None:
             return
-        if not isinstance(tests, list | str):
+        is_one = isinstance(tests, str) or (isinstance(tests, dict) and "path" in tests)
+        items = [tests] if is_one else tests
+        if not isinstance(items, list):
             message = f"`tests` is a list or a file, not {json_kind(tests)}"
             self.reading.add(at, message)
             return
-        for index, item in enumerate([tests] if isinstance(tests, str) else tests):
-            place = at if isinstance(tests, str) else (*at, index)
-            if isinstance(item, dict):
-                yield place, item
-            elif isinstance(item, str):
-                read = self._in_file(item, place, self.reading.leave_out)
+        for index, item in enumerate(items):
+            place = at if is_one else (*at, index)
+            # `{path: …, config: …}` is a file of code with its settings.
+            name = item.get("path") if isinstance(item, dict) else item
+            if isinstance(name, str):
+                read = self._in_file(name, place, self.reading.leave_out)
                 yield from ((place, test) for test in read)
+            elif isinstance(item, dict):
+                yield place, item
             else:
                 self.reading.add(place, f"a test is a mapping or a file, not {json_kind(item)}")
 
@@ -156,7 +178,7 @@ class _Config:
             if suffix_of(path) in DOCUMENT_SUFFIXES:
                 value = read_document(path).value
                 items = value if isinstance(value, list) else [value]
-                tests = [item for item in items if isinstance(item, dict)]
+                tests = [self._located(item, path) for item in items if isinstance(item, dict)]
                 if len(tests) < len(items):
                     n = len(items) - len(tests)
                     report(at, f"{path.name}: {n} of {len(items)} tests are no mappings")
@@ -166,6 +188,16 @@ class _Config:
         except DatasetError as error:
             report(at, f"the tests cannot be read: {error.message}", error.hint)
             return []
+
+    def _located(self, test: JsonObject, path: Path) -> JsonObject:
+        """A test of a file, whose files of variables are named from the folder of that file."""
+        names = test.get("vars")
+        names = [names] if isinstance(names, str) else names
+        if not isinstance(names, list):
+            return test
+        folder = os.path.relpath(path.parent, self._files.folder.resolve())
+        own = [os.path.normpath(f"{folder}/{str(name).removeprefix(FILE)}") for name in names]
+        return {**test, "vars": [*own]}
 
     def _scenarios(self) -> Iterator[_Test]:
         scenarios = self._fields.get("scenarios")
@@ -186,36 +218,35 @@ class _Config:
         levels: _Levels = ((own, at), (default, ("defaultTest",)))
         lost = self._lost(levels)
         transform = self._transform(levels, lost)
-        options = own.get("options")
-        if not (isinstance(options, dict) and options.get("disableDefaultAsserts") is True):
+        variables = self._variables(whole.get("vars"), (*at, "vars"), lost)
+        options = _options(own)
+        if options.get("disableDefaultAsserts") is not True:
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
-        variables = self._variables(whole.get("vars"), (*at, "vars"))
         # Each combination of the values of such variables makes a case; as in promptfoo the first
         # value decides whether a list holds the values or is one.
         lists = {n: v for n, v in variables.items() if isinstance(v, list) and _is_text(v[:1])}
-        if isinstance(options, dict) and options.get("disableVarExpansion") is True:
+        if options.get("disableVarExpansion") is True:
             lists = {}
         # Counted before they are made: a few lists of variables multiply to millions of cases.
         n_cases = math.prod(map(len, lists.values()))
         if n_cases + len(self.reading.cases) > MAX_CASES:
             self.reading.add(at, f"the variables make more than {MAX_CASES} cases")
             return False
+        judge = self._variants.judge_name(options.get("provider"), (*at, "options", "provider"))
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
             name = number if n_cases == 1 else f"{number}.{place}"
             each = _resolved({**variables, **dict(zip(lists, values, strict=True))})
-            self._add(name, {**whole, "transform": transform}, each, asserted, lost, at)
+            self._add(
+                name, {**whole, "transform": transform, "judge": judge}, each, asserted, lost, at
+            )
         return True
 
     def _lost(self, tests: _Levels) -> list[_Lost]:
         """List the settings of a test that are not read; the specs of those that run code."""
         lost: dict[str, _Lost] = {}
         for fields, at in tests:
-            options = fields.get("options")
-            settings = [(*at, n) for n, v in fields.items() if v and n not in READ_TEST_FIELDS]
-            if isinstance(options, dict):
-                # The grader of all tests is the suite's judge.
-                own = {"provider"} if at == ("defaultTest",) else frozenset[str]()
-                settings += [(*at, "options", n) for n in options if n not in READ_OPTIONS | own]
+            settings = [(*at, n) for n, v in fields.items() if v and n not in self._test_fields]
+            settings += [(*at, "options", n) for n in _options(fields) if n not in READ_OPTIONS]
             for place in settings:
                 name = str(place[-1])
                 if name not in CODE_SETTINGS:
@@ -228,10 +259,8 @@ class _Config:
     def _transform(self, tests: _Levels, lost: list[_Lost]) -> list[JsonValue]:
         """The steps of a test's transform, or else of the default one; its mark if it is code."""
         for fields, at in tests:
-            options = fields.get("options")
-            for name in TRANSFORMS if isinstance(options, dict) else ():
-                code = options.get(name) if isinstance(options, dict) else None
-                if not code:
+            for name in TRANSFORMS:
+                if not (code := _options(fields).get(name)):
                     continue
                 place: KeyPath = (*at, "options", name)
                 if isinstance(code, str) and (steps := as_steps(code)) is not None:
@@ -253,7 +282,7 @@ class _Config:
             return []
         return [((*at, "assert", index), item) for index, item in enumerate(listed)]
 
-    def _variables(self, listed: JsonValue, at: KeyPath) -> JsonObject:
+    def _variables(self, listed: JsonValue, at: KeyPath, lost: list[_Lost]) -> JsonObject:
         """The variables of a test; those that stand in files, or are made of others, are read."""
         if isinstance(listed, str) or (listed and _is_text(listed)):
             names = [listed] if isinstance(listed, str) else listed
@@ -268,7 +297,16 @@ class _Config:
             message = f"`vars` must be a mapping or a file here, not {json_kind(listed)}"
             self.reading.add(at, message, "write the variables out")
             return {}
-        return {name: self._variable(value, (*at, name)) for name, value in listed.items()}
+        variables: JsonObject = {}
+        for name, value in listed.items():
+            if isinstance(value, str) and value.startswith(FILE) and code_path(value):
+                place: KeyPath = (*at, name)
+                remedy = "write the value of the variable out"
+                mark = self.reading.not_imported(f"vars.{name}", place, NO_CODE, remedy)
+                lost.append((place, mark))
+            else:
+                variables[name] = self._variable(value, (*at, name))
+        return variables
 
     def _variable(self, value: JsonValue, at: KeyPath) -> JsonValue:
         if isinstance(value, list) and _is_text(value[:1]):
@@ -318,7 +356,7 @@ class _Config:
             return variables
         more["variables"] = variables | {n: images_in([i])[0].marker for n, i in images.items()}
         parts: list[JsonValue] = [
-            images.get(name, {"type": "text", "text": f"{name}: {plain_text(value)}"})
+            images.get(name, {"type": "text", "text": f"{name}: {javascript_text(value)}"})
             for name, value in variables.items()
         ]
         return [{"role": "user", "content": parts}]
@@ -335,11 +373,9 @@ class _Config:
         threshold = whole.get("threshold")
         if threshold is not None and not is_threshold(threshold, at, self.reading, case_id=name):
             return
-        checks = self._assertions.read(asserted, variables, is_scored=threshold is not None)
-        if threshold is not None:
-            require_mean_score(checks, threshold, at, self.reading)
-        elif len({spec.get("weight") == 0 for spec in checks.assertions}) > 1:
-            checks.group({}, (*at, "assert"))  # in which a weight of 0 decides nothing
+        reader = replace(self._assertions, own_judge=whole["judge"])
+        checks = reader.read(asserted, variables, is_scored=threshold is not None)
+        weigh_assertions(checks, threshold, at, self.reading)
         for place, marker in lost:
             checks.add(marker, place)
         if not checks.assertions and not checks.criteria:
@@ -372,6 +408,12 @@ class _Config:
         }
         if self.reading.add_case(fields, at) is not None:
             self.reading.spec_places[name] = checks.places
+            self._tests[name] = whole, at
+
+
+def _options(test: JsonObject) -> JsonObject:
+    options = test.get("options")
+    return options if isinstance(options, dict) else {}
 
 
 def _is_text(value: JsonValue) -> bool:
@@ -387,7 +429,7 @@ def _resolved(variables: JsonObject) -> JsonObject:
             found = _OTHER.search(value) if isinstance(value, str) else None
             other = None if found is None else resolved.get(found[1])
             if found is not None and isinstance(other, str | int | float):
-                resolved[name] = str(value).replace(found[0], plain_text(other), 1)
+                resolved[name] = str(value).replace(found[0], javascript_text(other), 1)
     return resolved
 
 

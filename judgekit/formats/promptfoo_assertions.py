@@ -15,13 +15,14 @@ from judgekit.formats.documents import parse_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, ForeignFile, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_files import code_call
-from judgekit.formats.promptfoo_syntax import as_steps, python_pattern
+from judgekit.formats.promptfoo_syntax import UntranslatedError, as_steps, python_pattern
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
     KNOWN_ASSERTIONS,
     MODEL_FREE_ASSERTIONS,
     MODEL_GRADED_ASSERTIONS,
     NO_CODE,
+    NO_COUNTERPART,
     PROMPTFOO_SIMILAR,
     PROMPTFOO_SIMILARITY,
     TRAJECTORY_ASSERTIONS,
@@ -32,10 +33,12 @@ from judgekit.formats.promptfoo_vocabulary import (
     is_threshold,
     replacement_hint,
     trajectory_spec,
+    unused_name,
 )
+from judgekit.formats.text import javascript_text
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Callable, Mapping
 
     from pydantic import JsonValue
 
@@ -46,6 +49,7 @@ _SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric", "transf
 _METEOR = frozenset({"alpha", "beta", "gamma"})
 _NOT = "not-"
 _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is-valid-"))
+_NEVER_EMPTY = frozenset({"contains", "icontains", "starts-with", "regex"})
 _SQL = frozenset({"is-sql", "contains-sql"})
 _ONE_REFERENCE = "rouge-n"
 # The metric that is called `bleu` here cuts words and smooths in another way.
@@ -94,6 +98,8 @@ class AssertionReader:
     _reading: ForeignFile
     _files: AttachmentReader
     _templates: JsonObject
+    _judge_name: Callable[[JsonValue, KeyPath], str | None]  # of a grader
+    own_judge: JsonValue = None  # the name of the judge that the test has
 
     def read(
         self, items: list[tuple[KeyPath, JsonValue]], variables: JsonObject, *, is_scored: bool
@@ -110,7 +116,12 @@ class AssertionReader:
             elif (marker := self._omission(assertion)) is not None:
                 checks.add(marker, at)
             else:
-                value = self._value(fields.get("value"), (*at, "value"), variables)
+                try:
+                    value = self._value(fields.get("value"), (*at, "value"), variables)
+                except UntranslatedError as error:
+                    remedy = "write the value out; only {{name}} is filled in"
+                    self._mark(assertion, assertion.value_at, str(error), remedy, checks)
+                    continue
                 n_before, n_similar = len(checks.assertions), len(checks.similarities)
                 self._take(replace(assertion, value=value), checks, is_scored=is_scored)
                 steps = as_steps(str(fields.get("transform") or "output"))
@@ -215,24 +226,9 @@ class AssertionReader:
                     self._reading.add(place, str(error), error.remedy)
                 if not isinstance(content, str):
                     self._reading.add(place, f"the file {text!r} is no text")
-            return self._filled(content if isinstance(content, str) else text, place, variables)
+            return _filled(content if isinstance(content, str) else text, variables)
 
         return map_texts(value, at, read)
-
-    def _filled(self, text: str, at: KeyPath, variables: JsonObject) -> str:
-        def fill(match: re.Match[str]) -> str:
-            found: JsonValue = variables
-            for part in match.group(1).split("."):
-                found = found.get(part) if isinstance(found, dict) else None
-            # A placeholder without a value stays, so that the warning below shows it.
-            return match.group() if found is None or isinstance(found, dict | list) else str(found)
-
-        filled = _VARIABLE.sub(fill, text)
-        # Nunjucks expressions can loop and call filters; evaluating them would be running code.
-        if "{{" in filled or "{%" in filled:
-            message = "holds a template expression, which is not evaluated"
-            self._reading.warn(at, message, "write the value out; only {{name}} is filled in")
-        return filled
 
     def _check(self, item: _Assertion, checks: PromptfooChecks) -> None:
         plain, value = item.plain, converted_value(item.plain, item.value)
@@ -240,6 +236,10 @@ class AssertionReader:
             reason = "it needs a `value`, the schemas of the tools"
             remedy = "copy the `tools` of the provider's configuration"
             self._mark(item, item.at, reason, remedy, checks)
+            return
+        if plain in _NEVER_EMPTY and not value and value is not None:
+            reason = "its `value` is empty, so that every output would meet it"
+            self._mark(item, item.value_at, reason, "write the `value`", checks)
             return
         negation = _NOT if item.name.startswith(_NOT) else ""
         spec: JsonObject = {"type": negation + _OWN_TYPES.get(plain, plain)}
@@ -283,12 +283,12 @@ class AssertionReader:
             self._reading.add((*at, "databaseType"), message, remedy)
 
     def _describe(self, spec: JsonObject, item: _Assertion) -> None:
-        """Add weight and metric to a spec, and warn about settings that are not used."""
+        """Add weight and metric to a spec, and list settings that are not imported."""
         if item.fields.get("weight") is not None:
             spec["weight"] = item.fields["weight"]
         if isinstance(item.fields.get("metric"), str):
             spec["description"] = item.fields["metric"]
-        self._warn_of_settings(item)
+        self._leave_out_settings(item)
 
     def _compare(self, item: _Assertion, checks: PromptfooChecks) -> None:
         """Several texts are alternatives: the output must be like one of them."""
@@ -345,7 +345,10 @@ class AssertionReader:
             criterion["pass_value"] = 1.0 if threshold is None else threshold
         if item.fields.get("weight") is not None:
             criterion["weight"] = item.fields["weight"]
-        self._warn_of_settings(item)
+        own = self._judge_name(item.fields.get("provider"), (*item.at, "provider"))
+        if (judge := own or self.own_judge) is not None:
+            criterion["judge"] = judge
+        self._leave_out_settings(item, frozenset({"provider"}))
         checks.criteria.append(criterion)
 
     def _take_set(
@@ -372,16 +375,34 @@ class AssertionReader:
             checks.add(spec, item.at)
         checks.reference = checks.reference or inner.reference
 
-    def _warn_of_settings(self, item: _Assertion) -> None:
-        known = _SETTINGS | (_METEOR if item.plain == "meteor" else frozenset())
+    def _leave_out_settings(self, item: _Assertion, more: frozenset[str] = frozenset()) -> None:
+        known = _SETTINGS | more | (_METEOR if item.plain == "meteor" else frozenset())
         others = [name for name in item.fields if name not in known]
         for name in others[:_LISTED]:
-            message = f"`{name}` of the assertion is not used here"
-            remedy = "judges are set in the suite" if name == "provider" else None
-            self._reading.warn((*item.at, name), message, remedy)
+            message = f"`{name[:60]}` of the assertion is not imported: {NO_COUNTERPART}"
+            self._reading.leave_out((*item.at, name), message)
         if len(others) > _LISTED:
-            message = f"and {len(others) - _LISTED:,} more are not used here"
-            self._reading.warn((*item.at, others[_LISTED]), message)
+            message = f"and {len(others) - _LISTED:,} more are not imported"
+            self._reading.leave_out((*item.at, others[_LISTED]), message)
+
+
+def _filled(text: str, variables: JsonObject) -> str:
+    """A text with the values of variables in the place of their names."""
+    # Nunjucks expressions can loop and call filters; evaluating them would be running code.
+    if any(sign in _VARIABLE.sub("", text) for sign in ("{{", "{%")):
+        raise UntranslatedError("its value holds a template expression")
+
+    def fill(match: re.Match[str]) -> str:
+        found: JsonValue = variables
+        for part in match[1].split("."):
+            found = found.get(part) if isinstance(found, dict) else None
+        if found is None or isinstance(found, dict):
+            raise UntranslatedError(
+                f"its value shows `{match[1][:60]}`, for which there is no text"
+            )
+        return javascript_text(found)
+
+    return _VARIABLE.sub(fill, text)
 
 
 def _transform(spec: JsonObject, steps: list[JsonValue]) -> None:
@@ -392,15 +413,6 @@ def _transform(spec: JsonObject, steps: list[JsonValue]) -> None:
             _transform(member, steps)
     if not isinstance(members, list):
         spec["transform"] = steps
-
-
-def unused_name(name: str, names: Container[JsonValue]) -> str:
-    """The name, with a number where it is in use already."""
-    number, unused = 1, name
-    while unused in names:
-        number += 1
-        unused = f"{name}-{number}"
-    return unused
 
 
 _LIST_VALUED = frozenset({
@@ -454,12 +466,6 @@ def _texts(value: JsonValue) -> JsonValue:
         return value
     cells = [cell for row in csv.reader([text], skipinitialspace=True) for cell in row]
     return [cell.strip() for cell in cells if cell.strip()]
-
-
-def plain_text(value: JsonValue) -> str:
-    """A value as a template prints it."""
-    text = _text(value)
-    return text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
 
 
 def _text(value: JsonValue) -> JsonValue:

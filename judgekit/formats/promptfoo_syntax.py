@@ -50,17 +50,20 @@ class _Names:
     """The names of a template: those it sets itself, and those that it reads from the case."""
 
     certain: Container[str]
+    values: Container[str]  # those that JavaScript may print in another way
     own: set[str]
     read: set[str] = field(default_factory=set)
 
 
-def as_jinja(text: str, certain: Container[str] = ()) -> tuple[str, set[str]]:
+def as_jinja(
+    text: str, certain: Container[str] = (), values: Container[str] = ()
+) -> tuple[str, set[str]]:
     """The template over the variables of a case, and the names of the variables that it reads.
 
     A name that is not `certain` is empty where a case has no such variable, as in Nunjucks.
     """
     made = [match[1] or match[2] for match in _MADE.finditer(text)]
-    names = _Names(certain, {name for one in made for name in re.findall(r"\w+", one)})
+    names = _Names(certain, values, {name for one in made for name in re.findall(r"\w+", one)})
     pieces: list[str] = []
     end = 0
     for match in _PART.finditer(text):
@@ -86,7 +89,15 @@ def _part(part: str, before: str, after: str, names: _Names) -> str:
         closing, inner = f"-{closing}", inner[:-1]
     elif is_tag and after == "\n":
         closing = f"+{closing}"
-    return opening + (_tag(inner, names) if is_tag else _expression(inner, names)) + closing
+    return opening + (_tag(inner, names) if is_tag else _printed(inner, names)) + closing
+
+
+def _printed(inner: str, names: _Names) -> str:
+    """An expression that is printed, as JavaScript does where it may be no text."""
+    first = re.match(r"\s*(\w+)\s*([.\[]?)", inner)
+    translated = _expression(inner, names)
+    is_text = first is None or not (first[2] or first[1] in names.values or first[1] in names.own)
+    return translated if is_text else f'({translated.strip()})|default("")|javascript_text'
 
 
 def _tag(inner: str, names: _Names) -> str:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import parse_document, read_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, map_texts
-from judgekit.formats.problems import json_kind
+from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_files import FILE, ConfigFiles, code_call, code_path
 from judgekit.formats.promptfoo_syntax import UntranslatedError, as_jinja, as_steps
-from judgekit.formats.promptfoo_vocabulary import NO_CODE, NO_COUNTERPART
+from judgekit.formats.promptfoo_vocabulary import (
+    CHOOSING_FIELDS,
+    NO_CODE,
+    NO_COUNTERPART,
+    litellm_name,
+    unused_name,
+)
 from judgekit.formats.rows import iter_rows, suffix_of
 from judgekit.formats.text import read_text
 from judgekit.records import JsonObject, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator
 
     from pydantic import JsonValue
 
@@ -28,43 +34,16 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
 
 
+_T = TypeVar("_T")
+
+
 class PromptfooRun(Record):
     """What a configuration says of how its cases are run."""
 
     variants: tuple[JsonObject, ...] = ()  # fields of a suite's variants
-    judge: str | None = None  # the model that grades
+    judges: tuple[JsonObject, ...] = ()  # those of its judges
 
 
-# promptfoo's providers with litellm's names of them, which mostly are the same.
-_PROVIDERS = dict.fromkeys([
-    "ai21", "anthropic", "azure", "bedrock", "cerebras", "cometapi", "dashscope",
-    "databricks", "deepinfra", "deepseek", "github", "groq", "helicone", "huggingface",
-    "hyperbolic", "minimax", "mistral", "moonshot", "nebius", "novita", "nscale", "ollama",
-    "openai", "openrouter", "perplexity", "replicate", "sagemaker", "sambanova", "snowflake",
-    "watsonx", "xai",
-]) | {
-    "aimlapi": "aiml", "alibaba": "dashscope", "azureopenai": "azure", "cloudflare-ai":
-    "cloudflare", "cohere": "cohere_chat", "docker": "docker_model_runner", "fireworks":
-    "fireworks_ai", "google": "gemini", "lambdalabs": "lambda_ai", "litellm": "", "llamaapi":
-    "meta_llama", "palm": "gemini", "togetherai": "together_ai", "vertex": "vertex_ai", "vercel":
-    "vercel_ai_gateway", "vllm": "hosted_vllm",
-}  # fmt: skip
-# Between the provider and the model, with what litellm says instead.
-_KINDS = {
-    "ollama:chat": "ollama_chat", "bedrock:converse": "bedrock/converse",
-    "openai:completion": "text-completion-openai",
-}  # fmt: skip
-_CHAT = frozenset({
-    "chat", "completion", "messages", "responses", "text-generation",
-})  # fmt: skip
-# What makes no text, or is an agent of a provider.
-_NO_TEXT = frozenset({
-    "agent", "agents", "assistant", "chatkit", "claude-agent-sdk", "claude-code", "codex-sdk",
-    "embedding", "embeddings", "feature-extraction", "image", "image-gen", "kb", "live",
-    "moderation", "nova-sonic", "realtime", "sentence-similarity", "speech",
-    "text-classification", "token-classification", "transcription", "tts", "video",
-    "workflow",
-})  # fmt: skip
 _PARAMETERS = frozenset({
     "temperature", "top_p", "top_k", "min_p", "max_tokens", "max_completion_tokens", "seed",
     "n", "stop", "presence_penalty", "frequency_penalty", "repetition_penalty", "logit_bias",
@@ -76,6 +55,7 @@ _RENAMED = {
     "max_output_tokens": "max_tokens", "num_predict": "max_tokens", "topP": "top_p",
     "topK": "top_k", "stopSequences": "stop", "stop_sequences": "stop", "toolChoice": "tool_choice",
 }  # fmt: skip
+_JUDGE_SETTINGS = frozenset({"temperature", "seed", "max_tokens"})
 # Objects in which some providers have their parameters.
 _NESTED = frozenset({"generationConfig", "inferenceConfig", "passthrough"})
 _BASES = frozenset({"apiBaseUrl", "api_base", "baseURL", "base_url", "apiHost"})
@@ -91,6 +71,12 @@ _KEY_REMEDY = "keys come from the environment; see judgekit doctor"
 
 _IS_HTTP = re.compile(r"https?(?:://|$)")
 _RESPONSE = re.compile(r"^\s*(?:\([^()]*\)\s*=>)?\s*(json|text)\b")
+_READ_REPLY = """\
+const text = output; let json = null;
+try { json = JSON.parse(output); } catch {}
+const made = (%s
+);
+return typeof made === "function" ? made(json, text) : made;"""
 _PROMPT = re.compile(r"\{\{\s*variables\.prompt(?:\|default\(\"\"\))?\s*\}\}")
 _ENV = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
 _SEPARATOR = re.compile(r"^[ \t]*---[ \t]*$", re.MULTILINE)
@@ -103,10 +89,11 @@ _CODE, _USER, _END = "code:", "{% block user %}", "{% endblock %}"
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    text: str  # as a suite has it, in Jinja
+    text: str  # as a suite has it, in Jinja; empty where it cannot be sent
     name: str
-    labels: frozenset[str]  # by what a provider may name it
+    labels: frozenset[str]  # by what a provider or a test may name it
     config: JsonObject
+    lost: str | None  # why it cannot be sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +101,7 @@ class _Provider:
     at: KeyPath
     id: str
     fields: JsonObject
+    lost: str | None = None  # why it is not known
 
     @property
     def config(self) -> JsonObject:
@@ -121,41 +109,86 @@ class _Provider:
         return config if isinstance(config, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VariantReader:
-    """Reads the prompts and providers of a configuration."""
+    """Reads the prompts and providers of a configuration, and the models that grade."""
 
     reading: ForeignFile
     files: ConfigFiles
-    certain: frozenset[str]  # the variables that every case has
-    all_names: frozenset[str]
-    images: frozenset[str]  # the variables that are an image in every case
+    certain: frozenset[str] = frozenset()  # the variables that every case has
+    all_names: frozenset[str] = frozenset()
+    images: frozenset[str] = frozenset()  # the variables that are an image in every case
+    values: Container[str] = ()  # the variables that are no text in some case
+    # Of each variant the names of its provider and of its prompt, by which tests choose.
+    _made: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
+    # The graders that assertions or tests have of their own, by the names of these judges.
+    _judges: dict[str, JsonObject] = field(default_factory=dict)
 
-    def read(self, fields: JsonObject) -> PromptfooRun:
+    def read(self, fields: JsonObject, grader: JsonValue) -> PromptfooRun:
+        """The variants, and the judges: the default grader, and those that were named before."""
         prompts = list(self._prompts(fields.get("prompts")))
         key = "providers" if fields.get("providers") else "targets"
         variants: dict[str, JsonObject] = {}
-        for provider in self._providers(fields.get(key), (key,)):
+        providers = list(self._providers(fields.get(key), (key,)))
+        if not providers and fields.get("prompts"):
+            message = "no provider is named for the prompts"
+            reason = self._lose(("prompts",), message, "name one in `providers`")
+            providers = [_Provider(("prompts",), "no provider", {}, reason)]
+        for provider in providers:
             settings = self._settings(provider)
             wanted = provider.fields.get("prompts")
+            if isinstance(wanted, list):
+                known = [prompt.labels for prompt in prompts]
+                self._check_names(wanted, known, "prompt", (*provider.at, "prompts"))
             own = str(provider.fields.get("label") or provider.id)
-            for prompt in prompts if settings is not None else []:
-                if isinstance(wanted, list) and prompt.labels.isdisjoint(map(str, wanted)):
-                    continue
-                if self.images and _CODE in f"{prompt.text} {(settings or {}).get('model', _CODE)}":
-                    message = f"{own[:60]!r} is not imported: images are sent to models alone"
-                    self.reading.leave_out(provider.at, message, _OWN_PROVIDER)
+            for prompt in prompts:
+                if isinstance(wanted, list) and not _is_named(prompt.labels, wanted):
                     continue
                 name = own if len(prompts) == 1 else f"{own} {prompt.name}"
-                number, unused = 1, name
-                while unused in variants:
-                    number, unused = number + 1, f"{name} {number + 1}"
-                variants[unused] = self._variant(unused, prompt, settings or {}, provider)
-        return PromptfooRun(variants=tuple(variants.values()), judge=self._judge(fields))
+                name = unused_name(name, variants, " ")
+                variants[name] = self._variant(name, prompt, settings, provider)
+                self._made[name] = frozenset({provider.id, own}), prompt.labels
+        judges = [{**judge, "name": name} for name, judge in self._judges.items()]
+        if (found := self._judge(grader, ("defaultTest", "options", "provider"))) is not None:
+            judges.insert(0, found[1])
+        return PromptfooRun(variants=tuple(variants.values()), judges=tuple(judges))
+
+    def chosen(self, test: JsonObject, at: KeyPath) -> tuple[str, ...] | None:
+        """The variants that a test is for, by its `providers` and `prompts`; None for all."""
+        variants = [*self._made]
+        wanted = {key: test[key] for key in sorted(CHOOSING_FIELDS) if test.get(key) is not None}
+        for key, names in wanted.items():
+            named = {name: parts[key == "prompts"] for name, parts in self._made.items()}
+            listed = names if isinstance(names, list) else [names]
+            self._check_names(listed, named.values(), key.removesuffix("s"), (*at, key))
+            variants = [name for name in variants if _is_named(named[name], listed)]
+        return tuple(variants) if wanted else None
+
+    def _check_names(
+        self, names: Iterable[JsonValue], known: Collection[frozenset[str]], what: str, at: KeyPath
+    ) -> None:
+        """Refuse misspelt names, as promptfoo does: what they are to choose would never be run."""
+        for name in names:
+            if not any(_is_named(own, [name]) for own in known):
+                remedy = suggest_name(str(name)[:60], frozenset[str]().union(*known))
+                self.reading.add(at, f"no {what} is called {str(name)[:60]!r}", remedy)
+
+    def _lose(self, at: KeyPath, message: str, remedy: str | None = None) -> str:
+        """List what keeps variants from being called; the reason, with its place."""
+        self.reading.leave_out(at, message, remedy)
+        document = self.reading.document
+        return f"{document.path.name}:{document.line_of(*at)}: {message}"
 
     def _variant(
         self, name: str, prompt: _Prompt, settings: JsonObject, provider: _Provider
     ) -> JsonObject:
+        lost = prompt.lost or settings.get("not_imported")
+        if self.images and _CODE in f"{prompt.text} {settings.get('model', _CODE)}" and not lost:
+            message = f"the provider {provider.id[:60]!r} cannot be called: images are sent to "
+            lost = self._lose(provider.at, f"{message}models alone", _OWN_PROVIDER)
+        if lost is not None:
+            known = {"prompt": prompt.text or None, "model": settings.get("model")}
+            return {"id": name, **{k: v for k, v in known.items() if v}, "not_imported": lost}
         if "http" in settings:
             # The text of the prompt stands where the body shows it.
             text = prompt.text.removeprefix(_USER).removesuffix(_END)
@@ -168,19 +201,33 @@ class VariantReader:
             variant |= {} if base is None else {"api_base": base}
         return variant | ({"parameters": config} if config else {})
 
-    def _judge(self, fields: JsonObject) -> str | None:
-        default = fields.get("defaultTest")
-        options = default.get("options") if isinstance(default, dict) else None
-        named = options.get("provider") if isinstance(options, dict) else None
-        at: KeyPath = ("defaultTest", "options", "provider")
-        if isinstance(named, dict) and "id" not in named and "text" in named:
-            named = named["text"]  # one provider each for texts, embeddings, …
-        provider = next(self._providers(named, at), None)
-        model = None if provider is None else _litellm_name(provider.id)
-        if provider is not None and model is None:
+    def judge_name(self, value: JsonValue, at: KeyPath) -> str | None:
+        """The name of the judge that a grader of an assertion or a test is."""
+        if (found := self._judge(value, at)) is None:
+            return None
+        name, judge = found
+        others = [other for other, known in self._judges.items() if known != judge]
+        self._judges[name := unused_name(name, others, " ")] = judge
+        return name
+
+    def _judge(self, value: JsonValue, at: KeyPath) -> tuple[str, JsonObject] | None:
+        """A grader's name and the fields of its judge."""
+        if isinstance(value, dict) and "id" not in value and "text" in value:
+            value = value["text"]  # one provider each for texts, embeddings, …
+        provider = next(self._providers(value, at), None)
+        if provider is None:
+            return None
+        model = litellm_name(provider.id)
+        if model is None:
             message = f"the grader {provider.id[:60]!r} is not imported: no model is called so"
             self.reading.leave_out(at, message, "name a judge: --judge MODEL")
-        return model
+            return None
+        settings, base = self._parameters(provider.config, provider)
+        for name in sorted(settings.keys() - _JUDGE_SETTINGS):
+            self._leave_out_setting((*provider.at, "config", name))
+        judge = {name: one for name, one in settings.items() if name in _JUDGE_SETTINGS}
+        judge |= {"model": model} | ({} if base is None else {"api_base": base})
+        return str(provider.fields.get("label") or provider.id), judge
 
     # Providers
 
@@ -203,57 +250,72 @@ class VariantReader:
             self.reading.leave_out(at, "a provider is a text or a mapping with an `id`")
 
     def _in_files(self, name: str, at: KeyPath) -> Iterator[_Provider]:
-        for path in self.files.paths(name, at, self.reading.leave_out):
-            try:
-                listed = read_document(path).value
-            except DatasetError as error:
-                message = f"the providers cannot be read: {error.message}"
-                self.reading.leave_out(at, message, error.hint)
-                continue
+        documents, lost = self._read(name, at, "providers", lambda path: read_document(path).value)
+        for _, listed in documents:
             # A file names no further file, which could name the first.
             items = listed if isinstance(listed, list) else [listed]
             yield from self._providers([one for one in items if not _is_file(one)], at)
+        yield from (_Provider(at, name.removeprefix(FILE), {}, reason) for reason in lost)
 
-    def _settings(self, provider: _Provider) -> JsonObject | None:
-        """What of a variant a provider sets; None where it is left out."""
+    def _read(
+        self, name: str, at: KeyPath, what: str, read: Callable[[Path], _T]
+    ) -> tuple[list[tuple[Path, _T]], list[str]]:
+        """What is in the files of a name, and why some of it cannot be read."""
+        found: list[tuple[Path, _T]] = []
+        reasons: list[str] = []
+
+        def lose(at: KeyPath, message: str, remedy: str | None) -> None:
+            reasons.append(self._lose(at, f"the {what} cannot be read: {message}", remedy))
+
+        for path in self.files.paths(name, at, lose):
+            try:
+                found.append((path, read(path)))
+            except DatasetError as error:
+                lose(at, error.message, error.hint)
+        return found, reasons
+
+    def _settings(self, provider: _Provider) -> JsonObject:
+        """What of a variant a provider sets; why it is not called where nothing here can."""
+        if provider.lost is not None:
+            return {"not_imported": provider.lost}
         if _IS_HTTP.match(provider.id):
             return self._http(provider)
         for name in sorted(provider.fields.keys() - {"id", "label", "config", "prompts"}):
             self._leave_out_setting((*provider.at, name))
-        if (model := _litellm_name(provider.id)) is not None:
+        if (model := litellm_name(provider.id)) is not None:
             return {"model": model}
-        named = f"the provider {provider.id[:60]!r} is not imported"
+        named = f"the provider {provider.id[:60]!r}"
         call = code_call(re.sub(r"^(?:python|javascript):", FILE, provider.id))
-        if call is not None and "file" in call:
-            self.reading.leave_out(provider.at, f"{named}: it {NEEDS_SCRIPTS}", _OWN_PROVIDER)
-            return {"model": _code_name(call)}
+        is_program = provider.id.startswith("exec:") and "{{" not in provider.id
+        if is_program or (call is not None and "file" in call):
+            message = f"{named} is not imported: it {NEEDS_SCRIPTS}"
+            self.reading.leave_out(provider.at, message, _OWN_PROVIDER)
+            return {"model": f"{_CODE}{provider.id}" if is_program else _code_name(call or {})}
         reason = "no model is called so here"
-        if code_path(provider.id) or re.match(r"(?:exec|golang|ruby):", provider.id):
+        if code_path(provider.id) or re.match(r"(?:golang|ruby):", provider.id):
             reason = NO_CODE
         elif "{{" in provider.id:
             reason = "its name holds a template"
-        self.reading.leave_out(provider.at, f"{named}: {reason}", _OWN_PROVIDER)
-        return None
+        message = f"{named} cannot be called: {reason}"
+        return {"not_imported": self._lose(provider.at, message, _OWN_PROVIDER)}
 
-    def _http(self, provider: _Provider) -> JsonObject | None:
-        """An endpoint; None where more is done than to send JSON and take a part of the reply."""
+    def _http(self, provider: _Provider) -> JsonObject:
+        """An endpoint, where no more is done than to send JSON and take a part of the reply."""
         config, at = provider.config, provider.at
         url, body = str(config.get("url") or provider.id), config.get("body")
         body = _json(body) if isinstance(body, str) else body
         response = str(config.get("transformResponse") or config.get("responseParser") or "text")
-        reply = {"json": "JSON.parse(output)", "text": "output"}
-        steps = as_steps(_RESPONSE.sub(lambda found: reply[found[1]], response))
+        steps = self._response_steps(response, (*at, "config", "transformResponse"))
         method = str(config.get("method") or "POST").upper()
         headers = config.get("headers")
         try:
-            sent = map_texts(body, (), lambda text, _: as_jinja(text, self.certain)[0])
+            sent = map_texts(body, (), lambda text, _: as_jinja(text, self.certain, self.values)[0])
         except UntranslatedError:
             sent = None
         is_read = isinstance(sent, dict) and steps is not None and method in {"POST", "PUT"}
         if not is_read or "://" not in url or "{{" in url:
-            message = f"the provider {provider.id[:60]!r} is not imported: its request is not read"
-            self.reading.leave_out(at, message, _OWN_PROVIDER)
-            return None
+            message = f"the provider {provider.id[:60]!r} cannot be called: its request is not read"
+            return {"not_imported": self._lose(at, message, _OWN_PROVIDER)}
         for name in sorted(config.keys() - _HTTP_FIELDS):
             self._leave_out_setting((*at, "config", name))
         # A key stands in the environment; a suite names it with a dollar sign.
@@ -266,6 +328,20 @@ class VariantReader:
                 texts[name] = text
         http: JsonObject = {"url": url, "method": method, "headers": texts, "body": sent}
         return {"http": http, **({"transform": [*steps]} if steps else {})}
+
+    def _response_steps(self, response: str, at: KeyPath) -> list[JsonObject] | None:
+        """The steps from the text of a reply to the answer; None for code in a file."""
+        reply = {"json": "JSON.parse(output)", "text": "output"}
+        steps = as_steps(_RESPONSE.sub(lambda found: reply[found[1]], response))
+        if steps is not None:
+            return [*steps]
+        # An expression, or a function of `json` and `text`.
+        call = None if _is_file(response) else code_call(_READ_REPLY % response.strip().rstrip(";"))
+        if call is None:
+            return None
+        message = f"`{at[-1]}` of a provider is not imported: it {NEEDS_SCRIPTS}"
+        self.reading.leave_out(at, message, _OWN_PROVIDER)
+        return [{"call": call}]
 
     def _parameters(self, config: JsonObject, provider: _Provider) -> tuple[JsonObject, str | None]:
         """Parameters under litellm's names, and the endpoint where it is another."""
@@ -295,12 +371,8 @@ class VariantReader:
         """A setting, or the document in the file that it names."""
         if not _is_file(value):
             return value
-        for path in self.files.paths(str(value), at, self.reading.leave_out):
-            try:
-                return read_document(path).value
-            except DatasetError as error:
-                self.reading.leave_out(at, f"the file cannot be read: {error.message}", error.hint)
-        return None
+        files, _ = self._read(str(value), at, "file", lambda path: read_document(path).value)
+        return files[0][1] if files else None
 
     # Prompts
 
@@ -316,58 +388,64 @@ class VariantReader:
                 message = f"a prompt is a text, not {json_kind(raw if raw is not None else item)}"
                 self.reading.leave_out(at, message)
                 continue
-            for text, label in self._texts(raw, at):
+            for text, label, lost in self._texts(raw, at):
                 number += 1
-                prompt = self._prompt(text, fields, at, number, label)
-                if prompt is not None:
-                    yield prompt
+                yield self._prompt(text, fields, at, f"prompt-{number}", label, lost)
 
     def _prompt(
-        self, text: str, fields: JsonObject, at: KeyPath, number: int, own_label: str
-    ) -> _Prompt | None:
+        self,
+        text: str,
+        fields: JsonObject,
+        at: KeyPath,
+        name: str,
+        own_label: str,
+        lost: str | None,
+    ) -> _Prompt:
         try:
-            template = self._template(text, at)
+            template = self._template(text, at) if lost is None else ""
         except UntranslatedError as error:
-            message = f"the prompt is not imported: {error} cannot be translated"
-            self.reading.leave_out(at, message, _OWN_PROMPT)
-            return None
+            message = f"the prompt cannot be sent: {error} cannot be translated"
+            template, lost = "", self._lose(at, message, _OWN_PROMPT)
         label = str(fields.get("label") or own_label)
-        labels = {str(name) for name in (label, fields.get("id"), fields.get("raw")) if name}
+        names = [label, *(str(fields[key]) for key in ("id", "raw") if fields.get(key))]
+        labels = {name.removeprefix(FILE) for name in names if name} | {*names} - {""}
         # A long label is mostly the prompt itself.
         is_short = label and "\n" not in label and len(label) <= _LONGEST_LABEL
         config = fields.get("config")
         return _Prompt(
             template,
-            label if is_short else f"prompt-{number}",
+            label if is_short else name,
             frozenset(labels),
             config if isinstance(config, dict) else {},
+            lost,
         )
 
-    def _texts(self, raw: str, at: KeyPath) -> Iterator[tuple[str, str]]:
-        """The prompts of an entry, each with a label of its own where its file gives one."""
+    def _texts(self, raw: str, at: KeyPath) -> Iterator[tuple[str, str, str | None]]:
+        """The prompts of an entry with their own labels, or why it is not read."""
         is_file = raw.startswith(FILE) or _LOOKS_LIKE_FILE.fullmatch(raw.partition(":")[0])
         is_foreign = re.match(r"(?:exec:|(?:langfuse|portkey|helicone)://)", raw)
         if not is_file and not is_foreign:
-            yield raw, ""
+            yield raw, "", None
             return
         call = code_call(raw if raw.startswith(FILE) else f"{FILE}{raw}") if is_file else None
         is_called = call is not None and (call["language"] != "python" or "function" in call)
         if is_foreign or code_path(raw) is not None:
-            reason = f"it {NEEDS_SCRIPTS}" if is_called else NO_CODE
-            message = f"the prompt {raw[:80]!r} is not imported: {reason}"
-            self.reading.leave_out(at, message, _OWN_PROMPT)
             if call is not None and is_called:
-                yield _code_name(call), str(call.get("function") or Path(str(call["file"])).stem)
+                message = f"the prompt {raw[:80]!r} is not imported: it {NEEDS_SCRIPTS}"
+                self.reading.leave_out(at, message, _OWN_PROMPT)
+                label = str(call.get("function") or Path(str(call["file"])).stem)
+                yield _code_name(call), label, None
+                return
+            reason = "nothing is fetched" if is_foreign and "://" in raw else NO_CODE
+            message = f"the prompt {raw[:80]!r} cannot be sent: {reason}"
+            yield "", "", self._lose(at, message, _OWN_PROMPT)
             return
-        for path in self.files.paths(raw, at, self.reading.leave_out):
-            try:
-                texts = list(_file_prompts(path))
-            except DatasetError as error:
-                message = f"the prompt cannot be read: {error.message}"
-                self.reading.leave_out(at, message, error.hint)
-                continue
+        files, lost = self._read(raw, at, "prompt", lambda path: [*_file_prompts(path)])
+        for path, texts in files:
             for place, (text, label) in enumerate(texts, 1):
-                yield text, label or (path.stem if len(texts) == 1 else f"{path.stem}-{place}")
+                own = path.stem if len(texts) == 1 else f"{path.stem}-{place}"
+                yield text, label or own, None
+        yield from (("", "", reason) for reason in lost)
 
     def _template(self, text: str, at: KeyPath) -> str:
         """A prompt in Jinja, over `variables`: a text, or one block for each message."""
@@ -388,11 +466,20 @@ class VariantReader:
         )
 
     def _jinja(self, text: str, at: KeyPath) -> str:
-        template, names = as_jinja(text, self.certain)
+        template, names = as_jinja(text, self.certain, self.values)
         for name in sorted(names - self.all_names):
             message = f"the prompt shows `{name[:60]}`, which no test sets"
             self.reading.warn(at, message, "it is empty in every prompt: add it to the `vars`")
         return template
+
+
+def _is_named(names: frozenset[str], wanted: Iterable[JsonValue]) -> bool:
+    """Whether one of the names is wanted: itself, as `name:…`, or by `beginning*`."""
+    return any(
+        name == one or name.startswith(f"{one}:") or (one[-1:] == "*" and name.startswith(one[:-1]))
+        for name in names
+        for one in map(str, wanted)
+    )
 
 
 def _is_file(value: JsonValue) -> bool:
@@ -402,20 +489,6 @@ def _is_file(value: JsonValue) -> bool:
 def _code_name(call: JsonObject) -> str:
     """A function of a file as a suite names it."""
     return _CODE + ":".join(str(call[part]) for part in ("file", "function") if part in call)
-
-
-def _litellm_name(provider: str) -> str | None:
-    """The model of a provider under litellm's name; None where there is none."""
-    head, _, rest = provider.partition(":")
-    kind, _, model = rest.partition(":")
-    if provider == "echo":
-        return provider
-    if head not in _PROVIDERS or not rest or "{{" in provider or kind in _NO_TEXT:
-        return None
-    own = _PROVIDERS[head]
-    prefix = _KINDS.get(f"{head}:{kind}", head if own is None else own)
-    model = model if kind in _CHAT or f"{head}:{kind}" in _KINDS else rest
-    return f"{prefix}/{model}".removeprefix("/") if model else None
 
 
 def _file_prompts(path: Path) -> Iterator[tuple[str, str]]:

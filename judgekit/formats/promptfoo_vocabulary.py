@@ -1,4 +1,4 @@
-"""The names of promptfoo's assertions and what each becomes here, also those on trajectories."""
+"""The names of promptfoo's assertions, settings and providers, and what each becomes here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from judgekit.formats.problems import FieldFault, json_kind, threshold_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     from pydantic import JsonValue
 
@@ -91,7 +91,6 @@ CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 
 _ASK_A_JUDGE = "that asks a model: put it into the rubric as a criterion"
 _OWN_CODE = "code runs as a custom check, where scripts are allowed"
-_COMPARED = "compare the variants: judgekit compare"
 _LOG_PROBABILITIES = "the log-probabilities of the system under test are not kept"
 _TRACE = "use `trajectory.no_tool_errors`, `trajectory.steps.max` or `metric.latency_ms.max`"
 
@@ -103,7 +102,9 @@ PROMPTFOO_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "criterion",
         "human": "annotators judge with judgekit label",
         **dict.fromkeys(("javascript", "python", "ruby"), _OWN_CODE),
-        **dict.fromkeys(("max-score", "select-best"), _COMPARED),
+        "max-score": "after a run: judgekit compare --scores latest::A latest::B",
+        "select-best": "after a run: judgekit compare latest::A latest::B --rubric RUBRIC; for "
+        "more variants judgekit rank",
         **dict.fromkeys(("perplexity", "perplexity-score"), _LOG_PROBABILITIES),
         "skill-used": "use `trajectory.tool_used` with the tool that loads the skill",
         **dict.fromkeys(("trace-error-spans", "trace-span-count", "trace-span-duration"), _TRACE),
@@ -141,12 +142,68 @@ UNREAD_FIELDS = {
 """Fields of a configuration that are not read: the reason, and what to do instead."""
 
 READ_TEST_FIELDS = frozenset({"vars", "assert", "description", "threshold", "metadata", "options"})
+CHOOSING_FIELDS = frozenset({"providers", "prompts"})  # by which a test is for some variants
 TRANSFORMS = ("transform", "postprocess")
-READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", *TRANSFORMS})
+READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", "provider", *TRANSFORMS})
 CODE_SETTINGS = frozenset({
     "transform", "postprocess", "transformVars", "assertScoringFunction",
 })  # fmt: skip
 """Settings of a test that run code on its outputs, its variables or its scores."""
+
+
+# promptfoo's providers with litellm's names of them, which mostly are the same.
+_PROVIDERS = dict.fromkeys([
+    "ai21", "anthropic", "azure", "bedrock", "cerebras", "cometapi", "dashscope",
+    "databricks", "deepinfra", "deepseek", "github", "groq", "helicone", "huggingface",
+    "hyperbolic", "minimax", "mistral", "moonshot", "nebius", "novita", "nscale", "ollama",
+    "openai", "openrouter", "perplexity", "replicate", "sagemaker", "sambanova", "snowflake",
+    "watsonx", "xai",
+]) | {
+    "aimlapi": "aiml", "alibaba": "dashscope", "azureopenai": "azure", "cloudflare-ai":
+    "cloudflare", "cohere": "cohere_chat", "docker": "docker_model_runner", "fireworks":
+    "fireworks_ai", "google": "gemini", "lambdalabs": "lambda_ai", "litellm": "", "llamaapi":
+    "meta_llama", "palm": "gemini", "togetherai": "together_ai", "vertex": "vertex_ai", "vercel":
+    "vercel_ai_gateway", "vllm": "hosted_vllm",
+}  # fmt: skip
+# Between the provider and the model, with what litellm says instead.
+_KINDS = {
+    "ollama:chat": "ollama_chat", "bedrock:converse": "bedrock/converse",
+    "openai:completion": "text-completion-openai",
+}  # fmt: skip
+_CHAT = frozenset({
+    "chat", "completion", "messages", "responses", "text-generation",
+})  # fmt: skip
+# What makes no text, or is an agent of a provider.
+_NO_TEXT = frozenset({
+    "agent", "agents", "assistant", "chatkit", "claude-agent-sdk", "claude-code", "codex-sdk",
+    "embedding", "embeddings", "feature-extraction", "image", "image-gen", "kb", "live",
+    "moderation", "nova-sonic", "realtime", "sentence-similarity", "speech",
+    "text-classification", "token-classification", "transcription", "tts", "video",
+    "workflow",
+})  # fmt: skip
+
+
+def litellm_name(provider: str) -> str | None:
+    """The model of a provider under litellm's name; None where there is none."""
+    head, _, rest = provider.partition(":")
+    kind, _, model = rest.partition(":")
+    if provider == "echo":
+        return provider
+    if head not in _PROVIDERS or not rest or "{{" in provider or kind in _NO_TEXT:
+        return None
+    own = _PROVIDERS[head]
+    prefix = _KINDS.get(f"{head}:{kind}", head if own is None else own)
+    model = model if kind in _CHAT or f"{head}:{kind}" in _KINDS else rest
+    return f"{prefix}/{model}".removeprefix("/") if model else None
+
+
+def unused_name(name: str, names: Container[JsonValue], sign: str = "-") -> str:
+    """The name, with a number where it is in use already."""
+    number, unused = 1, name
+    while unused in names:
+        number += 1
+        unused = f"{name}{sign}{number}"
+    return unused
 
 
 def replacement_hint(name: str) -> str | None:
@@ -196,15 +253,24 @@ def is_threshold(
     return fault is None
 
 
-def require_mean_score(
-    checks: PromptfooChecks, threshold: JsonValue, at: KeyPath, reading: ForeignFile
+def weigh_assertions(
+    checks: PromptfooChecks, threshold: float | None, at: KeyPath, reading: ForeignFile
 ) -> None:
-    """Let a test pass by the mean of its assertions, where none of them asks a model."""
-    if checks.criteria and checks.assertions:
+    """Group the assertions of a test where it has a threshold, or where some weigh nothing."""
+    place: KeyPath = (*at, "assert")
+    weightless = [spec.get("weight") == 0 for spec in checks.assertions]
+    if threshold is None and weightless and all(weightless):
+        message = "every assertion has the weight 0, so the test cannot fail by them"
+        reading.warn(place, message, "raise a weight")
+        checks.assertions = [{**spec, "weight": 1} for spec in checks.assertions]
+        checks.group({"threshold": 0, "scored": True}, place)
+    elif threshold is None and any(weightless):
+        checks.group({}, place)  # in which a weight of 0 decides nothing
+    elif threshold is not None and checks.criteria and checks.assertions:
         message = "the `threshold` applies to the criteria; every other assertion must pass"
         reading.warn((*at, "threshold"), message, "write a test for the other assertions")
-    elif any(spec.get("weight") != 0 for spec in checks.assertions):
-        checks.group({"threshold": threshold, "scored": True}, (*at, "assert"))
+    elif threshold is not None and not all(weightless):
+        checks.group({"threshold": threshold, "scored": True}, place)
 
 
 _PREFIX = "trajectory:"

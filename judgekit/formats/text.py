@@ -29,6 +29,17 @@ _BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
+def javascript_text(value: JsonValue) -> str:
+    """A value as a JavaScript template prints it, but for objects, which are JSON here."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ",".join(map(javascript_text, value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 class TextLine(NamedTuple):
     """One line of a file, its line end included, without a byte order mark."""
 

@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from judgekit import errors
-from judgekit.formats import typed_content
+from judgekit.formats import javascript_text, typed_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,6 +66,7 @@ def make_environment(
     environment.filters = {name: known[name] for name in _FILTERS if name in known}
     environment.filters["fenced"] = fence_text
     environment.filters["compact_json"] = partial(json.dumps, ensure_ascii=False)
+    environment.filters["javascript_text"] = javascript_text
     environment.globals = {"range": _capped_range}
     return environment
 

@@ -107,7 +107,14 @@ class Case(Record):
     metadata: JsonObject = Field(default_factory=dict)
     """Further fields of the file (difficulty, priority, author, created_at)."""
 
-    _without_defaults = omit_at_default("transform")
+    variants: tuple[Name, ...] | None = None
+    """The variants that answer it, by their ids; None for all. The others are not asked."""
+
+    _without_defaults = omit_at_default("transform", "variants")
+
+    def is_answered_by(self, variant: str) -> bool:
+        """Whether a variant is asked for an answer."""
+        return self.variants is None or variant in self.variants
 
     @property
     def images(self) -> tuple[Image, ...]:

@@ -246,6 +246,7 @@ _KINDS = {
     "command": "from a command",
     "python": "from a function",
     "http": "from an endpoint",
+    "not_imported": "to be recorded elsewhere (--outputs FILE)",
 }
 
 _ROLES = {"answers": "answers", "judge": "judge", "checks": "similarity"}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from judgekit.evaluation import (
     DEFAULT_RUBRICS_KEY,
     SIMILARITY_KEY,
+    UNASKED_CASES_KEY,
     UNASKED_RUBRICS_KEY,
     CoverageGateResult,
     DropGateResult,
@@ -23,7 +24,7 @@ from judgekit.evaluation import (
     small_strata,
 )
 from judgekit.judge import HEURISTIC
-from judgekit.records import JsonObject, RunInfo, Verdict, config_rows
+from judgekit.records import JsonObject, RunInfo, Verdict, config_part, config_rows
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Block,
@@ -372,10 +373,17 @@ def undecided_reason(summary: RunSummary) -> str:
 def _partial_lines(summary: RunSummary) -> list[LabelledText]:
     n_cases, lines = summary.run.n_cases, []
     # The first cases of a file need not be typical of all of them.
+    unasked = config_part(summary.run, UNASKED_CASES_KEY)
     for variant in summary.variants:
-        if n_cases is None or (variant.n_cases >= n_cases and not variant.n_unfinished):
+        if n_cases is None:
             continue
-        cases = f"{variant.n_cases:,} of {numbers.format_count(n_cases, 'case')}"
+        n_asked = n_cases - int(str(unasked.get(variant.variant, 0)))
+        if n_asked < n_cases:  # the others are for other variants, and not missing
+            words = f"{n_asked:,} of {numbers.format_count(n_cases, 'case')} are for it"
+            lines.append(("asked", f"{variant.variant}: {words}"))
+        if variant.n_cases >= n_asked and not variant.n_unfinished:
+            continue
+        cases = f"{variant.n_cases:,} of {numbers.format_count(n_asked, 'case')}"
         progress = "answered"
         if variant.n_unfinished:
             unfinished = numbers.format_count(variant.n_unfinished, "answer")

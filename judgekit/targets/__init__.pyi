@@ -3,6 +3,7 @@ from .added_context import (
     LongerContextTarget as LongerContextTarget,
 )
 from .factory import (
+    code_of as code_of,
     expand_variables as expand_variables,
     is_code as is_code,
     open_target as open_target,

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from judgekit.assertions import CODE_PREFIX, ScriptSettings
+from judgekit.assertions import CODE_PREFIX, CODE_STEP, ScriptSettings
 from judgekit.errors import SettingsError
 from judgekit.subprocess import ProcessLimits, scrub_environment
 from judgekit.targets.external import CommandTarget, EndpointTarget
@@ -135,6 +135,12 @@ def _prompt(
 def is_code(name: object) -> bool:
     """Whether a prompt or a model is a function of a file."""
     return isinstance(name, str) and name.startswith(CODE_PREFIX)
+
+
+def code_of(settings: VariantSettings) -> list[str]:
+    """What a variant runs only where scripts are allowed."""
+    named = [str(one) for one in (settings.prompt, settings.model) if is_code(one)]
+    return named + ["code in its transform" for step in settings.transform if CODE_STEP in step]
 
 
 _VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)\}|([A-Za-z_]\w*))")

@@ -217,7 +217,7 @@ class PromptTarget:
 
 
 class CodeTarget:
-    """Has a prompt answered by a function of a file, called as promptfoo calls its providers."""
+    """Has a prompt answered by code of a file, called as promptfoo calls its providers."""
 
     def __init__(
         self,
@@ -246,9 +246,9 @@ class CodeTarget:
     def _answer(self, case: Case, call: TargetCall) -> Output:
         prompt = message_text(self._prompt.messages(case))
         context = code_context(case) | {"prompt": {"raw": prompt, "label": prompt}}
-        # Python's functions get the options before the context, JavaScript's after it.
+        # JavaScript's functions get the context before the options, all others after them.
         others: list[tuple[str, JsonValue]] = [("options", self._options), ("context", context)]
-        ordered = others if self._call.language == "python" else reversed(others)
+        ordered = reversed(others) if self._call.language == "javascript" else others
         arguments: JsonObject = {"prompt": prompt, **dict(ordered)}
         found = run_code(self._call, arguments, self._scripts, provider=self._options)
         fields: JsonObject = found if isinstance(found, dict) else {"output": found}

@@ -109,6 +109,14 @@ def test_a_table_holds_any_value_apart_from_any_other(
     assert cases_of(to) == tuple(cases)
 
 
+@pytest.mark.parametrize("suffix", OWN)
+def test_transforms_and_variants_stand_in_every_form(tmp_path: Path, suffix: str) -> None:
+    case = make_case(transform=({"trim": True},), variants=("v[a=1,b=2]", "v2"))
+    to = tmp_path / f"to{suffix}"
+    assert converted(own(tmp_path, case), to) == ()
+    assert cases_of(to) == (case,)
+
+
 @settings(max_examples=100)
 @given(case=st.builds(make_case, input=JSON, reference=JSON, context=JSON, name=st.none() | TEXTS,
                       metadata=st.dictionaries(TEXTS, JSON, max_size=2)),

@@ -9,7 +9,7 @@ from judgekit.datasets import load_dataset, validate_path
 from judgekit.errors import DatasetError, NotImportedWarning
 from judgekit.formats import promptfoo_files
 from judgekit.formats.promptfoo_assertions import assertion_of_text, row_as_test
-from judgekit.records import CaseEvaluation, Rubric
+from judgekit.records import CaseEvaluation, Output, Rubric
 from tests.cli.commanding import runner
 from tests.factories import make_output
 from tests.formats import FOREIGN
@@ -245,10 +245,11 @@ def test_what_cannot_be_checked_here_is_an_error_with_its_line(
 @pytest.mark.parametrize(
     ("test", "what"),
     [
-        (asserting({"type": "equals", "value": "{{q | upper}}"}), "a template expression"),
-        (asserting({"type": "equals", "value": {"a": ["{{nothing}}"]}}), "a template expression"),
-        (asserting({"type": "equals", "value": "x", "provider": "m"}), "`provider` of the asser"),
         (asserting(), "the test asserts nothing, so it cannot fail"),
+        (
+            asserting({"type": "contains", "value": "x", "weight": 0}),
+            "every assertion has the weig",
+        ),
     ],
 )
 def test_what_should_be_mended_is_a_warning(
@@ -257,6 +258,55 @@ def test_what_should_be_mended_is_a_warning(
     path = write(tmp_path, config(test))
     assert any(what in warning for warning in warnings_of(path))
     assert errors_of(path) == []
+
+
+@pytest.mark.parametrize(
+    ("assertion", "what"),
+    [
+        ({"type": "equals", "value": "{{q | upper}}"}, "a template expression"),
+        ({"type": "equals", "value": {"a": ["{{nothing}}"]}}, "shows `nothing`, for which there"),
+        ({"type": "llm-rubric", "value": "{% if q %}x{% endif %}"}, "a template expression"),
+        ({"type": "contains", "value": ""}, "its `value` is empty"),
+        ({"type": "not-regex", "value": ""}, "its `value` is empty"),
+    ],
+)
+def test_an_assertion_whose_value_is_not_known_marks_its_case(
+    tmp_path: Path, assertion: dict[str, Any], what: str
+) -> None:
+    path = write(tmp_path, config(asserting(assertion)))
+    [problem] = validate_path(path)
+    assert (problem.severity, what in problem.message) == ("left_out", True)
+    with pytest.warns(NotImportedWarning):
+        [case] = load_dataset(path).cases
+    assert ([spec["type"] for spec in case.assertions], case.rubric) == (["not_imported"], None)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(True, "true"), (2.0, "2"), ([1, "a"], "1,a"), ("x", "x"), ("{% no %}", "{% no %}")],
+)
+def test_a_variable_is_filled_in_as_javascript_prints_it(
+    tmp_path: Path, value: object, text: str
+) -> None:
+    test = asserting({"type": "equals", "value": "<{{ v }}>"}) | {"vars": {"v": value}}
+    cases = load_dataset(write(tmp_path, config(test))).cases
+    assert [case.assertions[0]["value"] for case in cases] == [f"<{text}>"]
+
+
+def test_assertions_that_all_weigh_nothing_pass_with_their_score(tmp_path: Path) -> None:
+    free = [{"type": "contains", "value": text, "weight": 0} for text in "xa"]
+    [case] = load_dataset(write(tmp_path, config(asserting(*free)))).cases
+    [result] = evaluate_assertions(Output(text="abc"), case.assertions)
+    assert (result.passed, result.value) == (True, 0.5)
+
+
+def test_files_of_tests_name_variables_from_their_own_folder(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "vars").mkdir()
+    write(tmp_path / "vars", {"q": "x"}, "v1.json")
+    write(tmp_path / "tests", [{"vars": "../vars/v*.json"}, {"vars": {"q": "y"}}], "t.json")
+    path = write(tmp_path, {"prompts": [], "tests": {"path": "file://tests/t.json"}})
+    assert [case.input for case in load_dataset(path).cases] == [{"q": "x"}, {"q": "y"}]
 
 
 def test_a_column_of_a_list_is_one_and_an_empty_cell_says_nothing() -> None:
@@ -306,9 +356,9 @@ def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> 
     [
         ({"tests": [7]}, "a test is a mapping or a file, not a number"),
         ({"tests": 7}, "`tests` is a list or a file, not a number"),
+        ({"tests": {"vars": {}}}, "`tests` is a list or a file, not a mapping"),
         ({"tests": [{"vars": 7}]}, "`vars` must be a mapping or a file here"),
         ({"tests": [{"vars": {"q": "file://no.txt"}}]}, "there is no file 'no.txt'"),
-        ({"tests": [{"vars": {"q": "file://v.js"}}]}, "is code, which is never run"),
         ({"tests": [{"threshold": "high"}]}, "must be a number from 0 to 1, not a text"),
         ({"tests": [{"threshold": True}]}, "must be a number from 0 to 1"),
         ({"tests": [{"threshold": -1}]}, "must be a number from 0 to 1"),
@@ -387,6 +437,17 @@ def test_a_lost_transform_marks_its_cases_and_is_listed_once(tmp_path: Path, nam
         assert case.assertions[1]["what"] == name
 
 
+def test_a_variable_that_code_makes_is_left_out_and_marks_its_case(tmp_path: Path) -> None:
+    test = asserting({"type": "is-json"}) | {"vars": {"q": "file://make.py", "n": 1}}
+    path = write(tmp_path, config(test))
+    [problem] = validate_path(path)
+    assert "`vars.q` is not imported: code is never run" in problem.message
+    with pytest.warns(NotImportedWarning):
+        [case] = load_dataset(path).cases
+    assert case.input == {"n": 1}
+    assert [spec.get("what") for spec in case.assertions] == [None, "vars.q"]
+
+
 def test_a_lost_assertion_of_the_default_is_listed_once(tmp_path: Path) -> None:
     default = {"assert": [{"type": "javascript", "value": "true"}]}
     path = write(tmp_path, config(asserting(), asserting(), defaultTest=default))
@@ -417,10 +478,10 @@ def test_variables_that_come_to_too_many_cases_are_refused(tmp_path: Path) -> No
 def test_of_many_settings_that_are_not_used_the_first_are_named(tmp_path: Path) -> None:
     many = {f"setting{n}": n for n in range(1_020)}
     path = write(tmp_path, config(asserting({"type": "is-json", **many})))
-    told = warnings_of(path)
+    told = [problem.message for problem in validate_path(path) if problem.severity == "left_out"]
     assert len(told) == 21
-    assert told[0] == "`setting0` of the assertion is not used here"
-    assert told[-1] == "and 1,000 more are not used here"
+    assert told[0] == "`setting0` of the assertion is not imported: it has no counterpart here"
+    assert told[-1] == "and 1,000 more are not imported"
 
 
 def test_a_list_of_tests_alone_is_read(tmp_path: Path) -> None:

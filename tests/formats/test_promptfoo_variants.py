@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgekit.datasets import suite_from_path, validate_path
+from judgekit.errors import DatasetError
 from judgekit.formats import files_below, read_document
 from judgekit.formats.promptfoo_syntax import UntranslatedError, as_jinja
-from judgekit.records import Case
+from judgekit.records import Case, Rubric
 from judgekit.targets import TargetPrompt
 from tests.cli.commanding import runner
 from tests.formats.writing import write
@@ -92,7 +94,8 @@ def test_a_provider_is_a_model_under_its_name_here(
         ("openai:image:dall-e-3", "no model is called so"),
         ("acme:x", "no model is called so"),
         ("openai:{{env.MODEL}}", "holds a template"),
-        ("exec:python x.py", "code is never run"),
+        ("exec:python x.py", "is run only with --allow-scripts"),
+        ("exec:python {{x}}.py", "holds a template"),
         ("file://x.rb", "code is never run"),
         ("file://no.yaml", "cannot be read"),
         ("file://x.py", "is run only with --allow-scripts"),
@@ -104,6 +107,59 @@ def test_a_provider_is_a_model_under_its_name_here(
 def test_what_is_no_model_is_listed(tmp_path: Path, provider: object, what: str) -> None:
     variants(tmp_path, providers=["echo", provider])
     assert any(what in message for message in left_out(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "prompt", "what"),
+    [
+        ({"providers": "openai:image:x"}, "openai:image:x", "Ask", "no model is called so here"),
+        ({"providers": ["file://x.go"]}, "file://x.go", "Ask", "code is never run"),
+        ({"providers": "file://no.yaml"}, "no.yaml", "Ask", "the providers cannot be read"),
+        ({"providers": {"id": "https://x.org/{{q}}"}}, "https://x.org/{{q}}", "Ask", "its request"),
+        ({"providers": []}, "no provider", "Ask", "no provider is named for the prompts"),
+        ({"prompts": ["file://p.ts"]}, "openai:gpt-4.1-mini", None, "'file://p.ts' cannot be sent"),
+        ({"prompts": ["{{ q | x }}"]}, "openai:gpt-4.1-mini", None, "the filter `x` cannot be"),
+        ({"prompts": ["file://no.txt"]}, "openai:gpt-4.1-mini", None, "the prompt cannot be read"),
+    ],
+)
+def test_what_cannot_be_called_is_a_variant_that_says_why(
+    tmp_path: Path, fields: dict[str, Any], name: str, prompt: str | None, what: str
+) -> None:
+    found = variants(tmp_path, **fields)
+    assert list(found) == [name]
+    variant = found[name]
+    assert (variant.kind, variant.prompt and str(variant.prompt)[:3]) == ("not_imported", prompt)
+    assert re.match(r"promptfooconfig\.json:\d+: ", str(variant.not_imported))
+    assert what in str(variant.not_imported)
+
+
+def test_tests_choose_variants_by_provider_and_prompt(tmp_path: Path) -> None:
+    prompts = [{"label": "a", "raw": "A {{q}}"}, {"label": "b:1", "raw": "B {{q}}"}]
+    providers = [{"id": "openai:x", "label": "one"}, {"id": "openai:y", "prompts": ["b"]}]
+    chosen = [
+        {},
+        {"providers": ["one"]},
+        {"providers": ["openai:*"], "prompts": ["b"]},
+        {"prompts": ["a"], "providers": ["openai:y"]},
+    ]
+    found = variants(
+        tmp_path, prompts=prompts, providers=providers, tests=[TEST | c for c in chosen]
+    )
+    assert list(found) == ["one a", "one b:1", "openai:y b:1"]
+    cases = suite_from_path(tmp_path / "promptfooconfig.json").cases or ()
+    assert [case.variants for case in cases] == [
+        None, ("one a", "one b:1"), ("one b:1", "openai:y b:1"), (),
+    ]  # fmt: skip
+    with pytest.raises(DatasetError, match="no provider is called 'on'") as error:
+        variants(tmp_path, providers=providers[:1], tests=[TEST | {"providers": ["on"]}])
+    assert "did you mean `one`" in str(error.value.hint)
+    with pytest.raises(DatasetError, match="no prompt is called 'b'"):
+        variants(tmp_path, prompts=prompts[:1], providers=providers)
+
+
+def test_a_list_of_tests_has_no_variants_to_choose(tmp_path: Path) -> None:
+    write(tmp_path, [TEST | {"providers": ["x"]}], "promptfooconfig.json")
+    assert left_out(tmp_path) == ["`providers` is not imported: it has no counterpart here"]
 
 
 def test_settings_of_a_model_are_parameters_and_the_others_are_listed(tmp_path: Path) -> None:
@@ -130,6 +186,34 @@ def test_providers_and_the_grader_may_stand_in_a_file(tmp_path: Path) -> None:
     assert list(variants(tmp_path, **fields, defaultTest=default)) == ["A", "openai:b"]
     [judge] = suite_from_path(tmp_path / "promptfooconfig.json").judge
     assert judge.model == "openai/gpt-5"
+
+
+def test_a_grader_of_its_own_is_a_judge_that_the_criterion_names(tmp_path: Path) -> None:
+    def rubric(**more: object) -> dict[str, object]:
+        return {"type": "llm-rubric", "value": "is kind", **more}
+
+    warm = {"id": "openai:x", "config": {"temperature": 0.5, "apiKey": "s3", "tools": []}}
+    tests = [
+        {"options": {"provider": "openai:x"}, "assert": [
+            rubric(), rubric(provider=warm), rubric(provider="acme:x")
+        ]},
+        {"assert": [rubric(provider="openai:x"), rubric()]},
+    ]  # fmt: skip
+    variants(tmp_path, tests=tests, defaultTest={"options": {"provider": warm}})
+    suite = suite_from_path(tmp_path / "promptfooconfig.json")
+    assert [(one.name, one.model, one.temperature) for one in suite.judge] == [
+        (None, "openai/x", 0.5), ("openai:x", "openai/x", 0.0), ("openai:x 2", "openai/x", 0.5),
+    ]  # fmt: skip
+    rubrics = [case.rubric for case in suite.cases or () if isinstance(case.rubric, Rubric)]
+    assert [[criterion.judge for criterion in one.criteria] for one in rubrics] == [
+        ["openai:x", "openai:x 2", "openai:x"], ["openai:x", None],
+    ]  # fmt: skip
+    named = [
+        "`tools` of a provider",
+        "`apiKey` of a provider",
+        "the grader 'acme:x' is not imported",
+    ]
+    assert all(any(what in message for message in left_out(tmp_path)) for what in named)
 
 
 CHAT = [{"role": "system", "content": "Be {{q}}"}, {"role": "user", "content": "Hi"}]
@@ -174,7 +258,8 @@ def test_a_file_of_prompts_is_read(
         ("file://p.txt", "cannot be read"),
         ("file://p.py", "code is never run"),
         ("file://p.py:make", "is run only with --allow-scripts"),
-        ("langfuse://x", "code is never run"),
+        ("langfuse://x", "nothing is fetched"),
+        ("exec:./make.sh", "code is never run"),
         ("file://none*.txt", "no file matches"),
         (7, "a prompt is a text, not a number"),
     ],
@@ -200,6 +285,17 @@ def test_a_template_prints_what_it_prints_in_nunjucks(template: str, expected: s
     text, _ = as_jinja(template, {"q", "x"})
     [(_, shown)] = messages(f"{text}\n", **values)
     assert shown == expected
+
+
+def test_values_that_are_no_texts_are_printed_as_javascript_does(tmp_path: Path) -> None:
+    values = {"b": True, "f": 1.0, "n": None, "l": [1, None, "x"], "o": {"k": False}, "t": "{{q}}"}
+    prompt = "{{b}} {{f}} {{n}} {{l}} {{ o.k }} {{o.none}} {{t}} {% for x in l %}{{x}};{% endfor %}"
+    tests = [{"vars": {"q": "Q"} | values}, {"vars": {"q": "Q"} | dict.fromkeys(values, "a")}]
+    [variant] = variants(tmp_path, prompts=[prompt], tests=tests).values()
+    [first, _] = suite_from_path(tmp_path / "promptfooconfig.json").cases or ()
+    [message] = TargetPrompt(str(variant.prompt)).messages(first)
+    assert message["content"] == "true 1  1,,x false  Q 1;;x;"
+    assert "{{variables.t}}" in str(variant.prompt)
 
 
 def test_a_test_of_an_undefined_filter_names_it() -> None:
@@ -266,11 +362,15 @@ def test_a_pattern_is_found_from_the_working_folder(
 def test_files_outside_the_folder_are_read_below_a_root_alone(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("{{q}}")
     (tmp_path / "in").mkdir()
-    assert variants(tmp_path / "in", prompts=["file://../p.txt"]) == {}
+
+    def kinds(name: str) -> list[str]:
+        return [one.kind for one in variants(tmp_path / "in", prompts=[name]).values()]
+
+    assert kinds("file://../p.txt") == ["not_imported"]
     assert "leads out of its folder" in left_out(tmp_path / "in")[0]
     with files_below(tmp_path):
-        assert len(variants(tmp_path / "in", prompts=["file://../p.txt"])) == 1
-        assert variants(tmp_path / "in", prompts=["file://../../p.txt"]) == {}
+        assert kinds("file://../p.txt") == ["prompt"]
+        assert kinds("file://../../p.txt") == ["not_imported"]
 
 
 def test_merge_keys_fill_in_what_a_mapping_leaves_out(tmp_path: Path) -> None:
@@ -305,3 +405,64 @@ def test_a_configuration_runs_and_converts_to_a_suite_that_runs(
     write(tmp_path, {**fields, "defaultTest": default}, "promptfooconfig.json")
     assert invoke("convert", "promptfooconfig.json", "-o", "made").code == 0
     assert "echo passed 1/1" in invoke("run", "made/judgekit.yaml").out
+
+
+def test_a_variant_that_is_not_called_is_planned_graded_and_converted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invoke = runner(capsys)
+    monkeypatch.chdir(tmp_path)
+    test = {"vars": {"q": "x"}, "assert": [{"type": "equals", "value": "x"}]}
+    fields = {"prompts": ["Draw {{q}}"], "providers": ["openai:image:y", "echo"], "tests": [test]}
+    write(tmp_path, fields, "promptfooconfig.json")
+    row = {"case_id": "test-1", "variant": "openai:image:y", "text": "x"}
+    (tmp_path / "o.jsonl").write_text(json.dumps(row))
+    planned = invoke("plan", "promptfooconfig.json").out
+    assert "openai:image:y: 1 answer to be recorded elsewhere (--outputs FILE)" in planned
+    refused = invoke("run", "promptfooconfig.json")
+    assert (refused.code, "1 of 2 variants cannot be called" in refused.err) == (2, True)
+    graded = invoke("run", "promptfooconfig.json", "--outputs", "o.jsonl")
+    assert "openai:image:y passed 1/1" in graded.out
+    invoke("convert", "promptfooconfig.json", "-o", "suite")
+    [lost, called] = suite_from_path(tmp_path / "suite" / "judgekit.yaml").variants
+    assert (lost.kind, lost.prompt, called.kind) == (
+        "not_imported", "Draw {{variables.q}}", "prompt",
+    )  # fmt: skip
+    assert invoke("run", "suite/judgekit.yaml").code == 2
+    assert "warning: the variant 'openai:image:y' cannot be" in invoke("validate", "suite").out
+
+
+def test_a_case_is_answered_by_its_variants_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invoke = runner(capsys)
+    monkeypatch.chdir(tmp_path)
+    tests = [
+        {"vars": {"q": "x"}, "assert": [{"type": "equals", "value": "x"}]},
+        {"vars": {"q": "y"}, "assert": [{"type": "equals", "value": "z"}], "providers": ["b"]},
+    ]
+    providers = [{"id": "echo", "label": "a"}, {"id": "echo", "label": "b"}]
+    fields = {"prompts": ["{{q}}"], "providers": providers, "tests": tests}
+    write(tmp_path, fields, "promptfooconfig.json")
+    assert "2 cases by 2 variants: 3 answers" in invoke("plan", "promptfooconfig.json").out
+    ran = invoke("run", "promptfooconfig.json")
+    assert "a: 1 of 2 cases are for it" in ran.out
+    assert "a passed 1/1; b passed 1/2" in ran.out
+    assert "partial" not in ran.out
+    assert "done 3 of 3" in ran.err
+    compared = invoke("compare", "--scores", *(f"{run_id(ran.out)}::{v}" for v in "ab"))
+    assert "1 case" in compared.out, compared
+    nobody = invoke("run", "promptfooconfig.json", "--filter-case", "test-2", "--variant", "a")
+    assert "is left to run" in nobody.err
+    invoke("convert", "promptfooconfig.json", "-o", "suite")
+    assert "a passed 1/1; b passed 1/2" in invoke("run", "suite/judgekit.yaml").out
+    cases = tmp_path / "suite" / "cases.jsonl"
+    cases.write_text(cases.read_text().replace('"variants": ["b"]', '"variants": ["c"]'))
+    checked = invoke("validate", "suite")
+    assert "case 'test-2': the suite has no variant 'c'" in checked.out
+
+
+def run_id(report: str) -> str:
+    found = re.search(r"^run +(\S+)", report, re.MULTILINE)
+    assert found is not None
+    return found[1]
