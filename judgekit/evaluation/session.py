@@ -105,8 +105,7 @@ class RecordedAnswers:
     cases: CaseSource
     # Of each variant by the case and the number of the repeat
     outputs: Mapping[str, Mapping[tuple[str, int], Output]]
-    # Whether a case without an output of a variant is left out; else it is an error of it
-    has_gaps: bool
+    has_gaps: bool  # a case without an output of a variant is left out; else it is an error of it
     # Variants that are named after their file, for its rows name none
     unnamed: frozenset[str] = frozenset()
     # Ids of outputs that no case has, by the name of their file
@@ -120,8 +119,8 @@ class RecordedAnswers:
         """The suite with as many repeats as were read; it may want more of cases that it lists."""
         n = max((1 + repeat for own in self.outputs.values() for _, repeat in own), default=1)
         n = n if self.has_gaps else max(n, suite.settings.repeats)
-        changes = {"settings": suite.settings.model_copy(update={"repeats": n})}
-        return suite.model_copy(update=changes)
+        settings = suite.settings.model_copy(update={"repeats": n})
+        return suite.model_copy(update={"settings": settings})
 
 
 # How long an answer may take where neither the variant nor the suite says.
@@ -166,9 +165,9 @@ class OpenSuite:
 
     def rubric_of(self, case: Case, key: ItemKey) -> Rubric | None:
         """The rubric an answer is judged by: its own part of it, where only some is asked."""
-        rubric = self.plans.rubric_of(case)
-        own = None if self.recorded is None else self.recorded.rubrics
-        return rubric if rubric is None or own is None else own[case.id, key.variant, key.repeat]
+        rubric, recorded = self.plans.rubric_of(case), self.recorded
+        own = None if recorded is None or rubric is None else recorded.rubrics
+        return rubric if own is None else own[case.id, key.variant, key.repeat]
 
     def count_answers(self, n_cases: int) -> int:
         """How many answers a run has; tries of what failed are not counted."""
