@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets import Suite, SuiteGroup, suite_from_path
+from judgekit.datasets import Suite, SuiteGroup, open_cases, suite_from_path
 from judgekit.datasets.sources import foreign_suite
 from judgekit.datasets.suite import RunSettings
 from judgekit.errors import DatasetError, SettingsError
@@ -154,4 +154,5 @@ def test_a_suite_file_is_read_as_such(tmp_path: Path) -> None:
     path = write(tmp_path, {"name": "mine", "dataset": "cases.jsonl"}, "judgekit.json")
     assert suite_from_path(path).dataset == "cases.jsonl"
     (tmp_path / "cases.jsonl").write_text('{"id": "a", "input": 1}\n')
-    assert suite_from_path(tmp_path / "cases.jsonl").cases == (Case(id="a", input=1),)
+    alone = suite_from_path(tmp_path / "cases.jsonl")
+    assert list(open_cases(alone)) == [Case(id="a", input=1)]
