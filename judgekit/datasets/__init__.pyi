@@ -33,8 +33,10 @@ from .loading import (
     load_rubric as load_rubric,
     load_suite as load_suite,
     memory_rubric as memory_rubric,
+    naming_place as naming_place,
     rubric_path as rubric_path,
     shipped_rubrics as shipped_rubrics,
+    suite_place as suite_place,
 )
 from .outputs import (
     CaseOutput as CaseOutput,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -274,6 +276,32 @@ def load_suite(path: Path | str) -> Suite:
     return suite
 
 
+# A message that begins with a file and a line.
+_PLACED = re.compile(r"\S+:\d+: ")
+
+
+def suite_place(suite: Suite, *where: str | int) -> str:
+    """Where a field of a suite stands, as `suite.yaml:12: `; empty for one without a file."""
+    if suite.file is None:
+        return ""
+    # Read again, because lines are needed only where something is wrong.
+    document, name = read_document(suite.file), str(where[0])
+    # What an option of the command line replaced does not stand there.
+    is_there = getattr(check_suite(document), name, None) == getattr(suite, name)
+    return f"{suite.file}:{document.line_of(*where)}: " if is_there else ""
+
+
+@contextmanager
+def naming_place(suite: Suite, *where: str | int) -> Iterator[None]:
+    """Say in errors at which field of a suite they arose, unless they name a line themselves."""
+    try:
+        yield
+    except InputError as error:
+        if not _PLACED.match(error.message):
+            error.message = suite_place(suite, *where) + error.message
+        raise
+
+
 def _own_document(
     path: Path | str, kind: type[RubricError | SettingsError] = SettingsError
 ) -> ParsedDocument:
@@ -376,7 +404,7 @@ def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
             remedy = "keys come from the environment, never from a file" if is_key else fault.remedy
             faults.append(FieldFault(fault.where, fault.message, remedy))
         return faults
-    return faults or suite.in_folder(document.path.parent)
+    return faults or suite.in_folder(document.path.parent, file=document.path)
 
 
 def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from judgekit.datasets.judge_settings import HumanSettings, PanelSettings, SuiteJudge
+from judgekit.datasets.judge_settings import HumanSettings, PanelSettings, PriceSettings, SuiteJudge
 from judgekit.fingerprint import omit_at_default
 from judgekit.formats import as_path, is_foreign_file
 from judgekit.records import (
@@ -26,7 +26,6 @@ from judgekit.records import (
     Name,
     ReconciliationRule,
     Record,
-    Weight,
     size_name,
 )
 
@@ -47,19 +46,6 @@ _KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 def _short(field: str) -> Callable[[object], object]:
     """A text alone stands for a mapping with one field."""
     return lambda value: {field: value} if isinstance(value, str) else value
-
-
-class PriceSettings(Record):
-    """What a model charges, in US dollars for a million tokens, as price lists give it."""
-
-    input_usd: Weight
-    """For tokens sent."""
-
-    output_usd: Weight
-    """For tokens received, hidden reasoning included."""
-
-    cached_input_usd: Weight | None = None
-    """For tokens sent that the provider had in its prompt cache; null takes `input_usd`."""
 
 
 class HttpTarget(Record):
@@ -108,8 +94,7 @@ class ContextSettings(Record):
 
     @model_validator(mode="after")
     def _names_each_size_once(self) -> Self:
-        if twice := _twice(map(size_name, self.sizes)):
-            raise ValueError(f"the size {twice} is named twice")
+        _refuse_twice(map(size_name, self.sizes), "the size {} is named twice")
         return self
 
 
@@ -347,8 +332,8 @@ class SuiteGroup(Record):
 
     @model_validator(mode="after")
     def _names_each_once(self) -> Self:
-        if twice := _twice(self.case_ids):
-            raise ValueError(f"the group {self.name} names the case {twice} twice")
+        twice = f"the group {self.name} names the case {{}} twice"
+        _refuse_twice(self.case_ids, twice, at="case_ids")
         return self
 
 
@@ -366,6 +351,13 @@ def _short_items(field: str, *, may_be_one: bool = False) -> Callable[[object], 
 def _listed_sizes(value: object) -> object:
     """A list of sizes alone stands for the settings with these sizes."""
     return {"sizes": value} if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """The file of a suite; two suites of the same content are equal, wherever they stand."""
+
+    file: Path | None = field(default=None, compare=False)
 
 
 class Suite(Record):
@@ -463,6 +455,12 @@ class Suite(Record):
 
     _without_defaults = omit_at_default("status", "human", "extra_rubrics")
     _folder: Path = PrivateAttr(default=Path())
+    _origin: _Origin = PrivateAttr(default=_Origin())
+
+    @property
+    def file(self) -> Path | None:
+        """The suite file, for messages; None for one that was made of another file or in memory."""
+        return self._origin.file
 
     @property
     def folder(self) -> Path:
@@ -503,42 +501,47 @@ class Suite(Record):
         """A path of the suite as one that can be opened."""
         return self._folder / as_path(path)
 
-    def in_folder(self, folder: Path) -> Suite:
-        """The same suite with its paths relative to a folder."""
+    def in_folder(self, folder: Path, *, file: Path | None = None) -> Suite:
+        """The same suite with its paths relative to a folder, and the file it was read from."""
         suite = self.model_copy()
-        suite._folder = folder  # noqa: SLF001 - its own, on the copy made above
+        suite._folder, suite._origin = folder, _Origin(file)  # noqa: SLF001 - the copy's own
         return suite
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         if (self.dataset is None) == (self.cases is None):
             raise ValueError("a suite needs `dataset` or `cases`, one of the two")
-        if twice := _twice(variant.id for variant in self.variants):
-            raise ValueError(f"two variants are called {twice}")
-        bad = [n for n, c in enumerate(self.assertions, 1) if not isinstance(c.get("type"), str)]
+        ids = (variant.id for variant in self.variants)
+        _refuse_twice(ids, "two variants are called {}", at="variants")
+        bad = [n for n, c in enumerate(self.assertions) if not isinstance(c.get("type"), str)]
         if bad:
-            raise ValueError(f"assertion {bad[0]} needs a `type`, such as `output.contains`")
+            raise ValueError(f"`assertions[{bad[0]}]` needs a `type`, such as `output.contains`")
         if self.columns and self.dataset is None:
             raise ValueError("`columns` are those of a `dataset`")
         if self.benchmark is not None and (self.dataset is None or self.columns):
             raise ValueError("a `benchmark` is one of a quality memory that is the `dataset`")
-        if twice := _twice(case.id for case in self.cases or ()):
-            raise ValueError(f"two cases have the id {twice}: rename one, ids name results")
-        if twice := _twice(group.name for group in self.suites):
-            raise ValueError(f"two suites are called {twice}")
+        _refuse_twice(
+            (case.id for case in self.cases or ()),
+            "two cases have the id {}: rename one, ids name results",
+            at="cases",
+        )
+        _refuse_twice(
+            (group.name for group in self.suites), "two suites are called {}", at="suites"
+        )
         return self
 
     @model_validator(mode="after")
     def _measures_what_it_names(self) -> Self:
-        for place, scorer in enumerate(self.scorers, 1):
+        for place, scorer in enumerate(self.scorers):
+            at = f"scorers[{place}]"
             if not isinstance(scorer.get("type"), str):
-                raise ValueError(f"scorer {place} needs a `type`, such as `latency`")  # noqa: TRY004
+                raise ValueError(f"`{at}` needs a `type`, such as `latency`")  # noqa: TRY004
             weight = scorer.get("weight", 1)
             is_truth = isinstance(weight, bool)  # which Python counts as a number
             if is_truth or not (isinstance(weight, int | float) and 0 <= weight < inf):
-                raise ValueError(f"the `weight` of scorer {place} must be a number, 0 or more")
-        if twice := _twice(scorer_name(scorer) for scorer in self.scorers):
-            raise ValueError(f"two scorers are called {twice}: give one a `name`")
+                raise ValueError(f"`{at}.weight` must be a number, 0 or more")
+        names = map(scorer_name, self.scorers)
+        _refuse_twice(names, "two scorers are called {}: give one a `name`", at="scorers")
         return self
 
     @model_validator(mode="after")
@@ -549,8 +552,8 @@ class Suite(Record):
         # Alone, it may go by the assertions of the cases, which are known when they are read.
         if "heuristic" in kinds and not self.assertions and len(kinds) > 1:
             raise ValueError("the judge `heuristic` needs `assertions`")
-        if twice := _twice(judge.name for judge in self.judge if judge.name is not None):
-            raise ValueError(f"two judges have the name {twice}")
+        names = (judge.name for judge in self.judge)
+        _refuse_twice(names, "two judges have the name {}", at="judge")
         combine = "mean" if self.panel is None else self.panel.combine
         if self.panel is not None and len(self.judge) <= 1:
             raise ValueError("a `panel` needs two judges or more")
@@ -567,10 +570,13 @@ class Suite(Record):
         return any(case.rubric is not None or case.reference is not None for case in self.cases)
 
 
-def _twice(names: Iterable[str]) -> str:
-    """The names that occur more than once, as a list in words."""
-    counted = Counter(names)
-    return ", ".join(sorted(name for name, n in counted.items() if n > 1))
+def _refuse_twice(names: Iterable[str | None], message: str, *, at: str = "") -> None:
+    seen: set[str] = set()
+    for place, name in enumerate(names):
+        if name in seen:
+            where = f" (`{at}[{place}]`)" if at else ""
+            raise ValueError(message.format(name) + where)
+        seen |= {name} if name is not None else set()
 
 
 def scorer_name(scorer: JsonObject) -> str:
