@@ -15,7 +15,7 @@ from judgekit.errors import SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
 from judgekit.models.cache import DiskCache, ReplyCache
 from judgekit.models.cached_model import CachedModel, Refresh
-from judgekit.models.error_mapping import key_variable
+from judgekit.models.error_mapping import key_variable, refuse_secret_address
 from judgekit.models.local import LocalModel, is_smoke_name, recorded_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
@@ -107,6 +107,7 @@ def connect(
 ) -> Connection:
     """Open a model with its limits, prices, budget and cache."""
     # Nothing is sent and nothing slow is imported: transports do both at their first request.
+    refuse_secret_address(api_base)
     table = prices or (PriceTable() if budget is None else budget.prices)
     if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
         return _recorded(model, table, max_concurrency)

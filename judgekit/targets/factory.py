@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.assertions import CODE_PREFIX, ScriptSettings
 from judgekit.errors import SettingsError
+from judgekit.models import refuse_secret_address
 from judgekit.subprocess import ProcessLimits, scrub_environment
 from judgekit.targets.external import CommandTarget, EndpointTarget
 from judgekit.targets.prompt import CodeTarget, PromptTarget, TargetPrompt
@@ -61,16 +62,20 @@ def open_target(
         )
     if settings.http is not None:
         known = {**environment, **suite.settings.environment}
+        refuse_secret_address(settings.http.url)
         headers, secrets = expand_variables(
             settings.http.headers, known, where=f"variant {settings.id!r}: the header"
         )
+        url, keys = expand_variables(
+            {"url": settings.http.url}, known, where=f"variant {settings.id!r}: the"
+        )
         return EndpointTarget(
             settings.id,
-            settings.http.url,
+            url["url"],
             method=settings.http.method,
             headers=headers,
             timeout_s=timeout_s,
-            secrets=secrets,
+            secrets=(*secrets, *keys),
             about=about,
             body=_body(settings.http.body) if settings.http.body else None,
         )
