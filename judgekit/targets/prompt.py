@@ -313,4 +313,4 @@ def _output(reply: ModelReply, call: TargetCall) -> Output:
         output = call.failed("model", f"the model answered without a text ({reason})")
     else:
         output = Output(text=reply.text, case_id=call.case.id, variant=call.variant)
-    return output.model_copy(update=known)
+    return call.without_secrets(output.model_copy(update=known))

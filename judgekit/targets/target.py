@@ -44,7 +44,7 @@ class TargetCall:
     case: Case
     variant: str
     secrets: tuple[str, ...] = ()
-    """Values that must not appear in an error."""
+    """Values that must not appear in what is stored."""
 
     folder: Path | None = None
     """Where a program of the user's own may name files, such as images; None for an endpoint."""
@@ -106,12 +106,12 @@ class TargetCall:
             known["duration_ms"] = self.duration_ms
         if output.error is not None and output.error_kind is None:
             known["error_kind"] = "exception"
-        return self._without_secrets(output.model_copy(update=known))
+        return self.without_secrets(output.model_copy(update=known))
 
-    def _without_secrets(self, output: Output) -> Output:
-        """The output without the values that this variant was given, if it repeats one."""
+    def without_secrets(self, output: Output) -> Output:
+        """The output without the keys that the system was given, if it repeats one."""
         whole = output.model_dump_json()
-        masked = mask_secrets(whole, secrets=self.secrets, environ={})
+        masked = mask_secrets(whole, secrets=self.secrets)
         return output if masked == whole else Output.model_validate_json(masked)
 
 
