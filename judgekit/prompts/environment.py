@@ -463,6 +463,9 @@ def block_pieces(
     return {**found, "": tuple(walk.body(outside, name, dict(carried)))}
 
 
+_MAX_PARTS = 10_000
+
+
 class _Walk:
     """Visits statements in order and tracks which untrusted text each name carries."""
 
@@ -470,6 +473,7 @@ class _Walk:
         self._environment = environment
         self._macros: dict[str, nodes.Macro] = {}
         self._inside: tuple[str, ...] = ()
+        self._n_parts = 0
 
     def parsed(self, name: str) -> nodes.Template:
         loader = cast("FileSystemLoader", self._environment.loader)
@@ -478,6 +482,10 @@ class _Walk:
     def body(
         self, statements: list[nodes.Node], file: str, carried: _Carried
     ) -> Iterator[TemplatePiece]:
+        # Macros and files that use one another twice would be walked through for ever.
+        self._n_parts += 1
+        if self._n_parts > _MAX_PARTS:
+            raise errors.TemplateError(f"template {file} has more than {_MAX_PARTS} parts")
         for statement in statements:
             yield from self._statement(statement, file, carried)
 

@@ -17,6 +17,7 @@ from judgekit.prompts import (
     PairTemplate,
     PromptTemplate,
     TemplateLimitError,
+    lint_template,
     make_environment,
     pair_template_names,
     template_names,
@@ -84,6 +85,17 @@ def test_a_text_that_nobody_could_send_is_refused(tmp_path: Path) -> None:
 def test_a_template_that_is_nested_too_deeply_is_refused(tmp_path: Path, body: str) -> None:
     with pytest.raises(TemplateError, match=r"template t\.j2 is nested too deeply"):
         compiled(tmp_path, body)
+
+
+def test_macros_that_use_one_another_twice_are_not_followed_for_ever(tmp_path: Path) -> None:
+    macros = "{% macro m0(x) %}{{ x }}{% endmacro %}" + "".join(
+        f"{{% macro m{n}(x) %}}{{{{ m{n - 1}(x) }}}}{{{{ m{n - 1}(x) }}}}{{% endmacro %}}"
+        for n in range(1, 40)
+    )
+    body = macros + "{% if false %}{{ m39(output) }}{% endif %}"
+    compiled(tmp_path, body)
+    with pytest.raises(TemplateError, match=r"template t\.j2 has more than 10000 parts"):
+        lint_template("t", [tmp_path])
 
 
 def test_a_judge_or_a_prompt_that_takes_too_much_is_refused_before_a_case_is_read(
