@@ -77,6 +77,7 @@ from .suite import (
     VariantSettings as VariantSettings,
     names_a_file as names_a_file,
     scorer_name as scorer_name,
+    suite_file as suite_file,
 )
 from .validation import (
     RowCheck as RowCheck,

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from judgekit.datasets.benchmarks import benchmark_dataset
-from judgekit.datasets.suite import Suite, names_a_file
+from judgekit.datasets.suite import Suite, names_a_file, of_file, suite_file
 from judgekit.errors import (
     DatasetError,
     InputError,
@@ -282,13 +282,13 @@ _PLACED = re.compile(r"\S+:\d+: ")
 
 def suite_place(suite: Suite, *where: str | int) -> str:
     """Where a field of a suite stands, as `suite.yaml:12: `; empty for one without a file."""
-    if suite.file is None:
+    if (file := suite_file(suite)) is None:
         return ""
     # Read again, because lines are needed only where something is wrong.
-    document, name = read_document(suite.file), str(where[0])
-    # What an option of the command line replaced does not stand there.
+    document, name = read_document(file), str(where[0])
+    # An option of the command line may have replaced it.
     is_there = getattr(check_suite(document), name, None) == getattr(suite, name)
-    return f"{suite.file}:{document.line_of(*where)}: " if is_there else ""
+    return f"{file}:{document.line_of(*where)}: " if is_there else ""
 
 
 @contextmanager
@@ -404,7 +404,7 @@ def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
             remedy = "keys come from the environment, never from a file" if is_key else fault.remedy
             faults.append(FieldFault(fault.where, fault.message, remedy))
         return faults
-    return faults or suite.in_folder(document.path.parent, file=document.path)
+    return faults or of_file(suite, document.path)
 
 
 def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:

@@ -458,11 +458,6 @@ class Suite(Record):
     _origin: _Origin = PrivateAttr(default=_Origin())
 
     @property
-    def file(self) -> Path | None:
-        """The suite file, for messages; None for one that was made of another file or in memory."""
-        return self._origin.file
-
-    @property
     def folder(self) -> Path:
         """The folder its paths are relative to: the suite file's own."""
         return self._folder
@@ -501,10 +496,10 @@ class Suite(Record):
         """A path of the suite as one that can be opened."""
         return self._folder / as_path(path)
 
-    def in_folder(self, folder: Path, *, file: Path | None = None) -> Suite:
-        """The same suite with its paths relative to a folder, and the file it was read from."""
+    def in_folder(self, folder: Path) -> Suite:
+        """The same suite with its paths relative to a folder."""
         suite = self.model_copy()
-        suite._folder, suite._origin = folder, _Origin(file)  # noqa: SLF001 - the copy's own
+        suite._folder = folder  # noqa: SLF001 - its own, on the copy made above
         return suite
 
     @model_validator(mode="after")
@@ -570,13 +565,25 @@ class Suite(Record):
         return any(case.rubric is not None or case.reference is not None for case in self.cases)
 
 
+def of_file(suite: Suite, file: Path) -> Suite:
+    """A suite with the file it was read from, to which its paths are relative."""
+    suite = suite.in_folder(file.parent)
+    suite._origin = _Origin(file)  # noqa: SLF001 - its own, on the copy made above
+    return suite
+
+
+def suite_file(suite: Suite) -> Path | None:
+    """The file of a suite, for messages; None for one made of another tool's file or in memory."""
+    return suite._origin.file  # noqa: SLF001 - its own
+
+
 def _refuse_twice(names: Iterable[str | None], message: str, *, at: str = "") -> None:
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for place, name in enumerate(names):
-        if name in seen:
+        if name in earlier:
             where = f" (`{at}[{place}]`)" if at else ""
             raise ValueError(message.format(name) + where)
-        seen |= {name} if name is not None else set()
+        earlier |= {name} if name is not None else set()
 
 
 def scorer_name(scorer: JsonObject) -> str:

@@ -33,6 +33,7 @@ from judgekit.datasets import (
     naming_place,
     scorer_name,
     shipped_rubrics,
+    suite_file,
     suite_place,
 )
 from judgekit.errors import DatasetError, InputError, SettingsError
@@ -433,14 +434,15 @@ class CriterionChecks:
 class CaseChecks:
     """Looks at the cases one after the other as they are counted; what is equal is read once."""
 
-    def __init__(self, plans: CasePlans, *, judges: SuiteJudges, source: str) -> None:
+    def __init__(self, plans: CasePlans, *, judges: SuiteJudges) -> None:
         self._plans = plans
         self._suite_judges, self._judges = judges, judges.panel.judges
         self._criteria = CriterionChecks(judges.panel.named, n_judges=len(self._judges))
         asked = [judge.connection for judge in judges.judges]
         self._blind = [c.name for c in asked if not c.prices.takes_images(c.name, c.api_base)]
         self._checked: set[str] = set()
-        self._source = source
+        suite = plans.suite
+        self._source = suite.dataset_path or suite_file(suite) or f"the suite {suite.name!r}"
         self._read: dict[str, tuple[str, ...]] = {}
         self._shown: list[tuple[str, str]] = []
         self._n_faults = 0

@@ -207,8 +207,7 @@ class OpenSuite:
                 target.check(n_wanted)
 
     def case_checks(self) -> CaseChecks:
-        source = self.suite.dataset_path or self.suite.file or f"the suite {self.suite.name!r}"
-        return CaseChecks(self.plans, judges=self.judges, source=str(source))
+        return CaseChecks(self.plans, judges=self.judges)
 
     def is_free(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in this run: it was recorded, or its reply was cached."""

@@ -24,7 +24,7 @@ from judgekit.errors import (
     ReplyFormatError,
     StoreError,
 )
-from judgekit.models import CachedModel, mask_secrets
+from judgekit.models import CachedModel, mask_secrets, secret_values
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
 from judgekit.records import IMAGE_SIGN, FailureKind, Usage, shown_images, total_cost
@@ -341,9 +341,12 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     flags: tuple[str, ...] = ()
     id: str = field(init=False)
     """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
+    _secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", f"{self.model_name} {self.template.id}")
+        # Looked up once: going through the environment takes longer than reading a reply.
+        object.__setattr__(self, "_secrets", secret_values())
 
     def question(
         self,
@@ -421,7 +424,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
 
     def read(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
         """What a reply says about each thing that was asked; every answer has a rationale."""
-        reply = _without_secrets(reply)
+        reply = self._without_secrets(reply)
         readings = self._parse(reply, question)
         header = question.prompt.header
         asks_rationale = (header.pair or header.reply).asks_rationale
@@ -448,7 +451,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """What is recorded of an answer, for each thing that was asked."""
         outcomes: list[OutcomeT] = []
         spent, subject = total_spending(answer.replies), question.request.subject
-        reply = _without_secrets(answer.replies[-1]) if answer.replies else None
+        reply = self._without_secrets(answer.replies[-1]) if answer.replies else None
         # A joint reply is paid for once, so that each of its judgments bears a part of the cost.
         share = 1 / len(question.criteria)
         for index, name in enumerate(question.criteria):
@@ -483,6 +486,12 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
                 outcomes.append(self._observed(index, fields, reading, reply, question, flags))
         return outcomes
 
+    def _without_secrets(self, reply: ModelReply) -> ModelReply:
+        """A reply that may be shown: a gateway, or the text under judgment, may repeat a key."""
+        own = reply.text or ""
+        text = mask_secrets(own, secrets=self._secrets, environ={})
+        return reply if text == own else reply.model_copy(update={"text": text})
+
     @abstractmethod
     def _parse(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
         """Parse a reply in the format the template asks for."""
@@ -512,15 +521,9 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             kind=kind,
             message=message,
             reason=error.reason if isinstance(error, ReplyFormatError) else None,
-            reply=_without_secrets(answer.replies[-1]).text if answer.replies else None,
+            reply=self._without_secrets(answer.replies[-1]).text if answer.replies else None,
         )
         return failure
-
-
-def _without_secrets(reply: ModelReply) -> ModelReply:
-    """A reply that may be shown: a gateway, or the text under judgment, may have repeated a key."""
-    text = mask_secrets(reply.text or "")
-    return reply if text == (reply.text or "") else reply.model_copy(update={"text": text})
 
 
 async def gather_in_order(jobs: Sequence[Coroutine[object, object, _T]]) -> list[_T]:

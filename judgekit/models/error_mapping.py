@@ -80,17 +80,21 @@ def mask_secrets(
     text: str, *, secrets: Iterable[str] = (), environ: Mapping[str, str] | None = None
 ) -> str:
     """A text without the values of secrets; what only looks like a key stays, as in a verdict."""
-    named = tuple((os.environ if environ is None else environ).items())
-    for value in _secret_values(named, tuple(secrets)):
+    for value in _forms_of((*secrets, *secret_values(environ))):
         text = text.replace(value, REDACTED)
     return text
 
 
+def secret_values(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The values of the environment variables that are named like secrets."""
+    environ = os.environ if environ is None else environ
+    return tuple(value for name, value in environ.items() if _SECRET_NAME.search(name))
+
+
 @lru_cache(maxsize=8)
-def _secret_values(named: tuple[tuple[str, str], ...], secrets: tuple[str, ...]) -> list[str]:
+def _forms_of(secrets: tuple[str, ...]) -> list[str]:
     # Stripped, as they are sent and as errors repeat them.
-    found = [*secrets, *(value for name, value in named if _SECRET_NAME.search(name))]
-    plain = {value.strip() for value in found if len(value.strip()) >= _SHORTEST_SECRET}
+    plain = {value.strip() for value in secrets if len(value.strip()) >= _SHORTEST_SECRET}
     # Longest first, so that none is hidden by a part of it.
     return sorted(plain | {quote(value, safe="") for value in plain}, key=len, reverse=True)
 

@@ -44,7 +44,7 @@ class TargetCall:
     case: Case
     variant: str
     secrets: tuple[str, ...] = ()
-    """Values that must not appear in what is stored."""
+    """Values that must not appear in an error."""
 
     folder: Path | None = None
     """Where a program of the user's own may name files, such as images; None for an endpoint."""
@@ -109,9 +109,10 @@ class TargetCall:
         return self.without_secrets(output.model_copy(update=known))
 
     def without_secrets(self, output: Output) -> Output:
-        """The output without the keys that the system was given, if it repeats one."""
+        """The output without the keys in this environment, if it repeats one."""
+        # Not without everything its variant was given: a value may be an ordinary word.
         whole = output.model_dump_json()
-        masked = mask_secrets(whole, secrets=self.secrets)
+        masked = mask_secrets(whole)
         return output if masked == whole else Output.model_validate_json(masked)
 
 

@@ -53,7 +53,7 @@ def repeat_key(request: ServedRequest) -> ServedReply:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("APP_HEADER", HEADER)
+    monkeypatch.setenv("APP_TOKEN", HEADER)
     (tmp_path / "rubric.yaml").write_text(RUBRIC, encoding="utf-8")
     ids = [f"c{n}" for n in range(6)]
     rows = [{"case_id": one, "input": "Hello?", "text": f"Good day {one}."} for one in ids]
@@ -72,7 +72,7 @@ rubric: rubric.yaml
 judge: {{model: openai/any, api_base: "{url}", max_retries: 0}}
 variants:
   - {{id: a, outputs: outputs.jsonl}}
-  - {{id: h, http: {{url: "{url}/agent", headers: {{Authorization: "Bearer ${{APP_HEADER}}"}}}}}}
+  - {{id: h, http: {{url: "{url}/agent", headers: {{Authorization: "Bearer ${{APP_TOKEN}}"}}}}}}
   - {{id: p, prompt: "Answer: {{{{ input }}}}", model: openai/any, api_base: "{url}"}}
 """
 
