@@ -6,7 +6,6 @@ JSONL and JSON hold them in full; CSV and Parquet have a row for each judgment.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import fsum
@@ -104,7 +103,7 @@ def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
             whole = [verdict_json(verdict) for verdict in verdicts]
             file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
         elif suffix == ".csv":
-            write_csv(file, [*VERDICT_COLUMNS], _csv_rows(verdict_rows(verdicts)))
+            write_csv(file, [*VERDICT_COLUMNS], verdict_rows(verdicts))
         else:
             # Verdicts are in memory anyway, and a file of one group is smaller.
             write_parquet(file, VERDICT_COLUMNS, verdict_rows(verdicts), in_groups=False)
@@ -193,24 +192,10 @@ def write_results(path: Path, results: Iterable[CaseResult]) -> int:
         elif suffix == ".json":
             file.writelines(line.encode() for line in _list_lines(counted()))
         elif suffix == ".csv":
-            write_csv(file, [*RUN_COLUMNS], _csv_rows(_safe_rows(counted())))
+            write_csv(file, [*RUN_COLUMNS], _safe_rows(counted()))
         else:
             write_parquet(file, RUN_COLUMNS, _safe_rows(counted()))
     return n
-
-
-# All but tabs and line breaks; a terminal obeys them, and some spreadsheets refuse the file.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-
-
-def _csv_rows(rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows with control characters as their codes; the other formats have them as they are."""
-
-    def code(found: re.Match[str]) -> str:
-        return f"\\x{ord(found[0]):02x}"
-
-    for row in rows:
-        yield {k: _CONTROLS.sub(code, v) if isinstance(v, str) else v for k, v in row.items()}
 
 
 def result_line(result: CaseResult) -> str:
