@@ -292,22 +292,18 @@ def write_csv(
     # With other line ends the writer leaves a carriage return inside a cell without its quotes.
     writer = csv.DictWriter(text, columns, lineterminator="\r\n")
     writer.writeheader()
+    escape = escape_formula if is_data else _shown_cell
     n = 0
     for row in rows:
-        cells = {k: escape_formula(v) if isinstance(v, str) else v for k, v in row.items()}
-        if not is_data:
-            cells = {
-                k: _CONTROLS.sub(_code, v) if isinstance(v, str) else v for k, v in cells.items()
-            }
-        writer.writerow(cells)
+        writer.writerow({k: escape(v) if isinstance(v, str) else v for k, v in row.items()})
         n += 1
     # Without this the wrapper closes the file, which its owner has yet to move into place.
     text.detach()
     return n
 
 
-def _code(control: re.Match[str]) -> str:
-    return f"\\x{ord(control[0]):02x}"
+def _shown_cell(text: str) -> str:
+    return escape_formula(_CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text))
 
 
 def write_parquet(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import gzip
 import json
@@ -155,9 +156,18 @@ def _refuse_binary(raw: bytes, path: Path) -> None:
     n_half_empty = sum((one == 0) != (other == 0) for one, other in pairs)
     if head[:2] in _UTF16_BOMS or n_half_empty > len(pairs) * 3 / 4:
         raise DatasetError("this file is UTF-16", path=path, hint="save it as UTF-8")
-    # A text may have one such character by mistake.
-    if sum(byte < ord(" ") and byte not in b"\t\n\r\f" for byte in head) > 1:
+    # A text may have one wrong byte by mistake, and control characters.
+    is_text = b"\0" not in head and _is_utf8(head)
+    if not is_text and sum(byte < ord(" ") and byte not in b"\t\n\r\f" for byte in head) > 1:
         raise DatasetError("this is a binary file, not text", path=path)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # its last character may be cut off
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _bad_byte(

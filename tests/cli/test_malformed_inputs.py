@@ -329,6 +329,7 @@ def test_what_is_wrong_with_a_criterion_only_beside_a_judge_names_the_criterion(
         (CASES.encode("utf-16"), "UTF-16"),
         (CASES.encode("utf-16-be"), "UTF-16"),
         (b'{"a": "\x00"}', "a NUL byte at byte 7"),
+        (b'{"a": "\xff"}', "the byte 0xff, which is not UTF-8"),
     ],
 )
 def test_what_is_no_text_is_called_what_it_is(
