@@ -32,6 +32,7 @@ from .loading import (
     load_dataset as load_dataset,
     load_rubric as load_rubric,
     load_suite as load_suite,
+    load_suite_rubric as load_suite_rubric,
     memory_rubric as memory_rubric,
     naming_place as naming_place,
     rubric_path as rubric_path,

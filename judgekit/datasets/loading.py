@@ -302,6 +302,12 @@ def naming_place(suite: Suite, *where: str | int) -> Iterator[None]:
         raise
 
 
+def load_suite_rubric(suite: Suite) -> Rubric | None:
+    """The rubric that a suite names."""
+    with naming_place(suite, "rubric"):
+        return None if suite.rubric_source is None else load_rubric(suite.rubric_source)
+
+
 def _own_document(
     path: Path | str, kind: type[RubricError | SettingsError] = SettingsError
 ) -> ParsedDocument:

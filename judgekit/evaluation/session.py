@@ -19,7 +19,7 @@ from judgekit.datasets import (
     Suite,
     choose_variants,
     expand_variants,
-    load_rubric,
+    load_suite_rubric,
     naming_place,
     open_cases,
     suite_from_path,
@@ -256,10 +256,8 @@ def open_suite(
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = choose_variants(expand_variants(loaded), choice.variants)
     _check_settings(loaded, execution)
-    with naming_place(loaded, "dataset"):
-        cases = _chosen_cases(loaded, choice, recorded, allow_scripts=execution.allow_scripts)
-    with naming_place(loaded, "rubric"):
-        rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
+    cases = _chosen_cases(loaded, choice, recorded, allow_scripts=execution.allow_scripts)
+    rubric = load_suite_rubric(loaded)
     # One budget and one price table for targets, judges and embeddings: the limit is for the
     # run.
     prices = price_table(loaded)
@@ -348,7 +346,8 @@ def open_recorded(
 def _chosen_cases(
     suite: Suite, choice: Choice, recorded: RecordedAnswers | None, *, allow_scripts: bool
 ) -> CaseSelection:
-    source = open_cases(suite) if recorded is None else recorded.cases
+    with naming_place(suite, "dataset"):
+        source = open_cases(suite) if recorded is None else recorded.cases
     if allow_scripts:
         source = replace(source, read=partial(map, with_scripts, source))
     if recorded is not None:

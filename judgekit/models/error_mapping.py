@@ -91,6 +91,11 @@ def secret_values(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
     return tuple(value for name, value in environ.items() if _SECRET_NAME.search(name))
 
 
+def secret_pattern() -> re.Pattern[str]:
+    """Finds the values of the variables that are named like secrets."""
+    return re.compile("|".join(map(re.escape, _forms_of(secret_values()))) or r"(?!)")
+
+
 @lru_cache(maxsize=8)
 def _forms_of(secrets: tuple[str, ...]) -> list[str]:
     # Stripped, as they are sent and as errors repeat them.

@@ -107,7 +107,6 @@ def connect(
 ) -> Connection:
     """Open a model with its limits, prices, budget and cache."""
     # Nothing is sent and nothing slow is imported: transports do both at their first request.
-    refuse_secret_address(api_base)
     table = prices or (PriceTable() if budget is None else budget.prices)
     if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
         return _recorded(model, table, max_concurrency)
@@ -164,6 +163,7 @@ def check_together(connections: Iterable[Connection]) -> None:
 
 def _open(named: str | Model, *, api_base: str | None, timeout_s: float, transport: str) -> Model:
     """The model that is called, without limits, prices and cache."""
+    refuse_secret_address(api_base)
     if not isinstance(named, str):
         return named
     if not named.strip():

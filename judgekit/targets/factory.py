@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.datasets import Suite, VariantSettings
+    from judgekit.datasets import HttpTarget, Suite, VariantSettings
     from judgekit.models import Connection
     from judgekit.records import Case, JsonObject
     from judgekit.targets.target import Target
@@ -62,24 +62,26 @@ def open_target(
         )
     if settings.http is not None:
         known = {**environment, **suite.settings.environment}
-        refuse_secret_address(settings.http.url)
-        headers, secrets = expand_variables(
-            settings.http.headers, known, where=f"variant {settings.id!r}: the header"
-        )
-        url, keys = expand_variables(
-            {"url": settings.http.url}, known, where=f"variant {settings.id!r}: the"
-        )
-        return EndpointTarget(
-            settings.id,
-            url["url"],
-            method=settings.http.method,
-            headers=headers,
-            timeout_s=timeout_s,
-            secrets=(*secrets, *keys),
-            about=about,
-            body=_body(settings.http.body) if settings.http.body else None,
-        )
+        return _endpoint(settings.http, settings.id, known, timeout_s, about)
     return _prompt(settings, suite, connect_model, template_folders, scripts)
+
+
+def _endpoint(
+    http: HttpTarget, name: str, known: Mapping[str, str], timeout_s: float, about: JsonObject
+) -> EndpointTarget:
+    refuse_secret_address(http.url)
+    headers, secrets = expand_variables(http.headers, known, where=f"variant {name!r}: the header")
+    url, keys = expand_variables({"url": http.url}, known, where=f"variant {name!r}: the")
+    return EndpointTarget(
+        name,
+        url["url"],
+        method=http.method,
+        headers=headers,
+        timeout_s=timeout_s,
+        secrets=(*secrets, *keys),
+        about=about,
+        body=_body(http.body) if http.body else None,
+    )
 
 
 def _body(value: JsonValue) -> Callable[[Case], JsonValue]:

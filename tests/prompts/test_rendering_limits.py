@@ -167,7 +167,7 @@ def test_shipped_templates_need_no_worker(tmp_path: Path) -> None:
         idle.pop().end()
     PromptTemplate("pointwise/criterion").prompts(make_case(), make_output(), make_rubric())
     assert idle == []
-    compiled(tmp_path, "{{ output }}")
+    compiled(tmp_path, "{{ output }}").render("shared", {"output": "x"})
     assert len(idle) == 1
 
 
