@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: chaos demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
+.PHONY: audit chaos demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -46,6 +46,10 @@ smoke: .venv/.smoke
 # Builds the wheel, installs it with its locked dependencies into an empty environment, uses it.
 wheel: .venv/.dev
 	$(BIN)/python tests/use_wheel.py
+
+# Locks, licences and start-up files, without a network; pip-audit compares with known weaknesses.
+audit: .venv/.dev
+	$(BIN)/python -m tests.audit
 
 # What a release would publish: two equal builds, their metadata and contents, the licences and bill
 # of materials of the install, the wheel in use. Everything stays in dist/; nothing is published.

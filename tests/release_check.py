@@ -34,6 +34,7 @@ def main(tools: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="judgekit-release-") as name:
         folder = Path(name)
         try:
+            say(step("audit", [sys.executable, "-m", "tests.audit"], ROOT).strip())
             wheel, sdist = build_twice(folder)
             say(f"built twice, byte by byte the same: {digest(wheel)}, {digest(sdist)}")
             step("twine", [tools / "twine", "check", "--strict", wheel, sdist], ROOT)

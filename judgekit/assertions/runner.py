@@ -24,6 +24,7 @@ from judgekit.assertions.registry import (
 )
 from judgekit.assertions.selection import unpack_artifact
 from judgekit.assertions.spec import (
+    FindPlace,
     ParsedAssertion,
     SpecFault,
     read_arguments,
@@ -303,14 +304,17 @@ def score_output(
 
 
 def read_scorers(
-    scorers: Sequence[ScorerSpec], *, registry: Registry | None = None
+    scorers: Sequence[ScorerSpec],
+    *,
+    registry: Registry | None = None,
+    place: FindPlace = lambda *_: "",
 ) -> list[tuple[Declaration, dict[str, object]]]:
     """Scorers with their arguments; invalid ones are refused before anything runs."""
     known = scorer_registry() if registry is None else registry
     read: list[tuple[Declaration, dict[str, object]]] = []
     faults: list[SpecFault] = []
-    for place, spec in enumerate(scorers):
-        where = ("scorers", place)
+    for number, spec in enumerate(scorers):
+        where = ("scorers", number)
         if callable(spec):
             read.append((declaration_of(spec), {}))
             continue
@@ -328,7 +332,7 @@ def read_scorers(
         arguments, found = read_arguments(declared, settings, where=where)
         read.append((declared, arguments))
         faults += found
-    refuse_faults(faults, of="scorers")
+    refuse_faults(faults, of="scorers", place=place)
     return read
 
 

@@ -83,9 +83,19 @@ def read_specs(
     return checks, reader.faults
 
 
-def check_specs(specs: object, *, registry: Registry | None = None) -> None:
-    """Refuse invalid specs before anything runs."""
-    refuse_faults(read_specs(specs, registry=registry)[1])
+FindPlace = Callable[..., str]
+"""The file and line of a fault by the keys and positions of `SpecFault.where`; may be empty."""
+
+
+def check_specs(
+    specs: object, *, registry: Registry | None = None, place: FindPlace = lambda *_: ""
+) -> None:
+    """Refuse invalid specs before anything runs; `place` says where a fault stands."""
+    refuse_faults(read_specs(specs, registry=registry)[1], place=place)
+
+
+# Where a spec or one of its parameters is: keys and list positions.
+SpecLocation = tuple[str | int, ...]
 
 
 class _Reader:
@@ -213,8 +223,6 @@ def _where_else(name: str, known: Sequence[str]) -> str:
     return f"there are {len(known)}, of the families {families}; docs/assertions.md lists them"
 
 
-# Where a spec or one of its parameters is: keys and list positions.
-SpecLocation = tuple[str | int, ...]
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHOWN = 60
 
@@ -308,12 +316,14 @@ def validate_argument(adapter: TypeAdapter[object], value: object) -> object:
         raise InputError("is nested too deeply") from error
 
 
-def refuse_faults(faults: Sequence[SpecFault], *, of: str = "assertions") -> None:
+def refuse_faults(
+    faults: Sequence[SpecFault], *, of: str = "assertions", place: FindPlace = lambda *_: ""
+) -> None:
     """Raise an error that lists all faults, if there are any."""
     if len(faults) == 1:
-        raise InputError(faults[0].message, hint=faults[0].hint)
+        raise InputError(f"{place(*faults[0].where)}{faults[0].message}", hint=faults[0].hint)
     if faults:
-        lines = "".join(f"\n  {one}" for one in faults)
+        lines = "".join(f"\n  {place(*one.where)}{one}" for one in faults)
         raise InputError(f"{len(faults)} faults in {of}:{lines}")
 
 

@@ -32,9 +32,12 @@ from .loading import (
     load_dataset as load_dataset,
     load_rubric as load_rubric,
     load_suite as load_suite,
+    load_suite_rubric as load_suite_rubric,
     memory_rubric as memory_rubric,
+    naming_place as naming_place,
     rubric_path as rubric_path,
     shipped_rubrics as shipped_rubrics,
+    suite_place as suite_place,
 )
 from .outputs import (
     CaseOutput as CaseOutput,
@@ -77,6 +80,7 @@ from .suite import (
     VariantSettings as VariantSettings,
     names_a_file as names_a_file,
     scorer_name as scorer_name,
+    suite_file as suite_file,
 )
 from .validation import (
     RowCheck as RowCheck,

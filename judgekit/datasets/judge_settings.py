@@ -326,3 +326,16 @@ class PanelSettings(Record):
         if (self.combine == "cascade") != (self.escalate_below is not None):
             raise ValueError("`combine: cascade` and `escalate_below` go together")
         return self
+
+
+class PriceSettings(Record):
+    """What a model charges, in US dollars for a million tokens, as price lists give it."""
+
+    input_usd: Weight
+    """For tokens sent."""
+
+    output_usd: Weight
+    """For tokens received, hidden reasoning included."""
+
+    cached_input_usd: Weight | None = None
+    """For tokens sent that the provider had in its prompt cache; null takes `input_usd`."""

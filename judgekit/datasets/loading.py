@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from judgekit.datasets.benchmarks import benchmark_dataset
-from judgekit.datasets.suite import Suite, names_a_file
+from judgekit.datasets.suite import Suite, names_a_file, of_file, suite_file
 from judgekit.errors import (
     DatasetError,
     InputError,
@@ -274,6 +276,38 @@ def load_suite(path: Path | str) -> Suite:
     return suite
 
 
+# A message that begins with a file and a line.
+_PLACED = re.compile(r"\S+:\d+: ")
+
+
+def suite_place(suite: Suite, *where: str | int) -> str:
+    """Where a field of a suite stands, as `suite.yaml:12: `; empty for one without a file."""
+    if (file := suite_file(suite)) is None:
+        return ""
+    # Read again, because lines are needed only where something is wrong.
+    document, name = read_document(file), str(where[0])
+    # An option of the command line may have replaced it.
+    is_there = getattr(check_suite(document), name, None) == getattr(suite, name)
+    return f"{file}:{document.line_of(*where)}: " if is_there else ""
+
+
+@contextmanager
+def naming_place(suite: Suite, *where: str | int) -> Iterator[None]:
+    """Say in errors at which field of a suite they arose, unless they name a line themselves."""
+    try:
+        yield
+    except InputError as error:
+        if not _PLACED.match(error.message):
+            error.message = suite_place(suite, *where) + error.message
+        raise
+
+
+def load_suite_rubric(suite: Suite) -> Rubric | None:
+    """The rubric that a suite names."""
+    with naming_place(suite, "rubric"):
+        return None if suite.rubric_source is None else load_rubric(suite.rubric_source)
+
+
 def _own_document(
     path: Path | str, kind: type[RubricError | SettingsError] = SettingsError
 ) -> ParsedDocument:
@@ -376,7 +410,7 @@ def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
             remedy = "keys come from the environment, never from a file" if is_key else fault.remedy
             faults.append(FieldFault(fault.where, fault.message, remedy))
         return faults
-    return faults or suite.in_folder(document.path.parent)
+    return faults or of_file(suite, document.path)
 
 
 def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from judgekit.datasets.judge_settings import HumanSettings, PanelSettings, SuiteJudge
+from judgekit.datasets.judge_settings import HumanSettings, PanelSettings, PriceSettings, SuiteJudge
 from judgekit.fingerprint import omit_at_default
 from judgekit.formats import as_path, is_foreign_file
 from judgekit.records import (
@@ -26,7 +26,6 @@ from judgekit.records import (
     Name,
     ReconciliationRule,
     Record,
-    Weight,
     size_name,
 )
 
@@ -47,19 +46,6 @@ _KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 def _short(field: str) -> Callable[[object], object]:
     """A text alone stands for a mapping with one field."""
     return lambda value: {field: value} if isinstance(value, str) else value
-
-
-class PriceSettings(Record):
-    """What a model charges, in US dollars for a million tokens, as price lists give it."""
-
-    input_usd: Weight
-    """For tokens sent."""
-
-    output_usd: Weight
-    """For tokens received, hidden reasoning included."""
-
-    cached_input_usd: Weight | None = None
-    """For tokens sent that the provider had in its prompt cache; null takes `input_usd`."""
 
 
 class HttpTarget(Record):
@@ -108,8 +94,7 @@ class ContextSettings(Record):
 
     @model_validator(mode="after")
     def _names_each_size_once(self) -> Self:
-        if twice := _twice(map(size_name, self.sizes)):
-            raise ValueError(f"the size {twice} is named twice")
+        _refuse_twice(map(size_name, self.sizes), "the size {} is named twice")
         return self
 
 
@@ -357,8 +342,8 @@ class SuiteGroup(Record):
 
     @model_validator(mode="after")
     def _names_each_once(self) -> Self:
-        if twice := _twice(self.case_ids):
-            raise ValueError(f"the group {self.name} names the case {twice} twice")
+        twice = f"the group {self.name} names the case {{}} twice"
+        _refuse_twice(self.case_ids, twice, at="case_ids")
         return self
 
 
@@ -376,6 +361,13 @@ def _short_items(field: str, *, may_be_one: bool = False) -> Callable[[object], 
 def _listed_sizes(value: object) -> object:
     """A list of sizes alone stands for the settings with these sizes."""
     return {"sizes": value} if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """The file of a suite; two suites of the same content are equal, wherever they stand."""
+
+    file: Path | None = field(default=None, compare=False)
 
 
 class Suite(Record):
@@ -473,6 +465,7 @@ class Suite(Record):
 
     _without_defaults = omit_at_default("status", "human", "extra_rubrics")
     _folder: Path = PrivateAttr(default=Path())
+    _origin: _Origin = PrivateAttr(default=_Origin())
 
     @property
     def folder(self) -> Path:
@@ -523,32 +516,37 @@ class Suite(Record):
     def _is_consistent(self) -> Self:
         if (self.dataset is None) == (self.cases is None):
             raise ValueError("a suite needs `dataset` or `cases`, one of the two")
-        if twice := _twice(variant.id for variant in self.variants):
-            raise ValueError(f"two variants are called {twice}")
-        bad = [n for n, c in enumerate(self.assertions, 1) if not isinstance(c.get("type"), str)]
+        ids = (variant.id for variant in self.variants)
+        _refuse_twice(ids, "two variants are called {}", at="variants")
+        bad = [n for n, c in enumerate(self.assertions) if not isinstance(c.get("type"), str)]
         if bad:
-            raise ValueError(f"assertion {bad[0]} needs a `type`, such as `output.contains`")
+            raise ValueError(f"`assertions[{bad[0]}]` needs a `type`, such as `output.contains`")
         if self.columns and self.dataset is None:
             raise ValueError("`columns` are those of a `dataset`")
         if self.benchmark is not None and (self.dataset is None or self.columns):
             raise ValueError("a `benchmark` is one of a quality memory that is the `dataset`")
-        if twice := _twice(case.id for case in self.cases or ()):
-            raise ValueError(f"two cases have the id {twice}: rename one, ids name results")
-        if twice := _twice(group.name for group in self.suites):
-            raise ValueError(f"two suites are called {twice}")
+        _refuse_twice(
+            (case.id for case in self.cases or ()),
+            "two cases have the id {}: rename one, ids name results",
+            at="cases",
+        )
+        _refuse_twice(
+            (group.name for group in self.suites), "two suites are called {}", at="suites"
+        )
         return self
 
     @model_validator(mode="after")
     def _measures_what_it_names(self) -> Self:
-        for place, scorer in enumerate(self.scorers, 1):
+        for place, scorer in enumerate(self.scorers):
+            at = f"scorers[{place}]"
             if not isinstance(scorer.get("type"), str):
-                raise ValueError(f"scorer {place} needs a `type`, such as `latency`")  # noqa: TRY004
+                raise ValueError(f"`{at}` needs a `type`, such as `latency`")  # noqa: TRY004
             weight = scorer.get("weight", 1)
             is_truth = isinstance(weight, bool)  # which Python counts as a number
             if is_truth or not (isinstance(weight, int | float) and 0 <= weight < inf):
-                raise ValueError(f"the `weight` of scorer {place} must be a number, 0 or more")
-        if twice := _twice(scorer_name(scorer) for scorer in self.scorers):
-            raise ValueError(f"two scorers are called {twice}: give one a `name`")
+                raise ValueError(f"`{at}.weight` must be a number, 0 or more")
+        names = map(scorer_name, self.scorers)
+        _refuse_twice(names, "two scorers are called {}: give one a `name`", at="scorers")
         return self
 
     @model_validator(mode="after")
@@ -559,8 +557,8 @@ class Suite(Record):
         # Alone, it may go by the assertions of the cases, which are known when they are read.
         if "heuristic" in kinds and not self.assertions and len(kinds) > 1:
             raise ValueError("the judge `heuristic` needs `assertions`")
-        if twice := _twice(judge.name for judge in self.judge if judge.name is not None):
-            raise ValueError(f"two judges have the name {twice}")
+        names = (judge.name for judge in self.judge)
+        _refuse_twice(names, "two judges have the name {}", at="judge")
         combine = "mean" if self.panel is None else self.panel.combine
         if self.panel is not None and len(self.judge) <= 1:
             raise ValueError("a `panel` needs two judges or more")
@@ -577,10 +575,25 @@ class Suite(Record):
         return any(case.rubric is not None or case.reference is not None for case in self.cases)
 
 
-def _twice(names: Iterable[str]) -> str:
-    """The names that occur more than once, as a list in words."""
-    counted = Counter(names)
-    return ", ".join(sorted(name for name, n in counted.items() if n > 1))
+def of_file(suite: Suite, file: Path) -> Suite:
+    """A suite with the file it was read from, to which its paths are relative."""
+    suite = suite.in_folder(file.parent)
+    suite._origin = _Origin(file)  # noqa: SLF001 - its own, on the copy made above
+    return suite
+
+
+def suite_file(suite: Suite) -> Path | None:
+    """The file of a suite, for messages; None for one made of another tool's file or in memory."""
+    return suite._origin.file  # noqa: SLF001 - its own
+
+
+def _refuse_twice(names: Iterable[str | None], message: str, *, at: str = "") -> None:
+    earlier: set[str] = set()
+    for place, name in enumerate(names):
+        if name in earlier:
+            where = f" (`{at}[{place}]`)" if at else ""
+            raise ValueError(message.format(name) + where)
+        earlier |= {name} if name is not None else set()
 
 
 def scorer_name(scorer: JsonObject) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import (
@@ -27,7 +27,15 @@ from judgekit.assertions import (
     script_entries,
     similar_entry,
 )
-from judgekit.datasets import Suite, load_rubric, scorer_name, shipped_rubrics
+from judgekit.datasets import (
+    Suite,
+    load_rubric,
+    naming_place,
+    scorer_name,
+    shipped_rubrics,
+    suite_file,
+    suite_place,
+)
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
@@ -73,7 +81,8 @@ class CasePlans:
     ) -> None:
         self.suite = suite
         self._is_judged = is_judged
-        self._extra = tuple(_extra_criteria(suite, *suite.extra_rubrics))
+        with naming_place(suite, "extra_rubrics"):
+            self._extra = tuple(_extra_criteria(suite, *suite.extra_rubrics))
         self.rubric = None if rubric is None else self._extended(rubric)
         self.defaults = DefaultRubrics(
             suite, rubric=rubric, is_judged=is_judged, extended=self._extended
@@ -352,11 +361,11 @@ _MAX_CACHED_SPECS = 10_000
 
 def check_suite_specs(plans: CasePlans) -> None:
     """Refuse assertions and scorers of a suite that are invalid or cannot be carried out."""
-    suite = plans.suite
+    suite, place = plans.suite, partial(suite_place, plans.suite)
     if suite.assertions:
-        check_specs(suite.assertions, registry=plans.assertions)
+        check_specs(suite.assertions, registry=plans.assertions, place=place)
     if plans.suite_scorers:
-        read_scorers(plans.suite_scorers, registry=plans.scorers)
+        read_scorers(plans.suite_scorers, registry=plans.scorers, place=place)
     # Scripts run code of the suite's author, so that they are refused before anything is paid for.
     for script in named_scripts([*suite.assertions, *suite.scorers]):
         fault = _script_fault(script, plans, f"the suite {suite.name!r}")
@@ -426,9 +435,7 @@ class CriterionChecks:
 class CaseChecks:
     """Looks at the cases one after the other as they are counted; what is equal is read once."""
 
-    def __init__(
-        self, plans: CasePlans, *, judges: SuiteJudges, source: str, is_whole: bool = True
-    ) -> None:
+    def __init__(self, plans: CasePlans, *, judges: SuiteJudges, is_whole: bool = True) -> None:
         self._plans = plans
         self._is_whole = is_whole  # whether these are all cases, so that an unused judge is a fault
         self._suite_judges, self._judges = judges, judges.panel.judges
@@ -436,9 +443,10 @@ class CaseChecks:
         asked = [judge.connection for judge in judges.judges]
         self._blind = [c.name for c in asked if not c.prices.takes_images(c.name, c.api_base)]
         self._checked: set[str] = set()
-        self._source = source
+        suite = plans.suite
+        self._source = suite.dataset_path or suite_file(suite) or f"the suite {suite.name!r}"
         self._read: dict[str, tuple[str, ...]] = {}
-        self._shown: list[str] = []
+        self._shown: list[tuple[str, str]] = []
         self._n_faults = 0
         self._n_judged = 0
         self._by_default: Counter[tuple[RubricReason, str]] = Counter()
@@ -472,7 +480,7 @@ class CaseChecks:
         # run at a time.
         if self._n_faults:
             more = self._n_faults - len(self._shown)
-            lines = [*self._shown, *([f"and {more} more"] if more else [])]
+            lines = [*self._placed(), *([f"and {more} more"] if more else [])]
             what = "a fault" if self._n_faults == 1 else f"{self._n_faults} faults"
             listed = "".join(f"\n  {line}" for line in lines)
             raise DatasetError(f"{what} in how the cases are evaluated:{listed}", path=self._source)
@@ -487,6 +495,14 @@ class CaseChecks:
         self._plans.unmet_needs = self._criteria.unmet_needs
         self._plans.by_default = dict(self._by_default)
         self._plans.n_unasked = 0 if self._judges else self._n_judged
+
+    def _placed(self) -> Iterator[str]:
+        """The faults shown, with the line of each case that stands in the suite's own file."""
+        suite = self._plans.suite
+        ids = [case.id for case in suite.cases or ()]
+        for name, fault in self._shown:
+            place = suite_place(suite, "cases", ids.index(name), "assertions") if ids else ""
+            yield f"{place}case {name!r}: {fault}"
 
     def _count_judged(self, case: Case) -> None:
         rubric = self._plans.rubric_of(case)
@@ -539,7 +555,7 @@ class CaseChecks:
     def _note(self, case: Case, faults: tuple[str, ...]) -> None:
         self._n_faults += len(faults)
         room = _MOST_SHOWN - len(self._shown)
-        self._shown += [f"case {case.id!r}: {fault}" for fault in faults[:room]]
+        self._shown += [(case.id, fault) for fault in faults[:room]]
 
 
 def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:

@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from judgekit.datasets import DEFAULT_CACHE_FOLDER, Gate, Suite, find_calibrations
+from judgekit.datasets import DEFAULT_CACHE_FOLDER, Gate, Suite, find_calibrations, naming_place
 from judgekit.judge import (
     HEURISTIC,
     AnswerKey,
@@ -318,18 +318,20 @@ def open_suite_judges(
     weights: dict[str, float] = {}
     named: dict[str, str] = {}
     models = []
-    for settings in suite.judge:
+    for place, settings in enumerate(suite.judge):
         if settings.kind == "llm":
-            judge = open_judge(
-                settings,
-                suite,
-                cache=cache,
-                template_folders=execution.template_folders,
-                frozen=execution.frozen,
-                refresh=execution.refresh,
-                prices=prices,
-                budget=budget,
-            )
+            one = (place,) if len(suite.judge) > 1 else ()
+            with naming_place(suite, "judge", *one, "template" if settings.template else "model"):
+                judge = open_judge(
+                    settings,
+                    suite,
+                    cache=cache,
+                    template_folders=execution.template_folders,
+                    frozen=execution.frozen,
+                    refresh=execution.refresh,
+                    prices=prices,
+                    budget=budget,
+                )
             models.append(judge)
         name = HUMAN_JUDGE if settings.kind == "human" else HEURISTIC
         name = models[-1].id if settings.kind == "llm" else name

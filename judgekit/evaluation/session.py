@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -19,7 +19,8 @@ from judgekit.datasets import (
     Suite,
     choose_variants,
     expand_variants,
-    load_rubric,
+    load_suite_rubric,
+    naming_place,
     open_cases,
     suite_from_path,
     with_benchmark,
@@ -95,7 +96,8 @@ class Choice:
 def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     suite = opened.suite
     path = None if suite.calibration is None else suite.resolve(suite.calibration)
-    return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
+    with naming_place(suite, "calibration"):
+        return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +216,8 @@ class OpenSuite:
                 target.check(n_wanted)
 
     def case_checks(self) -> CaseChecks:
-        source = self.suite.dataset_path or f"the suite {self.suite.name!r}"
         is_whole = not self.choice.as_json().keys() - {"variants"}
-        return CaseChecks(self.plans, judges=self.judges, source=str(source), is_whole=is_whole)
+        return CaseChecks(self.plans, judges=self.judges, is_whole=is_whole)
 
     def is_free(self, variant: str, output: Output) -> bool:
         """Whether an answer cost nothing in this run: it was recorded, or its reply was cached."""
@@ -266,7 +267,7 @@ def open_suite(
     variants = choose_variants(expand_variants(loaded), choice.variants)
     _check_settings(loaded, execution)
     cases = _chosen_cases(loaded, choice, recorded, allow_scripts=execution.allow_scripts)
-    rubric = None if loaded.rubric_source is None else load_rubric(loaded.rubric_source)
+    rubric = load_suite_rubric(loaded)
     # One budget and one price table for targets, judges and embeddings: the limit is for the
     # run.
     prices = price_table(loaded)
@@ -355,7 +356,8 @@ def open_recorded(
 def _chosen_cases(
     suite: Suite, choice: Choice, recorded: RecordedAnswers | None, *, allow_scripts: bool
 ) -> CaseSelection:
-    source = open_cases(suite) if recorded is None else recorded.cases
+    with naming_place(suite, "dataset"):
+        source = open_cases(suite) if recorded is None else recorded.cases
     if allow_scripts:
         source = replace(source, read=partial(map, with_scripts, source))
     if recorded is not None:
@@ -400,15 +402,16 @@ class _Means:
             return GivenTarget(variant.id, recorded.outputs[variant.id])
         if variant.kind == "not_imported":  # which a plan counts, and a run refuses
             return GivenTarget(variant.id, {})
-        opened = open_target(
-            variant,
-            self.suite,
-            connect_model=self._connection,
-            template_folders=self._template_folders,
-            environment=os.environ,
-            default_timeout_s=self._timeout_s(variant),
-            scripts=self._scripts(variant),
-        )
+        with _naming_variant(self.suite, variant):
+            opened = open_target(
+                variant,
+                self.suite,
+                connect_model=self._connection,
+                template_folders=self._template_folders,
+                environment=os.environ,
+                default_timeout_s=self._timeout_s(variant),
+                scripts=self._scripts(variant),
+            )
         # Nothing added is the same system under test: it asks what it asks without the sizes.
         if self.filler is None or not variant.added_context_tokens:
             return opened
@@ -466,6 +469,13 @@ class _Means:
 
     def _timeout_s(self, variant: VariantSettings) -> float:
         return variant.timeout_s or self.suite.settings.timeout_s or DEFAULT_TARGET_TIMEOUT_S
+
+
+def _naming_variant(suite: Suite, variant: VariantSettings) -> AbstractContextManager[None]:
+    # Ids of variants that stand for several begin with the id in the file.
+    ids = [one.id for one in suite.variants]
+    place = next((n for n, name in enumerate(ids) if variant.id.startswith(name)), 0)
+    return naming_place(suite, "variants", place, variant.kind)
 
 
 def _check_settings(suite: Suite, execution: ExecutionOptions) -> None:

@@ -140,7 +140,7 @@ def write_cases(path: Path, cases: CaseSource) -> None:
             if suffix == ".parquet":
                 write_parquet(file, dict.fromkeys(columns, "string"), rows)
             else:
-                write_csv(file, columns, rows)
+                write_csv(file, columns, rows, is_data=True)
     else:
         listed: list[JsonValue] = [case.to_json() for case in cases]
         whole: JsonObject = {"name": cases.name, "version": cases.version, "cases": listed}
@@ -224,7 +224,7 @@ def _write_strategies(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> N
         for row in rows
     )
     with atomic_writer(path) as file:
-        write_csv(file, STRATEGY_COLUMNS, cells)
+        write_csv(file, STRATEGY_COLUMNS, cells, is_data=True)
 
 
 STRATEGIES = RunFormat(

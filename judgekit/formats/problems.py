@@ -252,13 +252,30 @@ def _fault(
         return FieldFault(where, f"the field {field} is not known", remedy)
     if kind == "value_error":
         message = detail["msg"].removeprefix("Value error, ")
-        return FieldFault(where, f"{field}: {message}" if where else message)
+        place = (*where, *_named_field(message, detail["input"]))
+        return FieldFault(place, f"{field}: {message}" if where else message)
     # YAML reads an unquoted 1.0 as a number where a text is wanted.
     if kind == "string_type" and isinstance(value, int | float) and not _is_huge(value):
         remedy = f'put it in quotes: "{str(value)[:_SHOWN]}"'
     elif kind in {"tuple_type", "list_type"} and isinstance(value, str):
         remedy = "write it as a list"
     return FieldFault(where, f"{field} {_demand(detail)}", remedy)
+
+
+_QUOTED = re.compile(r"`([\w.\[\]]+)`")
+
+
+def _named_field(message: str, value: JsonValue) -> KeyPath:
+    """The field of a value that a message about it names, as `a`, or more exactly as `a[1].b`."""
+    for quoted in sorted(_QUOTED.finditer(message), key=lambda found: "[" not in found[1]):
+        parts = re.findall(r"\w+", quoted[1])
+        where = tuple(int(part) if part.isdigit() else part for part in parts)
+        here, is_there = value, bool(where)
+        for part in where:
+            is_there, here = _step(here, part) if is_there else (False, None)
+        if is_there:
+            return where
+    return ()
 
 
 def _demand(detail: ErrorDetails) -> str:

@@ -273,21 +273,37 @@ def _scalar(cell: object) -> JsonValue:
 _GROUP_ROWS = 5000
 
 
+# All but tabs and line breaks; a terminal obeys them, and some spreadsheets refuse the file.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
 def write_csv(
-    file: IO[bytes], columns: Sequence[str], rows: Iterable[Mapping[str, str | float | None]]
+    file: IO[bytes],
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, str | float | None]],
+    *,
+    is_data: bool = False,
 ) -> int:
-    """Write rows as CSV, one in memory at a time, and return their number."""
+    """Write rows as CSV, one in memory at a time, and return their number.
+
+    Control characters are written as their codes, except in data, which are read back.
+    """
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     # With other line ends the writer leaves a carriage return inside a cell without its quotes.
     writer = csv.DictWriter(text, columns, lineterminator="\r\n")
     writer.writeheader()
+    escape = escape_formula if is_data else _shown_cell
     n = 0
     for row in rows:
-        writer.writerow({k: escape_formula(v) if isinstance(v, str) else v for k, v in row.items()})
+        writer.writerow({k: escape(v) if isinstance(v, str) else v for k, v in row.items()})
         n += 1
     # Without this the wrapper closes the file, which its owner has yet to move into place.
     text.detach()
     return n
+
+
+def _shown_cell(text: str) -> str:
+    return escape_formula(_CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text))
 
 
 def write_parquet(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import gzip
 import json
@@ -13,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, NoReturn, cast
+from typing import NamedTuple, NoReturn, cast
 
 from pydantic import JsonValue
 
@@ -27,6 +28,7 @@ MAX_DOCUMENT_BYTES = 256 * 2**20
 MAX_LINE_BYTES = 64 * 2**20
 _BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_HEAD_BYTES = 32
 
 
 def javascript_text(value: JsonValue) -> str:
@@ -89,15 +91,15 @@ def typed_content(path: Path) -> bytes | None:
 
 
 @contextmanager
-def open_file(path: Path) -> Iterator[BinaryIO]:
+def open_file(path: Path) -> Iterator[BufferedReader]:
     """A file opened for reading bytes; one whose name ends in `.gz` is decompressed."""
     if (typed := typed_content(path)) is not None:
-        yield BytesIO(typed)
+        yield BufferedReader(BytesIO(typed))
         return
     try:
         packed = path.suffix.lower() == ".gz"
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
-            yield cast("BinaryIO", stream)
+            yield cast("BufferedReader", stream)
     except FileNotFoundError as error:
         raise DatasetError("there is no such file", path=path, hint=_near_files(path)) from error
     except IsADirectoryError as error:
@@ -126,6 +128,7 @@ def iter_lines(path: Path) -> Iterator[TextLine | DatasetError]:
     """The lines of a file, one in memory at a time."""
     # A line that is not UTF-8 is given as the error it is, and the next lines follow.
     with open_file(path) as stream:
+        _refuse_binary(stream.peek(_HEAD_BYTES), path)
         number, offset = 0, 0
         while raw := stream.readline(MAX_LINE_BYTES + 1):
             number += 1
@@ -135,17 +138,14 @@ def iter_lines(path: Path) -> Iterator[TextLine | DatasetError]:
             try:
                 yield TextLine(number, decode_utf8(raw, path=path, line=number, offset=offset))
             except DatasetError as error:
-                # Every line of such a file would be an error of its own.
-                if offset == 0 and looks_like_utf16(raw):
-                    raise
                 yield error
             offset += len(raw)
 
 
 def decode_utf8(raw: bytes, *, path: Path, line: int | None = None, offset: int = 0) -> str:
     """Bytes as UTF-8 text, strictly."""
-    if offset == 0 and looks_like_utf16(raw):
-        raise DatasetError("this file is UTF-16", path=path, hint="save it as UTF-8")
+    if offset == 0:
+        _refuse_binary(raw, path)
     n_dropped = len(_BOM) if offset == 0 and raw.startswith(_BOM) else 0
     # NUL is valid UTF-8, but databases and terminals cut texts off at it.
     nul = raw.find(b"\0")
@@ -159,12 +159,26 @@ def decode_utf8(raw: bytes, *, path: Path, line: int | None = None, offset: int 
         raise _bad_byte(what, raw, at, path=path, line=line, offset=offset) from error
 
 
-def looks_like_utf16(raw: bytes) -> bool:
-    """Whether bytes begin as UTF-16 text does: with its mark, or a NUL beside an ASCII byte."""
-    head = raw[:2]
+def _refuse_binary(raw: bytes, path: Path) -> None:
+    """Refuse a file whose first bytes are no UTF-8 text, once and not for each of its lines."""
+    head = raw[:_HEAD_BYTES]
+    pairs = list(zip(head[::2], head[1::2], strict=False))
     # An ASCII character in UTF-16 is one byte and a NUL.
-    half_empty = len(head) == len(_UTF16_BOMS[0]) and (head[0] == 0) != (head[1] == 0)
-    return head in _UTF16_BOMS or half_empty
+    n_half_empty = sum((one == 0) != (other == 0) for one, other in pairs)
+    if head[:2] in _UTF16_BOMS or n_half_empty > len(pairs) * 3 / 4:
+        raise DatasetError("this file is UTF-16", path=path, hint="save it as UTF-8")
+    # A text may have one wrong byte by mistake, and control characters.
+    is_text = b"\0" not in head and _is_utf8(head)
+    if not is_text and sum(byte < ord(" ") and byte not in b"\t\n\r\f" for byte in head) > 1:
+        raise DatasetError("this is a binary file, not text", path=path)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # its last character may be cut off
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _bad_byte(

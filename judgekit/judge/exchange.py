@@ -24,7 +24,7 @@ from judgekit.errors import (
     ReplyFormatError,
     StoreError,
 )
-from judgekit.models import CachedModel
+from judgekit.models import REDACTED, CachedModel, secret_pattern
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
 from judgekit.records import IMAGE_SIGN, FailureKind, Usage, shown_images, total_cost
@@ -341,9 +341,12 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     flags: tuple[str, ...] = ()
     id: str = field(init=False)
     """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
+    _secrets: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", f"{self.model_name} {self.template.id}")
+        # Looked up once: going through the environment takes longer than reading a reply.
+        object.__setattr__(self, "_secrets", secret_pattern())
 
     def question(
         self,
@@ -421,6 +424,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
 
     def read(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
         """What a reply says about each thing that was asked; every answer has a rationale."""
+        if self._secrets.search(reply.text or ""):
+            reply = self._without_secrets(reply)
         readings = self._parse(reply, question)
         header = question.prompt.header
         asks_rationale = (header.pair or header.reply).asks_rationale
@@ -448,6 +453,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         outcomes: list[OutcomeT] = []
         spent, subject = total_spending(answer.replies), question.request.subject
         reply = answer.replies[-1] if answer.replies else None
+        if reply is not None and self._secrets.search(reply.text or ""):
+            reply = self._without_secrets(reply)
         # A joint reply is paid for once, so that each of its judgments bears a part of the cost.
         share = 1 / len(question.criteria)
         for index, name in enumerate(question.criteria):
@@ -468,7 +475,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             reading = None if answer.readings is None else answer.readings[name]
             # A judge that cannot assess has given no score: a failure, and never the lowest score.
             if reading is None or reply is None or reading.cannot_assess:
-                outcomes.append(self._failed(fields, answer, reading))
+                outcomes.append(self._failed(fields, answer, reading, reply))
             else:
                 rationale = rationale_text(reading.rationale, reply.text)
                 fields |= {
@@ -481,6 +488,11 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
                 flags = () if rationale else ("no_rationale",)
                 outcomes.append(self._observed(index, fields, reading, reply, question, flags))
         return outcomes
+
+    def _without_secrets(self, reply: ModelReply) -> ModelReply:
+        """A reply that may be shown: a gateway, or the text under judgment, may repeat a key."""
+        text = self._secrets.sub(REDACTED, reply.text or "")
+        return reply.model_copy(update={"text": text})
 
     @abstractmethod
     def _parse(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
@@ -500,7 +512,11 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """The record of what was read about the thing asked at a position."""
 
     def _failed(
-        self, fields: dict[str, Any], answer: JudgeAnswer[Any], reading: ReadingT | None
+        self,
+        fields: dict[str, Any],
+        answer: JudgeAnswer[Any],
+        reading: ReadingT | None,
+        reply: ModelReply | None,
     ) -> OutcomeT:
         error, kind, message = answer.error, answer.failure_kind, str(answer.error)
         if reading is not None:
@@ -511,7 +527,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             kind=kind,
             message=message,
             reason=error.reason if isinstance(error, ReplyFormatError) else None,
-            reply=answer.replies[-1].text if answer.replies else None,
+            reply=None if reply is None else reply.text,
         )
         return failure
 

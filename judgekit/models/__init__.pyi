@@ -1,7 +1,14 @@
 from .budget import Budget as Budget
 from .cached_model import CachedModel as CachedModel, Refresh as Refresh
 from .embeddings import Embeddings as Embeddings, open_embeddings as open_embeddings
-from .error_mapping import key_variable as key_variable, redact as redact
+from .error_mapping import (
+    REDACTED as REDACTED,
+    key_variable as key_variable,
+    mask_secrets as mask_secrets,
+    redact as redact,
+    refuse_secret_address as refuse_secret_address,
+    secret_pattern as secret_pattern,
+)
 from .factory import Connection as Connection, check_together as check_together, connect as connect
 from .local import (
     SMOKE_NOTICE as SMOKE_NOTICE,

@@ -15,10 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
-from judgekit.errors import ModelError
+from judgekit.errors import ModelError, SettingsError
 
 PLACEHOLDER_KEY = "not-needed"
 """The key sent to an endpoint of one's own for which the environment holds none."""
@@ -69,18 +70,52 @@ def redact(
     PASSWORD (as they are and URL-quoted), the given secrets, and what looks like a key:
     `Bearer …`, `sk-…`, a `key=` in a query, a password in a URL.
     """
-    environ = os.environ if environ is None else environ
-    named = (value for name, value in environ.items() if _SECRET_NAME.search(name))
-    # Stripped, as they are sent and as errors repeat them.
-    stripped = {value.strip() for value in (*secrets, *named)}
-    plain = {value for value in stripped if len(value) >= _SHORTEST_SECRET}
-    quoted = {quote(value, safe="") for value in plain}
-    # Longest first, so that none is hidden by a part of it.
-    for value in sorted(plain | quoted, key=len, reverse=True):
-        text = text.replace(value, REDACTED)
+    text = mask_secrets(text, secrets=secrets, environ=environ)
     for shape in _SHAPES:
         text = shape.sub(rf"\g<1>{REDACTED}", text)
     return text
+
+
+def mask_secrets(
+    text: str, *, secrets: Iterable[str] = (), environ: Mapping[str, str] | None = None
+) -> str:
+    """A text without the values of secrets; what only looks like a key stays, as in a verdict."""
+    for value in _forms_of((*secrets, *secret_values(environ))):
+        text = text.replace(value, REDACTED)
+    return text
+
+
+def secret_values(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The values of the environment variables that are named like secrets."""
+    environ = os.environ if environ is None else environ
+    return tuple(value for name, value in environ.items() if _SECRET_NAME.search(name))
+
+
+def secret_pattern() -> re.Pattern[str]:
+    """Finds the values of the variables that are named like secrets."""
+    return re.compile("|".join(map(re.escape, _forms_of(secret_values()))) or r"(?!)")
+
+
+@lru_cache(maxsize=8)
+def _forms_of(secrets: tuple[str, ...]) -> list[str]:
+    # Stripped, as they are sent and as errors repeat them.
+    plain = {value.strip() for value in secrets if len(value.strip()) >= _SHORTEST_SECRET}
+    # Longest first, so that none is hidden by a part of it.
+    return sorted(plain | {quote(value, safe="") for value in plain}, key=len, reverse=True)
+
+
+def refuse_secret_address(address: str | None) -> None:
+    """Refuse an address with a password or a key in it, which every run would store."""
+    if address is None:
+        return
+    shown, user = redact(address, environ={}), urlsplit(address).username
+    if shown != address or user is not None:
+        shown = shown if user is None else shown.replace(f"{user}:", "").replace(f"{user}@", "")
+        raise SettingsError(
+            f"the address {shown} has a user, a password or a key in it",
+            hint="give keys as environment variables, such as OPENAI_API_KEY; the address is "
+            "stored with requests and runs",
+        )
 
 
 class RedactingFilter(logging.Filter):

@@ -15,7 +15,7 @@ from judgekit.errors import SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
 from judgekit.models.cache import DiskCache, ReplyCache
 from judgekit.models.cached_model import CachedModel, Refresh
-from judgekit.models.error_mapping import key_variable
+from judgekit.models.error_mapping import key_variable, refuse_secret_address
 from judgekit.models.local import LocalModel, is_smoke_name, recorded_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
@@ -163,6 +163,7 @@ def check_together(connections: Iterable[Connection]) -> None:
 
 def _open(named: str | Model, *, api_base: str | None, timeout_s: float, transport: str) -> Model:
     """The model that is called, without limits, prices and cache."""
+    refuse_secret_address(api_base)
     if not isinstance(named, str):
         return named
     if not named.strip():

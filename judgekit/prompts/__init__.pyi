@@ -13,8 +13,10 @@ from .conversation import (
 )
 from .environment import (
     CompiledTemplate as CompiledTemplate,
+    TemplateLimitError as TemplateLimitError,
     fence_text as fence_text,
     make_environment as make_environment,
+    to_text as to_text,
 )
 from .messages import (
     OVERALL_KEY as OVERALL_KEY,
@@ -27,7 +29,6 @@ from .messages import (
     pairwise_text as pairwise_text,
     scale_words as scale_words,
     steps_text as steps_text,
-    to_text as to_text,
 )
 from .parsing import locate_evidence as locate_evidence
 from .redaction import WITHHELD_NAME as WITHHELD_NAME, Redaction as Redaction, scrub as scrub

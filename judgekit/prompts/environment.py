@@ -10,6 +10,7 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -19,14 +20,15 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from judgekit import errors
-from judgekit.formats import javascript_text, typed_content
+from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import CodeType
 
     from jinja2 import Environment
     from pydantic import JsonValue
+
+    from judgekit.records import Image
 
 _FILTERS = (
     "abs", "capitalize", "count", "default", "first", "float", "indent", "int", "join", "last",
@@ -44,6 +46,17 @@ _MAX_RANGE = 1_000
 
 # Every judge and every test of a suite opens the same few templates.
 _CACHED_TEMPLATES = 256
+
+# A rendering takes a millisecond; the rest is for a machine that is busy, and for huge traces.
+RENDERING_S = 5.0
+_MAX_CHARACTERS = 50_000_000
+
+# A template and all that it includes: their names and texts.
+_Sources = tuple[tuple[str, str], ...]
+
+
+class TemplateLimitError(errors.TemplateError):
+    """A template takes more time or memory than a template may."""
 
 
 def make_environment(
@@ -66,9 +79,15 @@ def make_environment(
     environment.filters = {name: known[name] for name in _FILTERS if name in known}
     environment.filters["fenced"] = fence_text
     environment.filters["compact_json"] = partial(json.dumps, ensure_ascii=False)
-    environment.filters["javascript_text"] = javascript_text
+    environment.filters["javascript_text"] = _javascript_text
     environment.globals = {"range": _capped_range}
     return environment
+
+
+def _javascript_text(value: JsonValue) -> str:
+    from judgekit.formats import javascript_text  # noqa: PLC0415 - for imported prompts only
+
+    return javascript_text(value)
 
 
 class _Loader(FileSystemLoader):
@@ -83,6 +102,9 @@ class _Loader(FileSystemLoader):
     ) -> tuple[str, str, Callable[[], bool]]:
         if template in self._texts:
             return self._texts[template], template, lambda: True
+        # Not needed, and slow to import, where a worker renders what it was sent.
+        from judgekit.formats import typed_content  # noqa: PLC0415
+
         source, filename, is_current = super().get_source(environment, template)
         typed = typed_content(Path(filename))
         return source if typed is None else typed.decode(), filename, is_current
@@ -92,26 +114,58 @@ class CompiledTemplate:
     """A template's blocks, ready to render; built once, used for every case."""
 
     # Files are read each time, so that a change is seen; the same text is compiled only once.
+    # What is not shipped is compiled and rendered in a worker process, within limits: the sandbox
+    # limits what a template reaches, not what it costs.
 
-    def __init__(self, environment: ImmutableSandboxedEnvironment, name: str) -> None:
+    def __init__(
+        self,
+        environment: ImmutableSandboxedEnvironment,
+        name: str,
+        *,
+        prints_json: bool = False,
+        is_trusted: bool = False,
+    ) -> None:
         self.name = name
-        self.sources = _sources(environment, name)
-        # `uses` has the variables that each block, or what it includes, may read.
-        code, self.uses = _compiled(name, tuple(self.sources.items()))
-        self._template = Template.from_code(environment, code, environment.globals)
-        self._blocks = self._template.blocks
-        self.blocks = tuple(self._blocks)
+        self.sources: dict[str, str] = {}
+        # Whether objects and lists print as JSON.
+        self._prints_json = prints_json
+        try:
+            _read_sources(environment, name, self.sources)
+            self._sources = tuple(self.sources.items())
+            # `uses` has the variables that each block, or what it includes, may read.
+            self.blocks, self.uses = _outlined(name, self._sources)
+            is_trusted = is_trusted or _is_shipped(self._sources)
+            self._template = _compiled(name, self._sources) if is_trusted else None
+        except RecursionError:
+            raise errors.TemplateError(f"template {name} is nested too deeply") from None
+        if self._template is None:
+            _check_bounded(name, self._sources)
 
     def variables(self) -> frozenset[str]:
         """The variables that it may read in any of its parts."""
         trees = {file: _parse(file, source) for file, source in self.sources.items()}
-        return frozenset(_block_variables(trees[self.name], trees))
+        return _variables_in(trees[self.name], trees)
+
+    def check_limits(self, data: Mapping[str, JsonValue]) -> None:
+        """Render a template with limits over made-up data, before anything is paid."""
+        for block in (self.blocks or (None,)) if self._template is None else ():
+            try:
+                self.render(block, data)
+            except TemplateLimitError:
+                raise
+            except errors.TemplateError:  # real data may have what it wants
+                continue
 
     def render(self, block: str | None, data: Mapping[str, JsonValue]) -> str:
         """One block rendered over plain data; surrounding white space removed."""
+        if self._template is None:
+            return _call_worker(self.name, self._sources, block, data, self._prints_json)
         try:
-            context = self._template.new_context(dict(data))
-            parts = self._template.root_render_func if block is None else self._blocks[block]
+            values = dict(data)
+            if self._prints_json:
+                values = {name: _printing_json(value) for name, value in data.items()}
+            context, template = self._template.new_context(values), self._template
+            parts = template.root_render_func if block is None else template.blocks[block]
             return "".join(parts(context)).strip()
         except SecurityError as error:
             raise errors.TemplateError(f"template {self.name}: not allowed: {error}") from error
@@ -121,6 +175,78 @@ class CompiledTemplate:
                 f"template {self.name}{part}: {error}",
                 hint=f"variables there are: {', '.join(sorted(data))}",
             ) from error
+
+
+def _call_worker(
+    name: str,
+    sources: _Sources,
+    block: str | None,
+    data: Mapping[str, JsonValue] | None,
+    prints_json: bool,  # noqa: FBT001 - passed on as it is
+) -> str:
+    """What `render_in_worker` returns, or an error."""
+    # Shipped templates need no process.
+    from judgekit.subprocess import ProcessFailedError  # noqa: PLC0415
+    from judgekit.subprocess.worker_pool import call_bounded  # noqa: PLC0415
+
+    part = "" if block is None else f", block {block!r}"
+    arguments = name, sources, block, data, prints_json
+    try:
+        # The sources are sent each time, so that any worker can render any template.
+        function = f"{__name__}:{render_in_worker.__name__}"
+        found = call_bounded(function, *arguments, timeout_s=RENDERING_S)
+    except ProcessFailedError as error:
+        raise TemplateLimitError(
+            f"template {name}{part}: {error.message}",
+            hint="shorten its loops, or render less; shipped templates have no such limits",
+        ) from error
+    except RecursionError:
+        raise errors.TemplateError(f"template {name}{part}: the data are too deep") from None
+    text, message, hint = cast("tuple[str, str | None, str | None]", found)
+    if message is not None:
+        raise errors.TemplateError(message, hint=hint)
+    return text
+
+
+def render_in_worker(
+    name: str,
+    sources: Sequence[Sequence[str]],
+    block: str | None,
+    data: Mapping[str, JsonValue] | None,
+    prints_json: bool,  # noqa: FBT001 - the arguments are JSON
+) -> tuple[str, str | None, str | None]:
+    """Render a block in this process: its text, or the message and hint of an error."""
+    # Without data, the template is only compiled.
+    try:
+        template = _opened(name, tuple((file, text) for file, text in sources), prints_json)
+        text = "" if data is None else template.render(block, data)
+    except errors.TemplateError as error:
+        return "", error.message, error.hint
+    if len(text) > _MAX_CHARACTERS:
+        return "", f"template {name} makes a text of over {_MAX_CHARACTERS:,} characters", None
+    return text, None, None
+
+
+@lru_cache(maxsize=_CACHED_TEMPLATES)
+def _opened(name: str, sources: _Sources, prints_json: bool) -> CompiledTemplate:  # noqa: FBT001
+    environment = make_environment((), dict(sources))
+    return CompiledTemplate(environment, name, prints_json=prints_json, is_trusted=True)
+
+
+@lru_cache(maxsize=_CACHED_TEMPLATES)
+def _check_bounded(name: str, sources: _Sources) -> None:
+    """Compile a template in a worker, because Jinja computes constants as it compiles."""
+    _call_worker(name, sources, None, None, False)
+
+
+@lru_cache(maxsize=_CACHED_TEMPLATES)
+def _is_shipped(sources: _Sources) -> bool:
+    """Whether a template and all it includes are judgekit's own, word for word."""
+    folder = shipped_file("prompts")
+    return all(
+        (path := folder / name).is_file() and path.read_text(encoding="utf-8") == text
+        for name, text in sources
+    )
 
 
 class _Includes(NodeTransformer):
@@ -142,18 +268,24 @@ class _Includes(NodeTransformer):
 
 
 @lru_cache(maxsize=_CACHED_TEMPLATES)
-def _compiled(
-    name: str, sources: tuple[tuple[str, str], ...]
-) -> tuple[CodeType, Mapping[str, frozenset[str]]]:
-    """The template with what it includes in place, and the variables that each block may read."""
+def _compiled(name: str, sources: _Sources) -> Template:
+    """The template with what it includes in place."""
     trees = {file: _parse(file, source) for file, source in sources}
-    blocks = trees[name].find_all(nodes.Block)
-    uses = {block.name: frozenset(_block_variables(block, trees)) for block in blocks}
     _Includes(trees).visit(trees[name])
+    environment = make_environment((), dict(sources))
     try:
-        return _compiler().compile(trees[name], name, name), uses
+        code = environment.compile(trees[name], name, name)
     except TemplateSyntaxError as error:
         raise _syntax_error(error, name) from error
+    return Template.from_code(environment, code, environment.globals)
+
+
+@lru_cache(maxsize=_CACHED_TEMPLATES)
+def _outlined(name: str, sources: _Sources) -> tuple[tuple[str, ...], Mapping[str, frozenset[str]]]:
+    """The blocks of a template, and the variables that each may read."""
+    trees = {file: _parse(file, source) for file, source in sources}
+    uses = {one.name: _variables_in(one, trees) for one in trees[name].find_all(nodes.Block)}
+    return tuple(uses), uses
 
 
 @cache
@@ -169,12 +301,17 @@ def _capped_range(*bounds: int) -> range:
     return numbers
 
 
-def _sources(
-    environment: ImmutableSandboxedEnvironment, name: str, above: tuple[str, ...] = ()
-) -> dict[str, str]:
-    """The text of a template and of all it includes, by name."""
+def _read_sources(
+    environment: ImmutableSandboxedEnvironment,
+    name: str,
+    found: dict[str, str],
+    above: tuple[str, ...] = (),
+) -> None:
+    """Add the text of a template and of all it includes, by name."""
     if name in above:
         raise errors.TemplateError(f"template {above[0]} includes {name}, which includes itself")
+    if name in found:
+        return
     try:
         source = cast("FileSystemLoader", environment.loader).get_source(environment, name)[0]
     except TemplateNotFound as error:
@@ -182,10 +319,9 @@ def _sources(
         raise errors.TemplateError(f"no template file {name}{by}") from error
     except UnicodeDecodeError as error:
         raise errors.TemplateError(f"template {name} is not UTF-8 text: {error}") from error
-    found = {name: source}
+    found[name] = source
     for target in _included_files(name, source):
-        found |= _sources(environment, target, (*above, name))
-    return found
+        _read_sources(environment, target, found, (*above, name))
 
 
 def _parse(name: str, source: str) -> nodes.Template:
@@ -213,12 +349,16 @@ def _included_files(name: str, source: str) -> tuple[str, ...]:
     return tuple(targets)
 
 
-def _block_variables(node: nodes.Node, trees: Mapping[str, nodes.Template]) -> set[str]:
-    names = {found.name for found in node.find_all(nodes.Name) if found.ctx == "load"}
-    # Its hint names a whole template, but it reads any part of one.
-    for target in meta.find_referenced_templates(cast("nodes.Template", node)):
-        names |= _block_variables(trees[str(target)], trees)
-    return names
+def _variables_in(node: nodes.Node, trees: Mapping[str, nodes.Template]) -> frozenset[str]:
+    names, files, parts = set[str](), set[str](), [node]
+    while parts:
+        part = parts.pop()
+        names |= {found.name for found in part.find_all(nodes.Name) if found.ctx == "load"}
+        # Its hint names a whole template, but it reads any part of one.
+        new = set(map(str, meta.find_referenced_templates(cast("nodes.Template", part)))) - files
+        files |= new
+        parts += [trees[name] for name in new]
+    return frozenset(names)
 
 
 def _syntax_error(error: TemplateSyntaxError, name: str) -> errors.TemplateError:
@@ -255,6 +395,39 @@ def fence_text(text: str, label: str = "text") -> str:
     """The text between an opening and a closing line that carry its marker."""
     marker = _cached_marker(text) if len(text) <= _LONGEST_CACHED else fence_marker(text)
     return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
+
+
+# How an image is shown to readers.
+IMAGE_TITLE: Callable[[Image], str] = attrgetter("title")
+
+
+def to_text(value: JsonValue, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
+    """A text as it is; any other JSON value as indented JSON, its images as `show` names them."""
+    if isinstance(value, str):
+        return value
+    from judgekit.records import show_images  # noqa: PLC0415 - slow to import, as above
+
+    return json.dumps(show_images(value, show), ensure_ascii=False, indent=2)
+
+
+class _Fields(dict[str, "JsonValue"]):
+    """An object that prints as JSON."""
+
+    def __str__(self) -> str:
+        return to_text(dict(self))
+
+
+class _Items(list["JsonValue"]):
+    """A list that prints as JSON."""
+
+    def __str__(self) -> str:
+        return to_text(list(self))
+
+
+def _printing_json(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return _Fields({name: _printing_json(item) for name, item in value.items()})
+    return _Items(map(_printing_json, value)) if isinstance(value, list) else value
 
 
 _FENCE = "fenced"
@@ -297,6 +470,9 @@ def block_pieces(
     return {**found, "": tuple(walk.body(outside, name, dict(carried)))}
 
 
+_MAX_PARTS = 10_000
+
+
 class _Walk:
     """Visits statements in order and tracks which untrusted text each name carries."""
 
@@ -304,6 +480,7 @@ class _Walk:
         self._environment = environment
         self._macros: dict[str, nodes.Macro] = {}
         self._inside: tuple[str, ...] = ()
+        self._n_parts = 0
 
     def parsed(self, name: str) -> nodes.Template:
         loader = cast("FileSystemLoader", self._environment.loader)
@@ -312,6 +489,10 @@ class _Walk:
     def body(
         self, statements: list[nodes.Node], file: str, carried: _Carried
     ) -> Iterator[TemplatePiece]:
+        # Macros and files that use one another twice would be walked through for ever.
+        self._n_parts += 1
+        if self._n_parts > _MAX_PARTS:
+            raise errors.TemplateError(f"template {file} has more than {_MAX_PARTS} parts")
         for statement in statements:
             yield from self._statement(statement, file, carried)
 

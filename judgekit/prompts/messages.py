@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import random
-from operator import attrgetter, methodcaller
+from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from judgekit.errors import TemplateError
 from judgekit.fingerprint import Frozen, fingerprint
 from judgekit.prompts.conversation import IMAGE_MARKER, whole_conversation
-from judgekit.prompts.environment import CompiledTemplate, make_environment
+from judgekit.prompts.environment import IMAGE_TITLE, CompiledTemplate, make_environment, to_text
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
 from judgekit.prompts.templates import find_template, read_header
 from judgekit.records import show_images
@@ -46,8 +46,8 @@ ITEM_NAMES = _CONVERSATION_NAMES | {
 }  # fmt: skip
 CRITERIA_NAMES = frozenset({"criterion", "criteria"})
 
-# How an image is shown to readers.
-_TITLE: Callable[[Image], str] = attrgetter("title")
+# The labels of two outputs where none are drawn.
+SLOT_LABELS = ("first", "second")
 
 # A text that no template has of itself, in the places where each need would be shown.
 _MARK = "judgekit-shown-7c41"
@@ -55,6 +55,25 @@ _MARKED: dict[CriterionNeed, dict[str, JsonValue]] = {
     "trace": {"steps": _MARK, "trace": [{"type": "message", "content": _MARK}]},
     "reference": {"reference": _MARK},
     "context": {"context": _MARK},
+}
+
+_ANY_CRITERION: dict[str, JsonValue] = {
+    **dict.fromkeys(("name", "question", "scoring_guide", "scores"), "any"),
+    "min": 0,
+    "max": 1,
+    "levels": [],
+    "examples": [],
+}
+
+# What any template may show, for a trial before anything is paid.
+_TRIAL: dict[str, JsonValue] = {
+    **dict.fromkeys(ITEM_NAMES, ""),
+    **dict.fromkeys(
+        (f"{side}{more}" for side in SLOT_LABELS for more in ("", "_fence", "_called")), "any"
+    ),
+    **dict.fromkeys(("winner", "loser", "reasons"), ""),
+    "criterion": _ANY_CRITERION,
+    "criteria": [_ANY_CRITERION],
 }
 
 
@@ -95,6 +114,7 @@ class JudgeTemplate:
         self.header = read_header(self._compiled.sources[file_name], file_name)
         self.name = file_name.removesuffix(".j2")
         self.fingerprint = fingerprint(dict(self._compiled.sources))
+        self._compiled.check_limits(_TRIAL)
 
     @property
     def id(self) -> str:
@@ -318,7 +338,7 @@ def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
     return {"criteria": shown} if len(shown) > 1 else {"criteria": shown, "criterion": shown[0]}
 
 
-def judged_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
+def judged_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
     """The text of an output for a judge: its text, and its data as JSON."""
     if output.data is None:
         return output.text or ""
@@ -326,7 +346,7 @@ def judged_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
     return data if output.text is None else f"{output.text}\n\n{data}"
 
 
-def steps_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
+def steps_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
     """The trace of an output, a numbered line for each event."""
     lines = []
     for number, event in enumerate(output.trace, start=1):
@@ -339,19 +359,9 @@ def steps_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
     return "\n".join(lines)
 
 
-def to_text(value: JsonValue, show: Callable[[Image], str] = _TITLE) -> str:
-    """A text as it is; any other JSON value as indented JSON, its images as `show` names them."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(show_images(value, show), ensure_ascii=False, indent=2)
-
-
 def _on_one_line(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
-
-# The labels of two outputs where none are drawn.
-SLOT_LABELS = ("first", "second")
 
 # No vowels, so that two of them make no word; no A, which sounds like a rank.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
@@ -433,7 +443,7 @@ class PairTemplate(JudgeTemplate):
         return self._compiled.render(block, item | (criteria_data(criteria) if criteria else {}))
 
 
-def pairwise_text(output: Output, show: Callable[[Image], str] = _TITLE) -> str:
+def pairwise_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
     """The text of an output for a judge that compares two: without a text, its steps."""
     return judged_text(output, show) or steps_text(output, show)
 

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from judgekit.models import mask_secrets
 from judgekit.prompts import to_text
 from judgekit.records import (
     Case,
@@ -337,7 +338,7 @@ class JudgeReplies:
                 for one in messages
                 if isinstance(one, dict)
             ],
-            "reply": None if reply is None else reply.text,
+            "reply": None if reply is None else mask_secrets(reply.text or ""),
             "note": _NOT_CACHED if reply is None and not messages else "",
         }
 

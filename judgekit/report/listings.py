@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from judgekit import prompts  # loaded when used, as a listing of runs shows no text
+from judgekit import models, prompts  # loaded when used, as a listing of runs shows no text
 from judgekit.records import ScoreComparisonInfo
 from judgekit.report import message, numbers
 from judgekit.report.document import (
@@ -411,7 +411,7 @@ def _entry_data(entry: CacheEntry) -> dict[str, object]:
         "model": (entry.request or {}).get("model"),
         "created_at": entry.created_at,
         "asked": request_summary(entry.request, 200),
-        "reply": entry.reply.text,
+        "reply": models.mask_secrets(entry.reply.text or ""),
         **fields_of(entry.reply, "finish_reason", "cost_usd", "duration_ms"),
         **fields_of(entry, "imported", "rejected"),
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.assertions import CODE_PREFIX, CODE_STEP, ScriptSettings
 from judgekit.errors import SettingsError
+from judgekit.models import refuse_secret_address
 from judgekit.subprocess import ProcessLimits, scrub_environment
 from judgekit.targets.external import CommandTarget, EndpointTarget
 from judgekit.targets.prompt import CodeTarget, PromptTarget, TargetPrompt
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.datasets import Suite, VariantSettings
+    from judgekit.datasets import HttpTarget, Suite, VariantSettings
     from judgekit.models import Connection
     from judgekit.records import Case, JsonObject
     from judgekit.targets.target import Target
@@ -61,20 +62,26 @@ def open_target(
         )
     if settings.http is not None:
         known = {**environment, **suite.settings.environment}
-        headers, secrets = expand_variables(
-            settings.http.headers, known, where=f"variant {settings.id!r}: the header"
-        )
-        return EndpointTarget(
-            settings.id,
-            settings.http.url,
-            method=settings.http.method,
-            headers=headers,
-            timeout_s=timeout_s,
-            secrets=secrets,
-            about=about,
-            body=_body(settings.http.body) if settings.http.body else None,
-        )
+        return _endpoint(settings.http, settings.id, known, timeout_s, about)
     return _prompt(settings, suite, connect_model, template_folders, scripts)
+
+
+def _endpoint(
+    http: HttpTarget, name: str, known: Mapping[str, str], timeout_s: float, about: JsonObject
+) -> EndpointTarget:
+    refuse_secret_address(http.url)
+    headers, secrets = expand_variables(http.headers, known, where=f"variant {name!r}: the header")
+    url, keys = expand_variables({"url": http.url}, known, where=f"variant {name!r}: the")
+    return EndpointTarget(
+        name,
+        url["url"],
+        method=http.method,
+        headers=headers,
+        timeout_s=timeout_s,
+        secrets=(*secrets, *keys),
+        about=about,
+        body=_body(http.body) if http.body else None,
+    )
 
 
 def _body(value: JsonValue) -> Callable[[Case], JsonValue]:

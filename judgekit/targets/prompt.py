@@ -24,10 +24,10 @@ from judgekit.models.request import ModelReply, ModelRequest, Subject, message_t
 from judgekit.prompts import (
     IMAGE_MARKER,
     CompiledTemplate,
+    TemplateLimitError,
     chat_messages,
     find_template,
     make_environment,
-    to_text,
 )
 from judgekit.records import Case, JsonObject, Output, Usage, show_images, shown_images
 from judgekit.resources import shipped_file
@@ -88,7 +88,9 @@ class TargetPrompt:
             file_name = path.name
         else:
             file_name, places = find_template(name, template_folders)
-        self._compiled = CompiledTemplate(make_environment(places, texts), file_name)
+        self._compiled = CompiledTemplate(
+            make_environment(places, texts), file_name, prints_json=True
+        )
         # Of all the files it includes: a changed partial is another system under test.
         self.fingerprint = fingerprint(dict(self._compiled.sources))
         self._blocks = _ordered(self._compiled.blocks)
@@ -98,6 +100,7 @@ class TargetPrompt:
                 hint="a prompt under test has a block user, system or both, or one for each "
                 "message of a conversation (user_1, assistant_2, …), or no blocks",
             )
+        self._compiled.check_limits(case_data(Case(id="any", input="")))
 
     @property
     def is_code(self) -> bool:
@@ -196,6 +199,8 @@ class PromptTarget:
                 if is_code
                 else self.request(case, repeat=repeat)
             )
+        except TemplateLimitError:
+            raise  # it might take as long for every other case
         except TemplateError as error:
             # A template that fails for one case is a result of that case; the others are still
             # answered.
@@ -237,6 +242,8 @@ class CodeTarget:
         call = TargetCall(case, self.id)
         try:
             return await asyncio.to_thread(self._answer, case, call)
+        except TemplateLimitError:
+            raise
         except (TemplateError, ScriptFailedError) as error:
             return call.failed("exception", error.message)
 
@@ -270,38 +277,18 @@ def case_data(case: Case) -> dict[str, JsonValue]:
     """What a prompt under test may show of a case."""
     variables = case.input if isinstance(case.input, dict) else case.metadata.get("variables")
     shown: dict[str, JsonValue] = {
-        "input": _printable(show_images(case.input, IMAGE_MARKER)),
-        "context": _printable(show_images(case.context, IMAGE_MARKER)),
-        "metadata": _printable(case.metadata),
-        "variables": _printable(variables if isinstance(variables, dict) else {}),
+        "input": show_images(case.input, IMAGE_MARKER),
+        "context": show_images(case.context, IMAGE_MARKER),
+        "metadata": case.metadata,
+        "variables": variables if isinstance(variables, dict) else {},
     }
     about: dict[str, JsonValue] = {
         "id": case.id,
         "name": case.name,
         "description": case.description,
-        "tags": _printable(list(case.tags)),
+        "tags": list(case.tags),
     }
-    return {**shown, "case": _Fields({**shown, **about})}
-
-
-class _Fields(dict[str, "JsonValue"]):
-    """An object that prints as JSON."""
-
-    def __str__(self) -> str:
-        return to_text(dict(self))
-
-
-class _Items(list["JsonValue"]):
-    """A list that prints as JSON."""
-
-    def __str__(self) -> str:
-        return to_text(list(self))
-
-
-def _printable(value: JsonValue) -> JsonValue:
-    if isinstance(value, dict):
-        return _Fields({name: _printable(item) for name, item in value.items()})
-    return _Items(map(_printable, value)) if isinstance(value, list) else value
+    return {**shown, "case": {**shown, **about}}
 
 
 def _output(reply: ModelReply, call: TargetCall) -> Output:
@@ -326,4 +313,4 @@ def _output(reply: ModelReply, call: TargetCall) -> Output:
         output = call.failed("model", f"the model answered without a text ({reason})")
     else:
         output = Output(text=reply.text, case_id=call.case.id, variant=call.variant)
-    return output.model_copy(update=known)
+    return call.without_secrets(output.model_copy(update=known))

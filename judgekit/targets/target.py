@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 from judgekit.datasets import read_output
 from judgekit.errors import DatasetError
 from judgekit.formats import FileRow, decode_utf8, parse_strict_json
-from judgekit.models import redact
+from judgekit.models import mask_secrets, redact
 from judgekit.records import Case, JsonObject, Output, TargetErrorKind
 from judgekit.subprocess import printable_text
 
@@ -71,9 +71,7 @@ class TargetCall:
         )
 
     def text_output(self, text: str) -> Output:
-        return Output(
-            text=text, case_id=self.case.id, variant=self.variant, duration_ms=self.duration_ms
-        )
+        return self.with_details(Output(text=text))
 
     def read_bytes(self, raw: bytes, *, source: str) -> Output:
         """Bytes that a system wrote, as its output."""
@@ -108,7 +106,14 @@ class TargetCall:
             known["duration_ms"] = self.duration_ms
         if output.error is not None and output.error_kind is None:
             known["error_kind"] = "exception"
-        return output.model_copy(update=known)
+        return self.without_secrets(output.model_copy(update=known))
+
+    def without_secrets(self, output: Output) -> Output:
+        """The output without the keys in this environment, if it repeats one."""
+        # Not without everything its variant was given: a value may be an ordinary word.
+        whole = output.model_dump_json()
+        masked = mask_secrets(whole)
+        return output if masked == whole else Output.model_validate_json(masked)
 
 
 def encode_call(case: Case, repeat: int, about: JsonObject) -> bytes:

@@ -5,9 +5,10 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.assertions import UndecidedError, worker
+from judgekit.assertions import UndecidedError
 from judgekit.assertions.builtin.text import compile_pattern, search_text
 from judgekit.errors import InputError
+from judgekit.subprocess import worker
 
 
 @pytest.mark.parametrize(

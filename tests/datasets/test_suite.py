@@ -113,7 +113,7 @@ def test_a_suite_dumped_is_loaded_again(tmp_path: Path, text: str) -> None:
         ("timeout_s: 30", "timeout_s: 0", r":8: .*must be more than 0"),
         ("[python, agent.py]", "python agent.py", r":8: .*must be a list, .*write it as a list"),
         ("https://localhost", "ftp://localhost", r":10: .*is not of the right form"),
-        ("type: behavior", "kind: behavior", "assertion 1 needs a `type`"),
+        ("type: behavior", "kind: behavior", r"`assertions\[0\]` needs a `type`"),
         ("tier: production", "tier: prod", r":12: `gate.tier` must be 'production'"),
         ("max_drop: 0.10", "max_drop: 10", r":12: `gate.max_drop` must be 1.0 or less, not 10"),
         (SUITE, "- a", "a suite is a mapping of fields, not a list"),
@@ -225,11 +225,11 @@ def test_a_scorer_may_be_a_name_or_a_mapping(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "what"),
     [
-        ("scorers: [{max_ms: 3}]", "scorer 1 needs a `type`"),
+        ("scorers: [{max_ms: 3}]", r"`scorers\[0\]` needs a `type`"),
         ("scorers: latency", "`scorers` must be a list"),
         ("scorers: [latency, {type: latency, max_ms: 3}]", "two scorers are called latency"),
-        ("scorers: [{type: latency, weight: -1}]", "the `weight` of scorer 1 must be a number"),
-        ("scorers: [{type: latency, weight: yes}]", "the `weight` of scorer 1 must be a number"),
+        ("scorers: [{type: latency, weight: -1}]", r"`scorers\[0\]\.weight` must be a number"),
+        ("scorers: [{type: latency, weight: yes}]", r"`scorers\[0\]\.weight` must be a number"),
         ("profile: funny", "`profile` must be 'deterministic'"),
         ("columns: {a: ''}", "columns"),
     ],

@@ -91,6 +91,13 @@ def test_a_document_over_the_limit_is_refused(tmp_path: Path) -> None:
 def test_a_line_over_the_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "big.jsonl"
     with path.open("wb") as stream:
+        stream.write(b"x" * 40)
         stream.truncate(text.MAX_LINE_BYTES + 1)
     with pytest.raises(DatasetError, match="a line longer than 64 MiB"):
         list(iter_lines(path))
+
+
+def test_a_text_may_have_control_characters(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_bytes("id,input\nc1,\x01\x02\x1b\x7f é".encode())
+    assert read_text(path).endswith("c1,\x01\x02\x1b\x7f é")

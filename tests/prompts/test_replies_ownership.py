@@ -173,7 +173,11 @@ def test_the_unfinished_sentence_of_a_cut_reply_takes_nothing_back(after: str) -
 @pytest.mark.parametrize(
     "text",
     ["Content Blocked", "Content blocked.", "[Response filtered]", "The response was blocked.",
-     "Prompt blocked due to safety settings", "BLOCKED", "Output removed by the content filter."],
+     "Prompt blocked due to safety settings", "BLOCKED", "Output removed by the content filter.",
+     "CONTENT_BLOCKED", "content_filter", "SAFETY", "PROHIBITED_CONTENT", "RECITATION", "Flagged.",
+     "blockReason: SAFETY", "finish_reason: SAFETY", "Error: content blocked", "Safety block",
+     "The generated text has been blocked by our content filters.",
+     "Request rejected by content moderation"],
 )  # fmt: skip
 def test_a_blocked_reply_is_a_refusal(text: str) -> None:
     with pytest.raises(RefusalError, match="declined"):
@@ -186,9 +190,13 @@ def test_a_blocked_reply_is_a_refusal(text: str) -> None:
         )
 
 
-def test_a_blocked_road_is_no_blocked_reply() -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["The road is blocked and nobody helps.", "Safety is discussed.", "The answer rejected it."],
+)
+def test_a_blocked_road_is_no_blocked_reply(text: str) -> None:
     with pytest.raises(ReplyFormatError, match="held no score"):
-        parse_reply("The road is blocked and nobody helps.", ONE)
+        parse_reply(text, ONE)
 
 
 @pytest.mark.parametrize(

@@ -190,3 +190,12 @@ def test_parquet_without_pyarrow_is_refused_before_anything_is_asked(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(SettingsError, match=r"judgekit-llm\[parquet\]"):
         check_export_suffix(tmp_path / "verdicts.parquet")
+
+
+def test_control_characters_of_csv_are_shown_by_their_codes(tmp_path: Path) -> None:
+    judgment = make_judgment("accuracy", 1.0, rationale="a\x1b[2J\x07b\x9b\tc\nd", variant="v1")
+    verdict = conclude(make_rubric("accuracy"), [judgment], case_id="\x00c", variant="v1")
+    write_verdicts(tmp_path / "verdicts.csv", [verdict])
+    (row,) = read_csv(tmp_path / "verdicts.csv")
+    assert row["case_id"] == "\\x00c"
+    assert row["rationale"] == "a\\x1b[2J\\x07b\\x9b\tc\nd"

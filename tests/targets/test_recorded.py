@@ -103,6 +103,7 @@ def test_an_unsound_row_is_told_at_once_with_its_line(tmp_path: Path, line: str,
 def test_a_line_longer_than_any_row_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "outputs.jsonl"
     with path.open("wb") as stream:
+        stream.write(b"x" * 40)
         stream.truncate((64 << 20) + 2)
     with pytest.raises(DatasetError, match="a line longer than 64 MiB"):
         RecordedTarget("v1", path)

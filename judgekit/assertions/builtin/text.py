@@ -340,7 +340,7 @@ def states_number(
 
 # How many characters a pattern may have.
 PATTERN_MAX = 10_000
-_TASK = "judgekit.assertions.worker:search_pattern"
+_TASK = "judgekit.subprocess.worker:search_pattern"
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")
 _FIXED_REPEAT = re.compile(r"\{([0-9]{1,3})\}")

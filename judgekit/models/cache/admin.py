@@ -23,6 +23,7 @@ from judgekit.models.cache.entries import (
     encode_line,
     is_cache_key,
 )
+from judgekit.models.error_mapping import mask_secrets
 from judgekit.models.request import ModelRequest
 
 if TYPE_CHECKING:
@@ -365,7 +366,7 @@ def export_entries(
     for key in cache.keys():  # noqa: SIM118 - a cache is no dict
         try:
             entry = cache.entry(key)
-            line = None if entry is None else encode_line(entry)
+            line = None if entry is None else encode_line(_masked(entry))
         except (DamagedEntryError, ValueError) as error:
             skipped.append(f"{key}: {error}")
             continue
@@ -374,9 +375,16 @@ def export_entries(
             n_entries += 1
     for key in cache.rejected_keys() if rejected else ():
         for each in cache.rejected(key):
-            target.write(f"{encode_line(each)}\n")
+            target.write(f"{encode_line(_masked(each))}\n")
             n_entries += 1
     return ExportReport(n_entries=n_entries, skipped=tuple(skipped))
+
+
+def _masked(entry: CacheEntry) -> CacheEntry:
+    text = mask_secrets(entry.reply.text or "")
+    if text == (entry.reply.text or ""):
+        return entry
+    return replace(entry, reply=entry.reply.model_copy(update={"text": text}))
 
 
 def import_entries(

@@ -85,6 +85,11 @@ class DamagedEntryError(StoreError):
 class WriteFailedError(StoreError):
     """Rows could not be written; none of them was."""
 
+    def __init__(self, message: str) -> None:
+        # In the words of SQLite and of the system.
+        is_full = "disk is full" in message or "No space left" in message
+        super().__init__(message, is_incomplete=is_full)
+
 
 SERVED_FINISH_REASONS = frozenset({"stop", "tool_calls", None})
 """A reply that ended in another way was cut short or filtered, and is not served."""

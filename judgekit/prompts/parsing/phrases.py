@@ -117,9 +117,13 @@ _CURLY = str.maketrans("\u2019\u2018\u02bc\uff07\u00b4", "'''''")
 
 # What filters of providers and gateways put in the place of a reply, as its whole text.
 _BLOCKED = re.compile(
-    r"[\W_]*(?:the |this |your )?(?:(?:content|response|output|reply|prompt|request|message|answer"
-    r"|text|completion|generation)\b[\w ]{0,20})?\b(?:blocked|filtered|censored|redacted|withheld"
-    r"|moderated|removed|suppressed)\b[^\n]{0,100}"
+    r"\W*(?:error\b|(?:block|finish) ?reason\b)?\W*(?:"
+    r"(?:the |this |your )?(?:generated )?(?:(?:content|response|output|reply|prompt|request"
+    r"|message|answer|text|completion|generation)\b[\w ]{0,20})?\b(?:blocked|filtered|censored"
+    r"|redacted|withheld|moderated|removed|suppressed|(?:flagged|rejected)(?= (?:as|by|due|for)))\b"
+    r"[^\n]{0,100}"
+    # Reasons that providers give as names.
+    r"|(?:safety(?: block)?|recitation|prohibited content|blocklist|content filter|flagged)\W*)"
 )
 
 # How far into a sentence a refusal may begin: "The text is harmful, so I will not grade it".
@@ -132,7 +136,7 @@ _LOOKED_AT = 4000
 def is_judge_refusal(prose: str) -> bool:
     """Whether a text declines to judge; what it quotes does not count."""
     folded = _folded(prose)
-    if _BLOCKED.fullmatch(folded.strip()):
+    if _BLOCKED.fullmatch(folded.replace("_", " ").strip()):
         return True
     return _REFUSES.search(folded) is not None and _ASKS.search(folded) is None
 

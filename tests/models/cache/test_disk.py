@@ -253,3 +253,16 @@ def test_a_commit_that_fails_leaves_no_open_transaction(rows: DiskcacheRows) -> 
         rows.write({KEY: "orphan"})
     rows.write({COUNTS_ROW: "text"})
     assert (rows.text(KEY), rows.text(COUNTS_ROW)) == (None, "text")
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_full"),
+    [("database or disk is full", True), ("No space left on device", True), ("read only", False)],
+)
+def test_a_full_disk_leaves_an_import_incomplete(reason: str, *, is_full: bool) -> None:
+    with (
+        closing(ReadOnlyRows(None, immutable=False, reason=reason)) as found,
+        pytest.raises(StoreError, match="the cache was not changed") as raised,
+    ):
+        found.change(lambda _: None)
+    assert raised.value.is_incomplete is is_full

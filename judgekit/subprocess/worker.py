@@ -1,4 +1,4 @@
-"""The worker process that `sandbox` starts by path; it calls functions named in JSON lines."""
+"""The worker process that `worker_pool` starts by path; it calls functions named in JSON lines."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     # process, also when the parent is gone by then.
     functions: dict[str, Callable[..., object]] = {}
     sys.path[:] = json.loads(requests.readline())
-    for line in requests:
-        reply = _answer(json.loads(line), functions)
-        replies.write(json.dumps(reply).encode("ascii") + b"\n")
+    for request in requests:
+        reply = _answer(json.loads(request.decode("utf-8", "surrogatepass")), functions)
+        line = json.dumps(reply, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        replies.write(line + b"\n")
         replies.flush()
 
 
@@ -52,7 +53,10 @@ def _answer(
     except RecursionError:
         return {"error": "RecursionError", "message": "it is nested too deeply"}
     except MemoryError:
-        return {"error": "MemoryError", "message": "it needs more memory than a check may have"}
+        return {
+            "error": "MemoryError",
+            "message": f"it needs more than {MEMORY_BYTES >> 20} MiB of memory",
+        }
     except Exception as error:  # noqa: BLE001 - the caller decides what it means
         return {"error": type(error).__name__, "message": str(error)}
 
@@ -82,7 +86,7 @@ def _main() -> None:
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a function prints must not be read as a reply
-    with suppress(KeyboardInterrupt, BrokenPipeError):
+    with suppress(BrokenPipeError):
         serve(requests, replies)
 
 
