@@ -210,6 +210,7 @@ from .schedule import (
     PARTS_KEY as PARTS_KEY,
     UNASKED_CASES_KEY as UNASKED_CASES_KEY,
     VERSIONS_KEY as VERSIONS_KEY,
+    file_mark as file_mark,
     variant_version_in as variant_version_in,
 )
 from .score_comparison import (
@@ -226,7 +227,6 @@ from .session import (
     RunStopReason as RunStopReason,
     Session as Session,
     calibration_of_suite as calibration_of_suite,
-    file_mark as file_mark,
     open_recorded as open_recorded,
     open_suite as open_suite,
     price_table as price_table,

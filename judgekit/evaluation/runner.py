@@ -42,8 +42,9 @@ from judgekit.evaluation.schedule import (
     run_identity,
     unmatched_message,
     unused_reply_messages,
+    variant_versions,
 )
-from judgekit.evaluation.session import Choice, Session, calibration_of_suite, variant_versions
+from judgekit.evaluation.session import Choice, Session, calibration_of_suite
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.extras import missing_dependencies
 from judgekit.fingerprint import fingerprint

@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit.errors import SettingsError, UnknownNameError
+from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import objects_of
+from judgekit.judge import suite_template_folders
 from judgekit.models import RecordedModel
 from judgekit.records import ItemKey, VariantVersion, config_part, name_text, record_text
-from judgekit.targets import RecordedTarget
+from judgekit.targets import RecordedTarget, TargetPrompt
 
 if TYPE_CHECKING:
-    from judgekit.datasets import SuiteGroup
+    from judgekit.datasets import Suite, SuiteGroup, VariantSettings
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import JudgePanel
     from judgekit.records import Case, CaseResult, JsonObject, RunInfo
@@ -280,6 +282,54 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
 def variant_version_in(run: RunInfo, variant: str) -> VariantVersion | None:
     mark = config_part(run, VERSIONS_KEY).get(variant)
     return None if mark is None else VariantVersion.model_validate(mark)
+
+
+_NOT_PART_OF_VERSION = {"id", "tags", "timeout_s"}
+
+
+def variant_versions(opened: OpenSuite) -> JsonObject:
+    if opened.recorded is not None and opened.recorded.is_from_memory:
+        return {
+            name: VariantVersion(
+                fingerprint=fingerprint([one.to_json() for one in outputs.values()])
+            ).to_json()
+            for name, outputs in opened.recorded.outputs.items()
+        }
+    folders = (*opened.execution.template_folders, *suite_template_folders(opened.suite))
+    return {v.id: version_mark(v, opened.suite, folders).to_json() for v in opened.variants}
+
+
+def version_mark(
+    variant: VariantSettings, suite: Suite, template_folders: Sequence[Path] = ()
+) -> VariantVersion:
+    """Which version of a variant a suite names now."""
+    # A prompt counts with all it includes, its model and its parameters; recorded outputs count
+    # with their file's content. Of a program, a function or an endpoint only what the suite says of
+    # it is known.
+    if variant.outputs is not None:
+        return file_mark(suite.resolve(variant.outputs), name=variant.outputs)
+    settings = variant.model_dump(mode="json", exclude=_NOT_PART_OF_VERSION)
+    prompt = variant.prompt if isinstance(variant.prompt, str) else None
+    if prompt is None:
+        return VariantVersion(fingerprint=fingerprint(settings))
+    folders = tuple(template_folders)
+    own = TargetPrompt(prompt, folder=suite.folder, template_folders=folders).fingerprint
+    return VariantVersion(
+        fingerprint=fingerprint([{**settings, "prompt": None}, own]),
+        prompt_fingerprint=own,
+        prompt=prompt,
+        model=None if variant.model is None else str(variant.model),
+    )
+
+
+def file_mark(path: Path, *, name: str | None = None) -> VariantVersion:
+    """Which version a file of recorded outputs is."""
+    try:
+        with path.open("rb") as file:
+            digest = sha256(file.read()).hexdigest()
+    except OSError as error:
+        raise DatasetError(f"cannot be read: {error.strerror}", path=path) from error
+    return VariantVersion(fingerprint=digest, outputs=name or str(path))
 
 
 _MOST_IDS_SHOWN = 3

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -25,7 +24,7 @@ from judgekit.datasets import (
     suite_from_path,
     with_benchmark,
 )
-from judgekit.errors import DatasetError, SettingsError
+from judgekit.errors import SettingsError
 from judgekit.evaluation.case_plans import CaseChecks, CasePlans, check_suite_specs
 from judgekit.evaluation.judges import (
     ExecutionOptions,
@@ -34,11 +33,10 @@ from judgekit.evaluation.judges import (
     open_suite_judges,
     resolve_calibration,
 )
-from judgekit.fingerprint import fingerprint
 from judgekit.judge import Judge, Panel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
 from judgekit.models.cache import DiskCache, ReplyCache
-from judgekit.records import CalibrationInUse, CaseSource, RunPanel, VariantVersion
+from judgekit.records import CalibrationInUse, CaseSource, RunPanel
 from judgekit.targets import (
     ContextFiller,
     GivenTarget,
@@ -497,54 +495,6 @@ def _check_settings(suite: Suite, execution: ExecutionOptions) -> None:
             "vary, and trying again what failed would hide it",
             hint="leave one of them out",
         )
-
-
-_NOT_PART_OF_VERSION = {"id", "tags", "timeout_s"}
-
-
-def variant_versions(opened: OpenSuite) -> JsonObject:
-    if opened.recorded is not None and opened.recorded.is_from_memory:
-        return {
-            name: VariantVersion(
-                fingerprint=fingerprint([one.to_json() for one in outputs.values()])
-            ).to_json()
-            for name, outputs in opened.recorded.outputs.items()
-        }
-    folders = (*opened.execution.template_folders, *suite_template_folders(opened.suite))
-    return {v.id: version_mark(v, opened.suite, folders).to_json() for v in opened.variants}
-
-
-def version_mark(
-    variant: VariantSettings, suite: Suite, template_folders: Sequence[Path] = ()
-) -> VariantVersion:
-    """Which version of a variant a suite names now."""
-    # A prompt counts with all it includes, its model and its parameters; recorded outputs count
-    # with their file's content. Of a program, a function or an endpoint only what the suite says of
-    # it is known.
-    if variant.outputs is not None:
-        return file_mark(suite.resolve(variant.outputs), name=variant.outputs)
-    settings = variant.model_dump(mode="json", exclude=_NOT_PART_OF_VERSION)
-    prompt = variant.prompt if isinstance(variant.prompt, str) else None
-    if prompt is None:
-        return VariantVersion(fingerprint=fingerprint(settings))
-    folders = tuple(template_folders)
-    own = TargetPrompt(prompt, folder=suite.folder, template_folders=folders).fingerprint
-    return VariantVersion(
-        fingerprint=fingerprint([{**settings, "prompt": None}, own]),
-        prompt_fingerprint=own,
-        prompt=prompt,
-        model=None if variant.model is None else str(variant.model),
-    )
-
-
-def file_mark(path: Path, *, name: str | None = None) -> VariantVersion:
-    """Which version a file of recorded outputs is."""
-    try:
-        with path.open("rb") as file:
-            digest = sha256(file.read()).hexdigest()
-    except OSError as error:
-        raise DatasetError(f"cannot be read: {error.strerror}", path=path) from error
-    return VariantVersion(fingerprint=digest, outputs=name or str(path))
 
 
 # Why a run ended before everything was asked.
