@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
-from errno import EDQUOT, ENOSPC
 from typing import IO, TYPE_CHECKING
 
-from judgekit.errors import SettingsError, StoreError
+from judgekit.errors import SettingsError, StoreError, is_disk_full
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,9 +30,8 @@ def atomic_writer(path: Path, *, is_private: bool = False) -> Iterator[IO[bytes]
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        is_incomplete = error.errno in {ENOSPC, EDQUOT}
         raise StoreError(
-            f"cannot write {path}: {error.strerror}", is_incomplete=is_incomplete
+            f"cannot write {path}: {error.strerror}", is_incomplete=is_disk_full(error)
         ) from error
     finally:
         with suppress(OSError):  # it is in its place, or cannot be removed either
@@ -56,7 +54,9 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
+        raise StoreError(
+            f"cannot make the folder {folder}: {error.strerror}", is_incomplete=is_disk_full(error)
+        ) from error
 
 
 def check_output_path(

@@ -28,6 +28,7 @@ JudgekitError
 from __future__ import annotations
 
 import difflib
+from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -293,3 +294,9 @@ class StoreError(JudgekitError):
     ) -> None:
         super().__init__(message, hint=hint)
         self.is_incomplete = is_incomplete
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether there is no room to write to, so that the work can be resumed later."""
+    is_of_sqlite = getattr(error, "sqlite_errorname", None) == "SQLITE_FULL"
+    return is_of_sqlite or (isinstance(error, OSError) and error.errno in {ENOSPC, EDQUOT})

@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, Statement
 
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
-from judgekit.errors import SettingsError, StoreError
+from judgekit.errors import SettingsError, StoreError, is_disk_full
 from judgekit.extras import install_hint
 from judgekit.records import Record, lookup_text, read_record, time_text
 from judgekit.store.schema import (
@@ -107,9 +107,11 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
     except FileExistsError:
         return  # another process was quicker
     except OSError as error:
+        is_full = is_disk_full(error)
         raise StoreError(
             f"the database {file} cannot be created: {error.strerror}",
-            hint="name a folder that you may write to",
+            hint=_FULL_HINT if is_full else "name a folder that you may write to",
+            is_incomplete=is_full,
         ) from error
 
 
@@ -201,9 +203,12 @@ class FileLocks:
             try:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             except OSError as error:
+                is_full = is_disk_full(error)
+                hint = "a run needs a database in a folder that you may write to"
                 raise StoreError(
                     f"{self._path} cannot be written: {error.strerror}",
-                    hint="a run needs a database in a folder that you may write to",
+                    hint=_FULL_HINT if is_full else hint,
+                    is_incomplete=is_full,
                 ) from error
         return self._descriptor
 
@@ -516,6 +521,7 @@ def _copy_database(file: Path, found: int) -> Path:
         raise StoreError(
             f"{file} has schema {found} and must be migrated, but cannot be copied first: {error}",
             hint="free some space, or allow writing in its folder",
+            is_incomplete=is_disk_full(error),
         ) from error
     return copy
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import diskcache
 
 from judgekit.byte_lock import lock_byte, unlock_byte
-from judgekit.errors import StoreError
+from judgekit.errors import StoreError, is_disk_full
 from judgekit.models.cache.entries import (
     MODE_RAW,
     SELECT_TEXT,
@@ -48,7 +48,6 @@ _BATCH = 500
 _UTC_NOW = partial(datetime.now, UTC)
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _READ_ONLY = ("readonly database", "unable to open database file")  # in SQLite's words
 
 
@@ -285,7 +284,8 @@ def _open_writable(place: CacheFolder) -> tuple[SqlRows, LocalKeyLocks, bool]:
         return SqliteRows(place), FileKeyLocks(place.lock_file), False
     except (OSError, WriteFailedError) as error:
         number = getattr(error, "errno", None)
-        if isinstance(error, OSError) and number not in _FORBIDDEN | _FULL:
+        is_expected = number in _FORBIDDEN or is_disk_full(error)
+        if isinstance(error, OSError) and not is_expected:
             raise StoreError(f"{place.path} cannot be a cache folder: {error.strerror}") from error
         warnings.warn(
             f"the cache folder {place.path} cannot be written ({error}); it is only read",
