@@ -311,6 +311,10 @@ def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreErro
     return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint is _FULL_HINT)
 
 
+# Connections of parent processes, kept for as long as the process lives.
+_INHERITED: list[Connection | None] = []
+
+
 class Database:
     """A database of runs. Threads may share it; one writes at a time, readers do not wait.
 
@@ -328,6 +332,7 @@ class Database:
         self.location = locate_database(location)
         self._lock = threading.RLock()
         self._writer: Connection | None = None
+        self._pid = os.getpid()
         file = self.location.file
         if file is not None:
             prepare_database_file(file, create=create)
@@ -350,15 +355,27 @@ class Database:
                 self._locks.close()
             self._engine.dispose()
 
+    def _begin_anew_after_fork(self) -> None:
+        """Leave the connections and locks of a parent process to it, and open others."""
+        if self._pid != os.getpid():
+            self._pid = os.getpid()
+            # Not closed either: SQLite would end the parent's transaction in the shared memory.
+            _INHERITED.append(self._writer)
+            self._writer = None
+            self._engine.dispose(close=False)
+            self._lost()
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees the database as it is at this moment."""
+        self._begin_anew_after_fork()
         with map_database_errors(self.location.name), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that is on disk when the block is left, or has changed nothing."""
+        self._begin_anew_after_fork()
         with self._lock, map_database_errors(self.location.name):
             if self._writer is None:
                 self._writer = self._open_writer()

@@ -128,8 +128,8 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
             with suppress(AttributeError, sqlite3.Error):
                 self.close()
             raise
-        except (TypeError, KeyError, AttributeError, AssertionError) as error:
-            # diskcache trusts the settings it finds in the file as names of arguments.
+        except (TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
+            # diskcache trusts the settings it finds in the file as text, and as names of arguments.
             raise DamagedFileError(f"the cache's settings were altered: {error}") from error
         wrong = sorted(name for name, v in DISKCACHE_SETTINGS.items() if stored.get(name) != v)
         if wrong:
@@ -170,7 +170,7 @@ def _map_write_errors(what: str) -> Iterator[None]:
         cause: BaseException = error
         while isinstance(cause.__context__, sqlite3.Error):
             cause = cause.__context__
-        if is_corruption(cause):
+        if is_corruption(cause) or "Could not decode" in str(cause):
             raise DamagedFileError(f"the cache's database is damaged: {cause}") from error
         raise WriteFailedError(f"the cache could not be {what}: {cause}") from error
 
