@@ -9,7 +9,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
-from judgekit.errors import SettingsError, StoreError, is_disk_full
+from judgekit.errors import SettingsError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,9 +30,7 @@ def atomic_writer(path: Path, *, is_private: bool = False) -> Iterator[IO[bytes]
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        raise StoreError(
-            f"cannot write {path}: {error.strerror}", is_incomplete=is_disk_full(error)
-        ) from error
+        raise StoreError.from_system(f"cannot write {path}", error) from error
     finally:
         with suppress(OSError):  # it is in its place, or cannot be removed either
             beside.unlink()
@@ -54,9 +52,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(
-            f"cannot make the folder {folder}: {error.strerror}", is_incomplete=is_disk_full(error)
-        ) from error
+        raise StoreError.from_system(f"cannot make the folder {folder}", error) from error
 
 
 def check_output_path(

@@ -51,7 +51,7 @@ _US = timedelta(microseconds=1)
 def test_a_wait_until_a_time_is_measured_on_the_clock_of_the_provider(
     skew: timedelta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(time, "time", lambda: (NOON + skew).timestamp())
+    monkeypatch.setattr(time, "time", (NOON + skew).timestamp)
     until, now = (format_datetime(at, usegmt=True) for at in (NOON + timedelta(seconds=7), NOON))
     assert retry_after_s({"retry-after": until, "date": now}) == 7
 
@@ -59,7 +59,7 @@ def test_a_wait_until_a_time_is_measured_on_the_clock_of_the_provider(
 def test_a_time_that_has_passed_on_our_own_clock_is_no_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(time, "time", lambda: (NOON + HOUR).timestamp())
+    monkeypatch.setattr(time, "time", (NOON + HOUR).timestamp)
     assert retry_after_s({"retry-after": format_datetime(NOON, usegmt=True)}) == 0
 
 

@@ -8,7 +8,7 @@ from collections import deque
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Self, get_args
+from typing import TYPE_CHECKING, Self, get_args
 
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
 from judgekit.errors import SettingsError
@@ -358,10 +358,6 @@ class Judge(PairJudge):
     def close(self) -> None:
         """Close the connections of `grade_sync` and the cache, where the judge opened it."""
         _close(self._sync_runner, self._connection)
-
-    def __reduce__(self) -> NoReturn:
-        # Its connections, limits and locks are of one process.
-        raise TypeError("a judge cannot be pickled: make one in each process; they share a cache")
 
     def __enter__(self) -> Self:
         return self

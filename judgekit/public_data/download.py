@@ -85,7 +85,7 @@ def download_set(
         ]
         _fetch_all(wanted, on_file)
     except OSError as error:
-        raise StoreError(f"cannot write below {folder}: {error.strerror}") from error
+        raise StoreError.from_system(f"cannot write below {folder}", error) from error
     # Only complete sources are converted, or a set would lack rows without saying so.
     rows = CONVERTERS[chosen.converter](_tree(chosen, folder))
     joined = {stem: list(found) for stem, found in rows.items()}

@@ -107,11 +107,9 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
     except FileExistsError:
         return  # another process was quicker
     except OSError as error:
-        is_full = is_disk_full(error)
-        raise StoreError(
-            f"the database {file} cannot be created: {error.strerror}",
-            hint=_FULL_HINT if is_full else "name a folder that you may write to",
-            is_incomplete=is_full,
+        hint = "name a folder that you may write to"
+        raise StoreError.from_system(
+            f"the database {file} cannot be created", error, hint=hint
         ) from error
 
 
@@ -203,12 +201,9 @@ class FileLocks:
             try:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             except OSError as error:
-                is_full = is_disk_full(error)
                 hint = "a run needs a database in a folder that you may write to"
-                raise StoreError(
-                    f"{self._path} cannot be written: {error.strerror}",
-                    hint=_FULL_HINT if is_full else hint,
-                    is_incomplete=is_full,
+                raise StoreError.from_system(
+                    f"{self._path} cannot be written", error, hint=hint
                 ) from error
         return self._descriptor
 
@@ -355,7 +350,7 @@ class Database:
                 self._locks.close()
             self._engine.dispose()
 
-    def _begin_anew_after_fork(self) -> None:
+    def _reset_after_fork(self) -> None:
         """Leave the connections and locks of a parent process to it, and open others."""
         if self._pid != os.getpid():
             self._pid = os.getpid()
@@ -368,14 +363,14 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees the database as it is at this moment."""
-        self._begin_anew_after_fork()
+        self._reset_after_fork()
         with map_database_errors(self.location.name), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that is on disk when the block is left, or has changed nothing."""
-        self._begin_anew_after_fork()
+        self._reset_after_fork()
         with self._lock, map_database_errors(self.location.name):
             if self._writer is None:
                 self._writer = self._open_writer()

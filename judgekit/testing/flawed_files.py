@@ -7,13 +7,12 @@ import io
 import os
 import sqlite3
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from errno import EACCES, EIO, ENOSPC, EROFS
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal, Self, cast, get_args
+from typing import IO, Any, Literal, Self, cast
 from unittest.mock import patch
 
 from judgekit.errors import UnknownNameError
@@ -22,15 +21,17 @@ __all__ = ["FileFault", "FlawedFiles"]
 FileFault = Literal["disk_full", "io_error", "read_only", "forbidden", "short_write", "vanished"]
 """What happens to files: see `FlawedFiles`."""
 
-_NUMBERS = {"io_error": EIO, "read_only": EROFS, "forbidden": EACCES}
-_SQLITE = {
-    "io_error": ("disk I/O error", sqlite3.SQLITE_IOERR),
-    "read_only": ("attempt to write a readonly database", sqlite3.SQLITE_READONLY),
-    "forbidden": ("unable to open database file", sqlite3.SQLITE_CANTOPEN),
+# What the system says of each fault, and what SQLite says and calls it.
+_FULL = (ENOSPC, "database or disk is full", "SQLITE_FULL")
+_FAULTS = {
+    "disk_full": _FULL,
+    "short_write": _FULL,
+    "vanished": _FULL,
+    "io_error": (EIO, "disk I/O error", "SQLITE_IOERR"),
+    "read_only": (EROFS, "attempt to write a readonly database", "SQLITE_READONLY"),
+    "forbidden": (EACCES, "unable to open database file", "SQLITE_CANTOPEN"),
 }
-_FULL = ("database or disk is full", sqlite3.SQLITE_FULL)
-# Statements that change nothing on the disk.
-_READING = ("SELECT", "PRAGMA", "BEGIN", "ROLLBACK", "EXPLAIN")
+_READING = ("SELECT", "PRAGMA", "BEGIN", "ROLLBACK")
 
 
 class FlawedFiles:
@@ -82,23 +83,22 @@ class FlawedFiles:
         after: int = 0,
         times: int | None = None,
     ) -> None:
-        if fault not in get_args(FileFault):
-            raise UnknownNameError("fault", fault, get_args(FileFault))
+        if fault not in _FAULTS:
+            raise UnknownNameError("fault", fault, _FAULTS)
         self._folder = Path(os.path.realpath(folder))
         self.fault = fault
         self._failing = range(after, sys.maxsize if times is None else after + times)
-        self._lock = threading.Lock()
         self._patches = ExitStack()
         self._paths: dict[int, str] = {}  # of the descriptors opened meanwhile
         self.operations: list[tuple[str, str]] = []
         self.n_failed = 0
 
     def __enter__(self) -> Self:
-        real_open, connect = io.open, partial(sqlite3.connect, factory=self._connection)
         self._rename = os.rename
+        connect = partial(sqlite3.connect, factory=partial(_FlawedConnection, flaws=self))
         for module, name, function in (
-            (builtins, "open", partial(self._open_file, real_open)),
-            (io, "open", partial(self._open_file, real_open)),
+            (builtins, "open", partial(self._open_file, io.open)),
+            (io, "open", partial(self._open_file, io.open)),
             (os, "open", partial(self._open_descriptor, os.open)),
             (os, "fsync", partial(self._sync, os.fsync)),
             (sqlite3, "connect", connect),
@@ -113,25 +113,22 @@ class FlawedFiles:
 
     def fails(self, kind: str, path: object) -> bool:
         """Count an operation on a file below the folder; whether it fails."""
-        if not isinstance(path, str | os.PathLike):
-            return False
-        place = Path(os.path.realpath(path))
+        place = Path(os.path.realpath(path)) if isinstance(path, str | os.PathLike) else Path()
         if self._folder not in (place, *place.parents):
             return False
-        with self._lock:
-            is_failing = len(self.operations) in self._failing
-            self.operations.append((kind, place.name))
-            self.n_failed += is_failing
-        if is_failing and self.fault == "vanished":
-            with suppress(OSError):  # it has vanished before
-                self._rename(self._folder, f"{self._folder}.vanished")
-            return False  # what the system says of it is enough
-        return is_failing
+        self.operations.append((kind, place.name))
+        is_failing = len(self.operations) - 1 in self._failing
+        self.n_failed += is_failing
+        if not is_failing or self.fault != "vanished":
+            return is_failing
+        with suppress(OSError):  # it has vanished before
+            self._rename(self._folder, f"{self._folder}.vanished")
+        return False  # what the system says of it is enough
 
     def check(self, kind: str, path: object) -> None:
         """Count an operation, and raise what the system would raise."""
         if self.fails(kind, path):
-            number = _NUMBERS.get(self.fault, ENOSPC)
+            number = _FAULTS[self.fault][0]
             raise OSError(number, os.strerror(number), str(path))
 
     def _run(self, real: Callable[..., None], path: str, *more: Any, **options: Any) -> None:
@@ -152,69 +149,63 @@ class FlawedFiles:
         return descriptor
 
     def _open_file(
-        self,
-        real: Callable[..., IO[Any]],
-        file: Any,
-        mode: str = "r",
-        buffering: int = -1,
-        *text: Any,
-        opener: Any = None,
-        closefd: bool = True,
-        **options: Any,
+        self, real: Any, file: Any, mode: str = "r", buffering: int = -1, *text: Any, **options: Any
     ) -> IO[Any]:
         if isinstance(file, int) or not set(mode) & set("wax+"):
-            return real(file, mode, buffering, *text, opener=opener, closefd=closefd, **options)
+            return cast("IO[Any]", real(file, mode, buffering, *text, **options))
         self.check("open", file)
-        raw = _FlawedFile(os.fspath(file), mode.replace("b", "").replace("t", ""), opener=opener)
-        raw.flaws = self
-        self._paths[raw.fileno()] = raw.name
-        if buffering == 0:
-            return cast("IO[Any]", raw)
-        binary: Any = (io.BufferedRandom if "+" in mode else io.BufferedWriter)(raw)
-        return binary if "b" in mode else io.TextIOWrapper(binary, *text, **options)
-
-    def _connection(self, database: Any, *more: Any, **options: Any) -> sqlite3.Connection:
-        connection = _FlawedConnection(database, *more, **options)
-        connection.check = partial(self._check_statement, database)
-        return connection
-
-    def _check_statement(self, database: object, statement: str) -> None:
-        is_reading = statement.lstrip().upper().startswith(_READING)
-        if not is_reading and self.fails("sqlite", database):
-            words, code = _SQLITE.get(self.fault, _FULL)
-            error = sqlite3.OperationalError(words)
-            error.sqlite_errorcode = code
-            raise error
+        kind = mode.replace("b", "").replace("t", "")
+        raw: Any = _FlawedFile(os.fspath(file), kind, opener=options.pop("opener", None))
+        raw.flaws, self._paths[raw.fileno()] = self, raw.name
+        if buffering:
+            raw = (io.BufferedRandom if "+" in mode else io.BufferedWriter)(raw)
+        return cast("IO[Any]", raw if "b" in mode else io.TextIOWrapper(raw, *text, **options))
 
 
 class _FlawedFile(io.FileIO):
     flaws: FlawedFiles
-    name: str
 
     def write(self, content: Any) -> int:
         first = self.flaws.n_failed == 0
         try:
             self.flaws.check("write", self.name)
         except OSError:
-            if self.flaws.fault != "short_write" or not first or len(content) < 2:  # noqa: PLR2004
+            if self.flaws.fault != "short_write" or not first:
                 raise
             content = content[: len(content) // 2]
         return super().write(content)
 
 
 class _FlawedConnection(sqlite3.Connection):
-    check: Callable[[str], None]
+    def __init__(self, database: Any, *more: Any, flaws: FlawedFiles, **options: Any) -> None:
+        super().__init__(database, *more, **options)
+        self.flaws, self.file = flaws, None if database == ":memory:" else database
 
     def cursor(self, factory: Any = None) -> Any:
-        # `execute` of a connection comes through here as well.
         return super().cursor(factory or _FlawedCursor)
+
+    def execute(self, *statement: Any) -> Any:
+        return self.cursor().execute(*statement)
+
+    def executemany(self, *statement: Any) -> Any:
+        return self.cursor().executemany(*statement)
 
 
 class _FlawedCursor(sqlite3.Cursor):
     def execute(self, statement: str, *values: Any) -> Self:
-        cast("_FlawedConnection", self.connection).check(statement)
+        self._check(statement)
         return super().execute(statement, *values)
 
     def executemany(self, statement: str, *values: Any) -> Self:
-        cast("_FlawedConnection", self.connection).check(statement)
+        self._check(statement)
         return super().executemany(statement, *values)
+
+    def _check(self, statement: str) -> None:
+        connection = cast("_FlawedConnection", self.connection)
+        flaws = connection.flaws
+        is_reading = statement.lstrip().upper().startswith(_READING)
+        if not is_reading and flaws.fails("sqlite", connection.file):
+            _, words, name = _FAULTS[flaws.fault]
+            error = sqlite3.OperationalError(words)
+            error.sqlite_errorname, error.sqlite_errorcode = name, getattr(sqlite3, name)
+            raise error

@@ -42,7 +42,7 @@ from tests.chaos.commands import essence
 from tests.store.test_migrations import SCRIPT, run_script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from hypothesis import settings
 
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
 CRITERIA = ("right", "short")
 MOST_CASES = 5
-OLD_RUN = "old"
-"""The run in a store that an earlier version of judgekit wrote."""
 
 
 def score_of(prompt: str) -> int:
@@ -86,7 +84,7 @@ class SuiteMachine(RuleBasedStateMachine):
         """The runs, with the suite that each was begun with."""
 
         self._stop_at: int | None = None
-        self._stop = lambda: None
+        self._stop: Callable[[], object] = list
         self._n_seen = 0
 
     def teardown(self) -> None:
@@ -165,7 +163,8 @@ class SuiteMachine(RuleBasedStateMachine):
                 file.write_bytes(content)
             elif how != "bits":
                 cut = rng.randrange(len(content) + 1)
-                file.write_bytes({"cut": content[:cut], "empty": b""}.get(how, b"no database\n"))
+                whole = {"cut": bytes(content[:cut]), "empty": b""}
+                file.write_bytes(whole.get(how, b"no database\n"))
         self._note_stored()
 
     @rule()
@@ -254,11 +253,15 @@ class SuiteMachine(RuleBasedStateMachine):
 
         async def evaluated() -> None:
             session, loop = jk.Session(), asyncio.get_running_loop()
-            task = asyncio.ensure_future(jk.evaluate("judgekit.yaml", resume=resume, session=session))
+            task = asyncio.ensure_future(
+                jk.evaluate("judgekit.yaml", resume=resume, session=session)
+            )
             stop = session.stop.set if softly else task.cancel
-            with self._watched(stop_after, lambda: loop.call_soon_threadsafe(stop)):
-                with contextlib.suppress(asyncio.CancelledError):
-                    (await task).close()
+            with (
+                self._watched(stop_after, lambda: loop.call_soon_threadsafe(stop)),
+                contextlib.suppress(asyncio.CancelledError),
+            ):
+                (await task).close()
 
         known = {info.id for info in self._infos()}
         asyncio.run(evaluated())

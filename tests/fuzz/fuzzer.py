@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import faulthandler
 import hashlib
+import json
 import os
 import random
 import re
 import resource
 import signal
+import subprocess
+import sys
+import tempfile
 import time
 import traceback
+from base64 import b64decode, b64encode
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from tests.fuzz.mutating import Mutator
 from tests.fuzz.readers import READERS, Reader, law, seeds, seeds_of
@@ -30,6 +35,7 @@ MOST_KIB = 256 << 10
 """By how much the memory of the process may grow at one input."""
 
 _STUCK_S = 60
+_PART_S = 60.0
 _ERRORS = os.fdopen(os.dup(2), "w")  # pytest takes stderr away
 _PACKAGE = re.compile(r"/judgekit/")
 
@@ -45,6 +51,26 @@ class Tally:
     n_inputs: int = 0
     ends: Counter[str] = field(default_factory=Counter)
     broken: dict[str, tuple[str, bytes, str]] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """For another process."""
+        broken = {
+            signature: [name, b64encode(content).decode(), reason]
+            for signature, (name, content, reason) in self.broken.items()
+        }
+        return json.dumps([self.n_inputs, self.ends, broken])
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        n_inputs, ends, broken = json.loads(text)
+        read = {one: (name, b64decode(data), why) for one, (name, data, why) in broken.items()}
+        return cls(n_inputs, Counter(ends), read)
+
+    def __iadd__(self, other: Self) -> Self:
+        self.n_inputs += other.n_inputs
+        self.ends += other.ends
+        self.broken = {**other.broken, **self.broken}
+        return self
 
 
 def fuzz(
@@ -75,6 +101,32 @@ def fuzz(
         if reason is not None:
             tally.broken.setdefault(f"{reader.name}: {end}", (name, content, reason))
     return tally
+
+
+def fuzz_in_parts(*, seconds: float, seed: int, names: tuple[str, ...] = ()) -> Tally:
+    """Fuzz in processes of a minute each: what does not come back is ended, and the next begins."""
+    whole, until = Tally(), time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        seed += 1
+        with tempfile.TemporaryDirectory(prefix="judgekit-fuzz-", dir=_memory()) as folder:
+            part = ["--part", folder, "--seed", str(seed), "--seconds", str(min(_PART_S, left))]
+            done = subprocess.run(
+                [sys.executable, "-m", "tests.fuzz", *part, *names],
+                capture_output=True, text=True, check=False, timeout=_PART_S + 2 * _STUCK_S,
+            )  # fmt: skip
+            if done.returncode == 0:
+                whole += Tally.from_json(done.stdout)
+                continue
+            # The input on which it died is still there.
+            for path in Path(folder).iterdir():
+                reason = f"exit {done.returncode}: {done.stderr[-3000:]}"
+                broken = (path.name, path.read_bytes(), reason)
+                whole.broken.setdefault("any reader: the process died", broken)
+    return whole
+
+
+def _memory() -> str | None:
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - a folder of ours in it
 
 
 def read(reader: Reader, path: Path, content: bytes) -> tuple[str, str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import warnings
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _VALUES: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 3, 0.1, 5.5, 1e308, -1e308, 2**31, 2**63, 2**64, 10**30, -0.0,
-    float("nan"), float("inf"), "", " ", "\n", "x" * 5000, "\0", "\ud800", "\u202e", "NaN", "1e999",
-    "4", "yes", "../../etc/passwd", "/etc/passwd", "C:\\x", "~", ".", "a/b", "{{ 7 * 7 }}", "{{ x.y }}",
-    "{% for a in range(9) %}", "=1+1", "file:///etc/passwd", "http://127.0.0.1:9/x", "(a+)+$", "[",
-    "data:image/png;base64,AAAA", "2026-13-45T99:99:99Z", "2026-01-01", "é\u0301", "\U0001f600", [],
-    {}, [[]], [None], [{}], [1, "a"], {"": None}, {"a": {"b": {"c": [1]}}}, "$ref", "#/definitions/a",
-)  # fmt: skip
+    *(None, True, False, 0, -1, 1, 3, 0.1, 5.5, -0.0, 1e308, -1e308, 2**31, 2**63, 2**64, 10**30),
+    *(float("nan"), float("inf"), "", " ", "\n", "x" * 5000, "\0", "\ud800", "\u202e", "NaN", "4"),
+    *("1e999", "yes", "../../etc/passwd", "/etc/passwd", "C:\\x", "~", ".", "a/b", "{{ 7 * 7 }}"),
+    *("{{ x.y }}", "{% for a in range(9) %}", "=1+1", "file:///etc/passwd", "(a+)+$", "[", "$ref"),
+    *("http://127.0.0.1:9/x", "data:image/png;base64,AAAA", "2026-13-45T99:99:99Z", "2026-01-01"),
+    *("é\u0301", "\U0001f600", "#/definitions/a", [], {}, [[]], [None], [{}], [1, "a"]),
+    *({"": None}, {"a": {"b": {"c": [1]}}}),
+)
 _TOKENS = (
-    b'"', b"'", b"{", b"}", b"[", b"]", b"[[", b":", b",", b"\n", b"\r", b"\t", b"\\", b"\\u", b"#",
-    b"\\ud800", b"\0", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"NaN", b"1e999", b"-", b"0", b"9" * 30,
-    b"- ", b"---\n", b"&a ", b"*a", b"<<: ", b"!!python/name:os.system ", b"? ", b"|\n", b">\n",
-    b"{{", b"}}", b"{%", b"%}", b"```", b"```json\n", b"<think>", b"</think>", b"Score: ", b"/5",
-    b"[RESULT]", b"[[4]]", b"null", b"true", b"PK\x03\x04", b"%", b";", b"\xc3\xa9", b"\xe2\x80\xa8",
-)  # fmt: skip
+    *(bytes([one]) for one in b"\"'{}[]:,\n\r\t\\#\0\xff-0%;"),
+    *(b"[[", b"\\u", b"\\ud800", b"\xef\xbb\xbf", b"\xff\xfe", b"NaN", b"1e999", b"9" * 30),
+    *(b"- ", b"---\n", b"&a ", b"*a", b"<<: ", b"!!python/name:os.system ", b"? ", b"|\n", b">\n"),
+    *(b"{{", b"}}", b"{%", b"%}", b"```", b"```json\n", b"<think>", b"</think>", b"Score: ", b"/5"),
+    *(b"[RESULT]", b"[[4]]", b"null", b"true", b"PK\x03\x04", b"\xc3\xa9", b"\xe2\x80\xa8"),
+)
 _ARCHIVES = {".zip", ".eval"}
 
 
@@ -74,9 +76,11 @@ class Mutator:
             data = self.mutate(data)
         members[place : place + (rng.random() < 0.8)] = [(name, data)]
         packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", rng.choice((0, 8))) as archive:
+        with (
+            warnings.catch_warnings(action="ignore"),  # a name given twice is a mutation
+            zipfile.ZipFile(packed, "w", rng.choice((0, 8))) as archive,
+        ):
             for one in members:
-                # A name given twice is one of the mutations.
                 archive.writestr(zipfile.ZipInfo(one[0]), one[1])
         return packed.getvalue()
 
@@ -142,11 +146,12 @@ class Mutator:
 def _parsed(content: bytes) -> Iterator[Any]:
     """The document in an input, or its lines that are JSON."""
     try:
-        text = content.decode()
-        yield json.loads(text)
-        return
+        whole = json.loads(content)
     except (ValueError, RecursionError):
         pass
+    else:
+        yield whole
+        return
     lines = []
     for line in content.splitlines()[:200]:
         try:

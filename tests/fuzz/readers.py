@@ -107,9 +107,8 @@ def _score(raw: float | None, criterion: jk.Criterion) -> None:
 
 
 def _reply(path: Path) -> str:
-    return path.read_bytes().decode("utf-8", "surrogateescape").encode("utf-8", "surrogatepass").decode(
-        "utf-8", "replace"
-    )  # fmt: skip
+    # A reply may hold lone surrogates: JSON writes them as escapes.
+    return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def _tolerantly(path: Path) -> None:
@@ -274,7 +273,7 @@ READERS: dict[str, Reader] = {
         Reader("rubric", _rubric, ("own_rubric", "quality")),
         Reader("suite", load_suite, ("own_suite", "own_cases")),
         Reader("file as a suite", suite_from_path, weight=8),
-        Reader("outputs", _outputs, ("rows", "own_outputs", "traces", "opentelemetry", "a_log", "results")),
+        Reader("outputs", _outputs, ("rows", "own_outputs", "traces", "opentelemetry", "a_log")),
         Reader("labels", _labels, ("rows_labels", "quality", "a_log", "scores", "votes")),
         Reader("judged file", read_judged_file, ("own_outputs", "rows", "a_grading")),
         Reader("recorded replies", load_recorded_replies, ("recorded", "rows_replies")),
@@ -291,19 +290,24 @@ READERS: dict[str, Reader] = {
         Reader("validate", _command("validate", "{path}"), weight=2),
         Reader("lint", _command("lint", "{path}"), ("own", "template"), weight=1),
         Reader("convert", _command("convert", "{path}", "-o", "{out}.jsonl", "--lossy"), weight=2),
-        Reader("report", _command("report", "{path}", "-o", "{out}.html"), ("own_outputs", "rows_none"), weight=1),
+        Reader(
+            "report",
+            _command("report", "{path}", "-o", "{out}.html"),
+            ("own_outputs", "rows_none"),
+            weight=1,
+        ),
         Reader(
             "grade",
             _command(
-                "grade", "{path}", "--rubric", "{rubric}", "--judge", "recorded:{path}", "--no-store",
-                "--no-cache", "--json",
+                "grade", "{path}", "--rubric", "{rubric}", "--judge", "recorded:{path}",
+                "--no-store", "--no-cache", "--json",
             ),
             ("rows_outputs", "own_outputs"),
             weight=1,
         ),
         Reader(
             "calibrate",
-            _command("calibrate", "{path}", "--results", "{path}", "--rubric", "{rubric}", "--json"),
+            _command("calibrate", "{path}", "--results", "{path}", "--rubric", "{rubric}"),
             ("rows_labels", "own_outputs"),
             weight=1,
         ),

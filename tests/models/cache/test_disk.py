@@ -177,7 +177,7 @@ def test_settings_that_do_not_hold_are_an_error(tmp_path: Path) -> None:
 def test_settings_that_diskcache_chokes_on_are_damage(tmp_path: Path, change: str) -> None:
     with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
         database.execute(change)
-    with pytest.raises(DamagedFileError, match="settings were altered|database is damaged"):
+    with pytest.raises(DamagedFileError, match=r"settings were altered|database is damaged"):
         DiskcacheRows(tmp_path)
 
 
@@ -185,8 +185,8 @@ def test_a_name_that_is_not_utf8_hides_no_other_name(rows: DiskcacheRows, tmp_pa
     rows.write({f"{number:064x}": "{}" for number in range(3)})
     with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
         for byte in ("80", "c5", "ff"):
-            damaged = f"INSERT INTO Cache (key, raw) VALUES (CAST(x'30{byte}' AS TEXT), 1)"
-            database.execute(damaged)
+            insert = "INSERT INTO Cache (key, raw) VALUES (CAST(? AS TEXT), 1)"
+            database.execute(insert, (bytes.fromhex(f"30{byte}"),))
     assert list(rows.names()) == [f"{number:064x}" for number in range(3)]
 
 
