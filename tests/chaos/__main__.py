@@ -150,7 +150,8 @@ def _disk(*, short: bool) -> Iterator[Row]:
         done = []
         for fault, times in trials_of:
             with tempfile.TemporaryDirectory(prefix="judgekit-chaos-") as folder:
-                done.append(fail_at_each(command, fault, Path(folder, "suite"), times=times))
+                suite, step = Path(folder, "suite"), 5 if command in {"grade", "run"} else 1
+                done.append(fail_at_each(command, fault, suite, times=times, step=step))
         yield Row(
             f"files fail at each operation of `{command}`: {len(EXITS)} faults",
             f"{sum(one.n_tried for one in done):,} commands",

@@ -26,7 +26,7 @@ from tests.chaos.commands import essence, judged, lay_out
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.testing import FileFault
+    from judgekit.testing.flawed_files import FileFault
 
 N_CASES = 2
 OUTPUTS: dict[str, tuple[list[str], list[str]]] = {

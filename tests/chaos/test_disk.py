@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from judgekit.testing import FileFault
+from judgekit.testing.flawed_files import FileFault
 from tests.chaos.disk import fail_at_each
 
 if TYPE_CHECKING:

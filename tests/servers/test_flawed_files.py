@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import judgekit as jk
-from judgekit.testing import FileFault, FlawedFiles
+from judgekit.testing import FlawedFiles
+from judgekit.testing.flawed_files import FileFault
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
