@@ -14,6 +14,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from judgekit.testing import ServedReply, ServedRequest
 
 CRITERIA = ("right", "short")
+_ASKED = re.compile(r"Question (c\d)\?.*?Is it (\w+), in wording (\d)\?", re.DOTALL)
 MOST_CASES = 5
 
 
@@ -83,9 +85,13 @@ class SuiteMachine(RuleBasedStateMachine):
         self.runs: dict[str, str] = {}
         """The runs, with the suite that each was begun with."""
 
+        self.said: set[tuple[str, str, int, float]] = set()
+        """What the judge said: case, criterion, the wording of the rubric, and the score."""
+
         self._stop_at: int | None = None
         self._stop: Callable[[], object] = list
         self._n_seen = 0
+        self._prompts: set[str] = set()
 
     def teardown(self) -> None:
         self._stack.close()
@@ -116,6 +122,8 @@ class SuiteMachine(RuleBasedStateMachine):
         self._evaluate()
         run = self._latest()
         assert run.status == "complete", run
+        # The law below says nothing unless a reply is known again by its prompt.
+        assert self.stored >= self._prompts
         self._is_as_expected(run.id)
 
     @rule(after=st.integers(0, 8), softly=st.booleans())
@@ -272,7 +280,7 @@ class SuiteMachine(RuleBasedStateMachine):
 
     @contextlib.contextmanager
     def _watched(self, stop_after: int | None, stop: Any) -> Iterator[None]:
-        self._n_seen, self._stop_at, self._stop = 0, stop_after, stop
+        self._n_seen, self._stop_at, self._stop, self._prompts = 0, stop_after, stop, set()
         if stop_after == 0:
             stop()
         try:
@@ -284,6 +292,9 @@ class SuiteMachine(RuleBasedStateMachine):
         prompt = _prompt(request)
         if prompt in self.stored:
             self.paid_again.append(prompt)
+        case, criterion, wording = _ASKED.findall(prompt)[-1]
+        self.said.add((case, criterion, int(wording), score_of(prompt)))
+        self._prompts.add(prompt)
         self._n_seen += 1
         if self._n_seen == self._stop_at:
             self._stop()
@@ -297,7 +308,7 @@ class SuiteMachine(RuleBasedStateMachine):
                 served = [key for key in cache.keys() if key in cache]  # noqa: SIM118
                 requests = [cache.request_parts(key) for key in served]
         # Of a reply whose request was damaged it is not known what it answers; it is served.
-        self.stored = {str(one["messages"]) for one in requests if one is not None}
+        self.stored = {_text(one["messages"]) for one in requests if one is not None}
 
     def _infos(self) -> list[jk.RunInfo]:
         if not Path(".judgekit/judgekit.db").exists():
@@ -313,11 +324,13 @@ class SuiteMachine(RuleBasedStateMachine):
         return max(own, key=lambda info: info.started_at, default=None)
 
     def _check_scores(self, run_id: str) -> None:
+        _, wording = json.loads(self.runs[run_id])
         with contextlib.closing(jk.RunStore(".judgekit/judgekit.db")) as store:
             for result in store.results(run_id):
                 assert not result.failures
                 for judgment in result.judgments:
-                    assert judgment.raw in range(1, 6)
+                    said = (result.case.id, judgment.criterion, wording, judgment.raw)
+                    assert said in self.said
 
     def _is_as_expected(self, run_id: str) -> None:
         """Whether a run has the results that it would have if nothing had ever gone wrong."""
@@ -351,7 +364,12 @@ async def _undisturbed(folder: str) -> None:
 
 
 def _prompt(request: ServedRequest) -> str:
-    return str(request.body["messages"])
+    return _text(request.body["messages"])
+
+
+def _text(messages: Any) -> str:
+    """Messages as one text: in the cache their fields are in another order."""
+    return "\n".join(f"{one['role']}: {one['content']}" for one in messages)
 
 
 def _verdict(request: ServedRequest) -> str:

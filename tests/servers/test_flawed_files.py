@@ -10,11 +10,12 @@ import pytest
 
 import judgekit as jk
 from judgekit.testing import FlawedFiles
-from judgekit.testing.flawed_files import FileFault
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from judgekit.testing.flawed_files import FileFault
 
 
 @pytest.mark.parametrize(
