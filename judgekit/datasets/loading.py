@@ -225,14 +225,16 @@ def memory_rubric(path: Path) -> Rubric | None:
         rubrics = quality_rubrics(document)
     except DatasetError as error:
         raise RubricError(str(error), hint=error.hint) from error
-    if key is None and len(rubrics) == 1:
-        (key,) = rubrics
+    key = next(iter(rubrics)) if key is None and len(rubrics) == 1 else key
     if key is None:
         listed = ", ".join(f"{path}#{one}" for one in rubrics) or "export its `rubric` objects"
         raise RubricError(f"{path} holds {len(rubrics)} rubrics", hint=f"name one: {listed}")
     if key not in rubrics:
         raise RubricError(f"no rubric of {path} has the id {key!r}", hint=known_names([*rubrics]))
-    return Rubric.model_validate(rubrics[key])
+    rubric = check_rubric(ParsedDocument(path, rubrics[key]))
+    if isinstance(rubric, list):
+        raise RubricError(f"{path}: the rubric {key!r}: {rubric[0]}")
+    return rubric
 
 
 _MEMORY_SUFFIXES = (".json", ".jsonl")

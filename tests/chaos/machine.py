@@ -182,8 +182,10 @@ class SuiteMachine(RuleBasedStateMachine):
         with jk.DiskCache(".judgekit/cache") as cache, jk.MemoryCache() as other:
             self._command("cache", "export", "replies.jsonl")
             import_entries(other, "replies.jsonl")
-            assert list(cache.keys()) == list(other.keys())
-            assert all(cache.get(key) == other.get(key) for key in cache.keys())  # noqa: SIM118
+            # What was damaged, and replies whose request was, are not in an export.
+            served = [key for key in cache.keys() if key in cache and cache.request_parts(key)]  # noqa: SIM118
+            assert served == list(other.keys())
+            assert all(cache.get(key) == other.get(key) for key in served)
 
     @rule()
     def move_the_cache(self) -> None:

@@ -32,6 +32,8 @@ from judgekit.exports.conversion import convert_to_rubric, open_conversion_sourc
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import edit_value, read_document, read_graders, read_skill_history
 from judgekit.models.cache import MemoryCache, import_entries
+from judgekit.models.capabilities import parse_completion
+from judgekit.models.error_mapping import ProviderFault, fault_of_response
 from judgekit.prompts import PairTemplate, PromptTemplate, parse_analysis
 from judgekit.prompts.parsing import (
     PAIR_FORMATS,
@@ -155,6 +157,23 @@ def _preference(found: PreferenceReply) -> None:
             raise BrokenLawError(f"{raw} is no score of a side")
 
 
+def _provider(path: Path) -> None:
+    """What an endpoint answers: a completion, an error, when it may be asked again."""
+    text = _reply(path)
+    with contextlib.suppress(ValueError, RecursionError):
+        body = json.loads(text)
+        for by_tool in (False, True):
+            found = parse_completion(body, provider="p", by_tool=by_tool)
+            if isinstance(found, ProviderFault):
+                str(found.to_error())
+    for status in (200, 400, 429, 500):
+        headers = {"Retry-After": text[:200], "Date": text[-200:], "x-request-id": text[:50]}
+        fault = fault_of_response("p", status, text, headers)
+        str(fault.to_error())
+        if not 0 <= (fault.retry_after_s or 0) < float("inf"):
+            raise BrokenLawError(f"a wait of {fault.retry_after_s} s")
+
+
 def _cases(path: Path) -> None:
     dataset = jk.load_dataset(path)
     jk.validate_dataset(dataset)
@@ -267,6 +286,7 @@ READERS: dict[str, Reader] = {
         Reader("reply", _tolerantly, ("reply",), names_file=False, weight=16),
         Reader("strict reply", _strictly, ("reply",), names_file=False, weight=8),
         Reader("reply in text formats", _in_text_formats, ("reply",), names_file=False, weight=16),
+        Reader("provider", _provider, ("provider",), names_file=False, weight=8),
         Reader("cases", _cases, weight=12),
         Reader("streamed cases", _streamed),
         Reader("any file", validate_path, names_file=False, weight=12),
