@@ -9,7 +9,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
-from judgekit.errors import SettingsError, StoreError
+from judgekit.errors import SettingsError, write_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ def atomic_writer(path: Path, *, is_private: bool = False) -> Iterator[IO[bytes]
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        raise StoreError.from_system(f"cannot write {path}", error) from error
+        raise write_error(f"cannot write {path}", error) from error
     finally:
         with suppress(OSError):  # it is in its place, or cannot be removed either
             beside.unlink()
@@ -52,7 +52,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError.from_system(f"cannot make the folder {folder}", error) from error
+        raise write_error(f"cannot make the folder {folder}", error) from error
 
 
 def check_output_path(

@@ -295,15 +295,15 @@ class StoreError(JudgekitError):
         super().__init__(message, hint=hint)
         self.is_incomplete = is_incomplete
 
-    @classmethod
-    def from_system(cls, message: str, error: OSError, *, hint: str | None = None) -> StoreError:
-        """What could not be written, and why: a full disk leaves the work to be resumed."""
-        is_full = is_disk_full(error)
-        hint = "free some space and run again" if is_full else hint
-        return cls(f"{message}: {error.strerror}", hint=hint, is_incomplete=is_full)
-
 
 def is_disk_full(error: BaseException) -> bool:
     """Whether there is no room to write to, so that the work can be resumed later."""
     is_of_sqlite = getattr(error, "sqlite_errorname", None) == "SQLITE_FULL"
     return is_of_sqlite or (isinstance(error, OSError) and error.errno in {ENOSPC, EDQUOT})
+
+
+def write_error(message: str, error: OSError, *, hint: str | None = None) -> StoreError:
+    """What could not be written, and why: a full disk leaves the work to be resumed."""
+    is_full = is_disk_full(error)
+    hint = "free some space and run again" if is_full else hint
+    return StoreError(f"{message}: {error.strerror}", hint=hint, is_incomplete=is_full)

@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, Statement
 
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
-from judgekit.errors import SettingsError, StoreError, is_disk_full
+from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
 from judgekit.extras import install_hint
 from judgekit.records import Record, lookup_text, read_record, time_text
 from judgekit.store.schema import (
@@ -108,9 +108,7 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
         return  # another process was quicker
     except OSError as error:
         hint = "name a folder that you may write to"
-        raise StoreError.from_system(
-            f"the database {file} cannot be created", error, hint=hint
-        ) from error
+        raise write_error(f"the database {file} cannot be created", error, hint=hint) from error
 
 
 def open_engine(location: DatabaseLocation, *, patience_s: float, durable: bool = True) -> Engine:
@@ -202,9 +200,7 @@ class FileLocks:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             except OSError as error:
                 hint = "a run needs a database in a folder that you may write to"
-                raise StoreError.from_system(
-                    f"{self._path} cannot be written", error, hint=hint
-                ) from error
+                raise write_error(f"{self._path} cannot be written", error, hint=hint) from error
         return self._descriptor
 
 
