@@ -60,7 +60,10 @@ def rows(*, short: bool, only: str = "") -> Iterator[Row]:
         "kills": lambda: [_kills(one, short=short) for one in COMMANDS],
         "stops": lambda: [_stops(one, short=short) for one in (signal.SIGINT, signal.SIGTERM)],
         "storage": lambda: _storage(short=short),
-        "disk": lambda: _disk(short=short),
+        **{
+            f"disk {one}": lambda one=one: [_disk(one, short=short)]  # type: ignore[misc]
+            for one in (["export", "convert"] if short else OUTPUTS)
+        },
         "walks": lambda: [_walks(short=short)],
         "inputs": lambda: [_inputs(short=short)],
     }
@@ -143,22 +146,20 @@ def _storage(*, short: bool) -> Iterator[Row]:
         )
 
 
-def _disk(*, short: bool) -> Iterator[Row]:
+def _disk(command: str, *, short: bool) -> Row:
+    done = []
     # A fault that stays, and one that is over at once.
-    trials_of = list(itertools.product(EXITS, [None] if short else [None, 1]))
-    for command in ["export", "convert"] if short else OUTPUTS:
-        done = []
-        for fault, times in trials_of:
-            with tempfile.TemporaryDirectory(prefix="judgekit-chaos-") as folder:
-                suite, step = Path(folder, "suite"), 5 if command in {"grade", "run"} else 1
-                done.append(fail_at_each(command, fault, suite, times=times, step=step))
-        yield Row(
-            f"files fail at each operation of `{command}`: {len(EXITS)} faults",
-            f"{sum(one.n_tried for one in done):,} commands",
-            "a message and an exit code each, old or new files and no half of one; the same "
-            "command ends well afterwards",
-            [complaint for one in done for complaint in one.complaints],
-        )
+    for fault, times in itertools.product(EXITS, [None] if short else [None, 1]):
+        with tempfile.TemporaryDirectory(prefix="judgekit-chaos-") as folder:
+            suite, step = Path(folder, "suite"), 5 if command in {"grade", "run"} else 1
+            done.append(fail_at_each(command, fault, suite, times=times, step=step))
+    return Row(
+        f"files fail at each operation of `{command}`: {len(EXITS)} faults",
+        f"{sum(one.n_tried for one in done):,} commands",
+        "a message and an exit code each, old or new files and no half of one; the same "
+        "command ends well afterwards",
+        [complaint for one in done for complaint in one.complaints],
+    )
 
 
 def _walks(*, short: bool) -> Row:
