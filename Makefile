@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: audit chaos demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
+.PHONY: audit chaos fuzz mutants demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -86,6 +86,14 @@ docs: .venv/.dev
 # What judgekit is made to survive, at nightly length; `python -m tests.chaos --short` takes minutes.
 chaos: .venv/.dev
 	$(BIN)/python -m tests.chaos
+
+# Mutated inputs for everything that reads; what breaks a rule stays in tests/fuzz/corpus/found.
+fuzz: .venv/.dev
+	$(BIN)/python -m tests.fuzz
+
+# Removes each security and safety check once, and runs the tests that must notice.
+mutants: .venv/.dev
+	$(BIN)/python -m tests.mutation
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
-from errno import EDQUOT, ENOSPC
 from typing import IO, TYPE_CHECKING
 
-from judgekit.errors import SettingsError, StoreError
+from judgekit.errors import SettingsError, write_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,10 +30,7 @@ def atomic_writer(path: Path, *, is_private: bool = False) -> Iterator[IO[bytes]
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        is_incomplete = error.errno in {ENOSPC, EDQUOT}
-        raise StoreError(
-            f"cannot write {path}: {error.strerror}", is_incomplete=is_incomplete
-        ) from error
+        raise write_error(f"cannot write {path}", error) from error
     finally:
         with suppress(OSError):  # it is in its place, or cannot be removed either
             beside.unlink()
@@ -56,7 +52,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
+        raise write_error(f"cannot make the folder {folder}", error) from error
 
 
 def check_output_path(

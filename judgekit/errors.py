@@ -28,6 +28,7 @@ JudgekitError
 from __future__ import annotations
 
 import difflib
+from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -293,3 +294,16 @@ class StoreError(JudgekitError):
     ) -> None:
         super().__init__(message, hint=hint)
         self.is_incomplete = is_incomplete
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether there is no room to write to, so that the work can be resumed later."""
+    is_of_sqlite = getattr(error, "sqlite_errorname", None) == "SQLITE_FULL"
+    return is_of_sqlite or (isinstance(error, OSError) and error.errno in {ENOSPC, EDQUOT})
+
+
+def write_error(message: str, error: OSError, *, hint: str | None = None) -> StoreError:
+    """What could not be written, and why: a full disk leaves the work to be resumed."""
+    is_full = is_disk_full(error)
+    hint = "free some space and run again" if is_full else hint
+    return StoreError(f"{message}: {error.strerror}", hint=hint, is_incomplete=is_full)

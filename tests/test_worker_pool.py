@@ -49,6 +49,19 @@ def test_a_worker_that_dies_is_an_error_and_the_next_call_has_another() -> None:
     assert call_bounded("os.path:basename", "/a/b", timeout_s=60) == "b"
 
 
+def test_a_function_that_takes_too_long_is_stopped() -> None:
+    with pytest.raises(ProcessFailedError, match=r"longer than 0\.1 s and was stopped"):
+        call_bounded("time:sleep", 60, timeout_s=0.1)
+
+
+def test_a_worker_ends_itself_when_nobody_is_there_to_stop_it() -> None:
+    worker = _Worker()
+    worker._give_up = lambda: None  # type: ignore[method-assign]  # a parent that was killed
+    with pytest.raises(ProcessFailedError, match="its process died"):
+        worker.run("time:sleep", (60,), 0.01)
+    worker.end()
+
+
 def test_a_worker_may_not_take_all_memory() -> None:
     with pytest.raises(ProcessFailedError, match=r"of memory|died"):
         call_bounded("operator:mul", "a" * 1024, 1 << 28, timeout_s=60)

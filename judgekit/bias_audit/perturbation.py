@@ -104,7 +104,7 @@ VERBOSITY_PROBE = Probe(
 )
 
 # Code, tables and indented lines, whose layout is part of their meaning.
-_LAYOUT = re.compile(r"```|^\s*\||^ {4,}\S|^\t", re.MULTILINE)
+_LAYOUT = re.compile(r"```|^[^\S\n]*\||^ {4,}\S|^\t", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*)$", re.MULTILINE)
 _BULLET = re.compile(r"^[ \t]*[-*+][ \t]+", re.MULTILINE)
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__")

@@ -150,11 +150,8 @@ def cache_export_command(options: _CacheExportOptions, *, named: Path | None) ->
     if to_stdout and options.as_json:
         raise SettingsError("--json and a FILE of - contradict each other")
     with open_cache(options.cache_dir) as cache:
-        try:
-            target = sys.stdout if to_stdout else file
-            report = export_entries(cache, target, rejected=options.rejected)
-        except OSError as error:
-            raise SettingsError(f"{file} cannot be written: {error.strerror}") from error
+        target = sys.stdout if to_stdout else file
+        report = export_entries(cache, target, rejected=options.rejected)
     if not options.as_json:
         for line in report.skipped:
             console.note(f"skipped: {message.printable(line)}")

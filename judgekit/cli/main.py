@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from errno import EDQUOT, ENOSPC
 from types import FrameType
 from typing import NoReturn
 
@@ -165,7 +164,7 @@ def _run(args: Sequence[str] | None) -> object:
         click.echo(f"{coloured('error:', 'red')} {message_lines(str(error))}", err=True)
         if isinstance(error, errors.JudgekitError):
             return exit_code(error)
-        return Exit.INCOMPLETE if error.errno in {ENOSPC, EDQUOT} else Exit.INPUT
+        return Exit.INCOMPLETE if errors.is_disk_full(error) else Exit.INPUT
 
 
 @contextmanager

@@ -52,7 +52,7 @@ from judgekit.formats import (
     with_row_ids,
 )
 from judgekit.records import Calibration, Case, Dataset, Rubric
-from judgekit.resources import shipped_file, shipped_scale
+from judgekit.resources import shipped_file
 
 CaseData = Path | str | Dataset | Mapping[str, Any] | Iterable[Any]
 """Cases: a file, a dataset, parsed JSON, records, or a data frame."""
@@ -227,14 +227,16 @@ def memory_rubric(path: Path) -> Rubric | None:
         rubrics = quality_rubrics(document)
     except DatasetError as error:
         raise RubricError(str(error), hint=error.hint) from error
-    if key is None and len(rubrics) == 1:
-        (key,) = rubrics
+    key = next(iter(rubrics)) if key is None and len(rubrics) == 1 else key
     if key is None:
         listed = ", ".join(f"{path}#{one}" for one in rubrics) or "export its `rubric` objects"
         raise RubricError(f"{path} holds {len(rubrics)} rubrics", hint=f"name one: {listed}")
     if key not in rubrics:
         raise RubricError(f"no rubric of {path} has the id {key!r}", hint=known_names([*rubrics]))
-    return Rubric.model_validate(rubrics[key])
+    rubric = check_rubric(ParsedDocument(path, rubrics[key]))
+    if isinstance(rubric, list):
+        raise RubricError(f"{path}: the rubric {key!r}: {rubric[0]}")
+    return rubric
 
 
 _MEMORY_SUFFIXES = (".json", ".jsonl")
@@ -389,12 +391,10 @@ def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
-    fields, faults = _with_known_scales(value)
     try:
-        rubric = Rubric.model_validate(fields)
+        return Rubric.model_validate(value)
     except ValidationError as error:
-        return faults + validation_faults(error, Rubric, value, synonyms=_RUBRIC_SYNONYMS)
-    return faults or rubric
+        return validation_faults(error, Rubric, value, synonyms=_RUBRIC_SYNONYMS)
 
 
 def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
@@ -440,24 +440,6 @@ def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:
 def _not_a_mapping(value: JsonValue, what: str, names: str) -> FieldFault:
     kind = "an empty file" if value is None else json_kind(value)
     return FieldFault((), f"{what} is a mapping of fields, not {kind}", f"write {names}")
-
-
-def _with_known_scales(rubric: Fields) -> tuple[Fields, list[FieldFault]]:
-    listed = rubric.get("criteria")
-    if not isinstance(listed, list):
-        return rubric, []
-    criteria, faults = [*listed], []
-    for index, criterion in enumerate(listed):
-        name = criterion.get("scale") if isinstance(criterion, dict) else None
-        if isinstance(criterion, dict) and isinstance(name, str):
-            try:
-                shipped_scale(name)
-            except UnknownNameError as error:
-                where = ("criteria", index, "scale")
-                faults.append(FieldFault(where, error.message, error.hint))
-                # A valid scale stands for it, so that the other faults are found.
-                criteria[index] = {**criterion, "scale": "unit"}
-    return {**rubric, "criteria": criteria}, faults
 
 
 def _with_cases(suite: Fields, folder: Path) -> tuple[dict[str, object], list[FieldFault]]:

@@ -9,7 +9,7 @@ import shlex
 from collections import deque
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -457,6 +457,9 @@ def prepare_run(
     triggered_by: str | None = None,
 ) -> RunInfo:
     """The run that is to be run: a new one, or the one that was begun, if it still is the same."""
+    if begun is None and (last := store.runs(limit=1)) and last[0].started_at > now:
+        # The clock was set back. Runs are ordered by their times, and this one is the latest.
+        now = last[0].started_at + timedelta(microseconds=1)
     # What it has cost so far is counted against the money that may be spent.
     _check_callable(opened)
     fresh = new_run(opened, now=now, notes=notes, triggered_by=triggered_by)

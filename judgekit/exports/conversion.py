@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from judgekit.assertions import CODE_PREFIX, PROFILES, CodeCall
 from judgekit.atomic_write import check_output_path, make_folder
 from judgekit.datasets import open_cases, suite_from_path
-from judgekit.errors import InputError, SettingsError, StoreError
+from judgekit.errors import InputError, SettingsError, write_error
 from judgekit.exports import (
     junit,
     quality_memory,
@@ -82,7 +82,7 @@ def convert_cases(
             raise loss_error(path, lost)
         beside.replace(path)
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from error
+        raise write_error(f"cannot write {path}", error) from error
     finally:
         with suppress(OSError):  # it is in its place, or cannot be removed either
             beside.unlink()

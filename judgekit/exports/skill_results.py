@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from judgekit.atomic_write import check_output_path
+from judgekit.atomic_write import check_output_path, make_folder
 from judgekit.errors import StoreError
 from judgekit.evaluation import (
     Outcome,
@@ -146,10 +146,7 @@ def _write_gradings(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> Non
 def _write_each(folder: Path, named: Iterable[tuple[str, JsonObject]], what: str, hint: str) -> int:
     if folder.suffix.lower() in GRADING.suffixes and not folder.is_dir():
         return write_json_list(folder, (item for _, item in named), one_alone=True)
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror}") from error
+    make_folder(folder)
     written: set[str] = set()
     for name, item in named:
         # Two names that differ only in case are one file on macOS and Windows.

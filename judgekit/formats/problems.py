@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import Field, JsonValue, ValidationError
 
-from judgekit.errors import DatasetError, JudgekitError, UnknownNameError, known_names
+from judgekit.errors import DatasetError, JudgekitError, known_names
 from judgekit.records import Criterion, Name, Record, Scale
 
 if TYPE_CHECKING:
@@ -251,9 +251,9 @@ def _fault(
         remedy = suggest_name(str(where[-1]), others, synonyms)
         return FieldFault(where, f"the field {field} is not known", remedy)
     if kind == "value_error":
-        message = detail["msg"].removeprefix("Value error, ")
+        message, _, hint = detail["msg"].removeprefix("Value error, ").partition("\n  ")
         place = (*where, *_named_field(message, detail["input"]))
-        return FieldFault(place, f"{field}: {message}" if where else message)
+        return FieldFault(place, f"{field}: {message}" if where else message, hint or None)
     # YAML reads an unquoted 1.0 as a number where a text is wanted.
     if kind == "string_type" and isinstance(value, int | float) and not _is_huge(value):
         remedy = f'put it in quotes: "{str(value)[:_SHOWN]}"'
@@ -357,7 +357,7 @@ def _scales_beside(where: KeyPath, value: JsonValue) -> Iterator[Scale]:
 def valid_scales(values: Iterable[object]) -> Iterator[Scale]:
     """The scales among values, in any form that a criterion may give; others are skipped."""
     for value in values:
-        with suppress(ValidationError, UnknownNameError):
+        with suppress(ValidationError):
             yield Criterion.model_validate({"name": "-", "question": "-", "scale": value}).scale
 
 

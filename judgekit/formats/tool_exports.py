@@ -371,11 +371,12 @@ def read_span_file(document: ParsedDocument) -> ForeignFile:
         for span_id, event in _logged_events(item, at, reading):
             events.setdefault(span_id, []).append(event)
         for span in find_spans(_data_of(item)) or []:
-            (read,) = read_spans([span])
+            fields = span if isinstance(span, dict) else {}
+            (read,) = read_spans([fields])
             trace_id = (read.trace_id or "").removeprefix("0x")
-            if trace_id and isinstance(span, dict):
+            if trace_id:
                 places.setdefault(trace_id, at)
-                traces.setdefault(trace_id, []).append({**span})
+                traces.setdefault(trace_id, []).append({**fields})
             else:
                 reading.add(at, f"the span {read.name!r} has no trace id")
     # Phoenix's annotations name the span that they are about, and not its trace.

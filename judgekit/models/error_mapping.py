@@ -55,7 +55,8 @@ _SHAPES = (
     re.compile(r"(?i)(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}"),
     re.compile(r"(?i)([?&](?:api[-_]?key|key|access_token|token|sig|signature)=)[^&\s\"'<>]+"),
     re.compile(r"(?i)(\b(?:api[-_]?key|authorization)[\"']?\s*[:=]\s*[\"']?)[\w.~+/=-]{12,}"),
-    re.compile(r"(\w+://[^/\s:@]*:)[^/\s@]+(?=@)"),
+    # From the beginning of a word, and possessive: a page of HTML may hold one of 100,000 letters.
+    re.compile(r"((?<!\w)\w++://[^/\s:@]*+:)[^/\s@]++(?=@)"),
     re.compile(r"()\bsk-[\w*-]{6,}"),
     re.compile(r"()\bAIza[\w-]{20,}"),
 )
@@ -342,7 +343,7 @@ def _finite_number(value: str | None) -> float | None:
 def _date(value: str | None) -> datetime | None:
     try:
         date = parsedate_to_datetime(value or "")
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 

@@ -329,6 +329,8 @@ def _parse(name: str, source: str) -> nodes.Template:
         return _compiler().parse(source, name)
     except TemplateSyntaxError as error:
         raise _syntax_error(error, name) from error
+    except RecursionError as error:
+        raise errors.TemplateError(f"template {name} is nested too deeply") from error
 
 
 @lru_cache(maxsize=_CACHED_TEMPLATES)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.atomic_write import atomic_writer
-from judgekit.errors import SettingsError, StoreError
+from judgekit.errors import SettingsError, write_error
 from judgekit.public_data.converters import CONVERTERS
 from judgekit.public_data.sources import SourceTree, download_file, is_verified, source_address
 
@@ -85,7 +85,7 @@ def download_set(
         ]
         _fetch_all(wanted, on_file)
     except OSError as error:
-        raise StoreError(f"cannot write below {folder}: {error.strerror}") from error
+        raise write_error(f"cannot write below {folder}", error) from error
     # Only complete sources are converted, or a set would lack rows without saying so.
     rows = CONVERTERS[chosen.converter](_tree(chosen, folder))
     joined = {stem: list(found) for stem, found in rows.items()}

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from judgekit.errors import RubricError
+from judgekit.errors import RubricError, UnknownNameError
 from judgekit.fingerprint import fingerprint, omit_at_default
 from judgekit.records.finding import FindingType
 from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
@@ -141,7 +141,11 @@ class Scale(Record):
 def _scale(value: object) -> object:
     """A scale may be given as the name of a shipped one, or as the bare list of its levels."""
     if isinstance(value, str):
-        return shipped_scale(value)
+        try:
+            return shipped_scale(value)
+        except UnknownNameError as error:
+            # As a ValueError it has a place in the file that the scale is read from.
+            raise ValueError(str(error)) from error
     if isinstance(value, list | tuple):
         return {"levels": value}
     return value

@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, Statement
 
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
-from judgekit.errors import SettingsError, StoreError
+from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
 from judgekit.extras import install_hint
 from judgekit.records import Record, lookup_text, read_record, time_text
 from judgekit.store.schema import (
@@ -107,10 +107,8 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
     except FileExistsError:
         return  # another process was quicker
     except OSError as error:
-        raise StoreError(
-            f"the database {file} cannot be created: {error.strerror}",
-            hint="name a folder that you may write to",
-        ) from error
+        hint = "name a folder that you may write to"
+        raise write_error(f"the database {file} cannot be created", error, hint=hint) from error
 
 
 def open_engine(location: DatabaseLocation, *, patience_s: float, durable: bool = True) -> Engine:
@@ -201,10 +199,8 @@ class FileLocks:
             try:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             except OSError as error:
-                raise StoreError(
-                    f"{self._path} cannot be written: {error.strerror}",
-                    hint="a run needs a database in a folder that you may write to",
-                ) from error
+                hint = "a run needs a database in a folder that you may write to"
+                raise write_error(f"{self._path} cannot be written", error, hint=hint) from error
         return self._descriptor
 
 
@@ -306,6 +302,10 @@ def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreErro
     return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint is _FULL_HINT)
 
 
+# Connections of parent processes, kept for as long as the process lives.
+_INHERITED: list[Connection | None] = []
+
+
 class Database:
     """A database of runs. Threads may share it; one writes at a time, readers do not wait.
 
@@ -323,6 +323,7 @@ class Database:
         self.location = locate_database(location)
         self._lock = threading.RLock()
         self._writer: Connection | None = None
+        self._pid = os.getpid()
         file = self.location.file
         if file is not None:
             prepare_database_file(file, create=create)
@@ -345,15 +346,27 @@ class Database:
                 self._locks.close()
             self._engine.dispose()
 
+    def _reset_after_fork(self) -> None:
+        """Leave the connections and locks of a parent process to it, and open others."""
+        if self._pid != os.getpid():
+            self._pid = os.getpid()
+            # Not closed either: SQLite would end the parent's transaction in the shared memory.
+            _INHERITED.append(self._writer)
+            self._writer = None
+            self._engine.dispose(close=False)
+            self._lost()
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees the database as it is at this moment."""
+        self._reset_after_fork()
         with map_database_errors(self.location.name), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that is on disk when the block is left, or has changed nothing."""
+        self._reset_after_fork()
         with self._lock, map_database_errors(self.location.name):
             if self._writer is None:
                 self._writer = self._open_writer()
@@ -516,6 +529,7 @@ def _copy_database(file: Path, found: int) -> Path:
         raise StoreError(
             f"{file} has schema {found} and must be migrated, but cannot be copied first: {error}",
             hint="free some space, or allow writing in its folder",
+            is_incomplete=is_disk_full(error),
         ) from error
     return copy
 

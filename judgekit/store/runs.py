@@ -280,6 +280,7 @@ class RunStore(StoredRuns, StoredComparisons):
 
     def _locked_number(self, run_id: str) -> int:
         """The number of a run, after locking it for this store."""
+        self._reset_after_fork()
         number = self._locked_runs.get(run_id)
         if number is not None:
             return number

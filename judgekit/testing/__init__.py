@@ -1,4 +1,4 @@
-"""Fakes for tests: models that judge by a script, with faults or with biases, and a model server.
+"""Fakes for tests: models that judge by a script, with faults or biases, a server, flawed files.
 
 The product imports none of it.
 """

@@ -6,6 +6,7 @@ from .fake_models import (
     FlawedModel as FlawedModel,
     ScriptedModel as ScriptedModel,
 )
+from .flawed_files import FlawedFiles as FlawedFiles
 from .server_replies import (
     SERVER_FAULTS as SERVER_FAULTS,
     ServedReply as ServedReply,

@@ -21,7 +21,7 @@ from judgekit.assertions import (
     script_entries,
     script_runner,
 )
-from judgekit.assertions.scripts import read_script_answer, run_script
+from judgekit.assertions.scripts import CodeCall, read_script_answer, run_code, run_script
 from judgekit.records import Output
 from judgekit.registry import Registry
 from tests.factories import make_case
@@ -401,3 +401,10 @@ def test_the_runner_answers_on_stdout_and_prints_to_stderr(
         os.close(stdout)
     seen = capfd.readouterr()
     assert (seen.out, seen.err) == ("true", "noise")
+
+
+def test_code_in_a_text_is_not_run_without_permission(tmp_path: Path) -> None:
+    call = CodeCall(language="python", code="1 + 1")
+    with pytest.raises(ScriptFailedError, match="scripts are not allowed"):
+        run_code(call, {}, ScriptSettings(folder=tmp_path))
+    assert run_code(call, {}, ScriptSettings(folder=tmp_path, is_allowed=True)) == 2

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.errors import InputError, UnknownNameError
+from judgekit.errors import InputError, NotComparableError, UnknownNameError
 from judgekit.evaluation import (
     approve_version,
     compare_stored_scores,
     find_approval_evidence,
     new_score_comparison,
     overview,
+    paired_sides,
     relations_of_run,
 )
 from judgekit.evaluation.schedule import VERSIONS_KEY
@@ -106,6 +107,17 @@ def test_a_comparison_of_scores_is_computed_from_its_runs(store: RunStore) -> No
     assert result.value is not None
     assert result.value.estimate.value == pytest.approx(5 / 8)
     assert result.decision.alpha == 0.1
+
+
+def test_runs_of_which_every_case_was_edited_are_not_compared(store: RunStore) -> None:
+    before = ran(store, 0, n=1)
+    edited = answer(key("c0", "v1"), case=case(0, input="Something else?"), said=(said(),))
+    when = START + timedelta(days=1)
+    after = begun(store, edited, name="run-1", started_at=when, variants=[Variant(id="v1")])
+    store.end(after.id, status="complete", at=when)
+    sides = (before, "v1"), (store.run(after.id), "v1")
+    with pytest.raises(NotComparableError, match="every case was edited in between"):
+        paired_sides(store, *sides)
 
 
 def test_a_comparison_of_a_run_that_is_gone_says_so(store: RunStore, tmp_path: Path) -> None:

@@ -45,6 +45,16 @@ async def test_a_reply_is_read_with_its_usage_and_duration() -> None:
     assert reply.duration_ms > 0
 
 
+async def test_a_cookie_of_one_reply_is_not_sent_with_the_next_request() -> None:
+    replies = [ServedReply(text="fine", headers={"Set-Cookie": "who=ada; Path=/"})] * 2
+    with OpenAILikeServer(replies) as server:
+        model = DirectModel("openai/m", api_base=server.url)
+        for question in ("one?", "two?"):
+            await model.complete(ask(question))
+        await model.aclose()
+        assert ["cookie" in request.headers for request in server.requests] == [False, False]
+
+
 async def test_what_was_refused_once_is_not_sent_again() -> None:
     def no_schema(seen: ServedRequest) -> ServedReply:
         refused = "response_format" in seen.body

@@ -73,6 +73,7 @@ def test_the_blamed_parameter_and_the_request_id_are_kept() -> None:
         ({"retry-after": "Wed, 21 Oct 2015 07:28:07 -0000",
           "date": "Wed, 21 Oct 2015 07:28:09 GMT"}, 0.0),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:07 GMT"}, 0.0),
+        ({"retry-after": f"Wed, 21 Oct {'9' * 30} 07:28:07 GMT"}, None),
     ],
 )  # fmt: skip
 def test_retry_after_is_seconds_or_a_date_by_the_servers_own_clock(

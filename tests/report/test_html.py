@@ -1,8 +1,11 @@
-"""Plots of pages: where the numbers along an axis stand."""
+"""Plots of pages: where the numbers along an axis stand; what a page lets a browser run."""
 
 from __future__ import annotations
 
+import html
 import re
+from base64 import b64encode
+from hashlib import sha256
 from itertools import pairwise
 
 import pytest
@@ -47,3 +50,16 @@ def test_numbers_lie_on_their_axis_evenly_and_are_never_alone(low: float, span: 
     assert 2 <= len(places) <= 6
     assert LEFT < min(places) <= max(places) < RIGHT
     assert max(gaps) - min(gaps) <= 0.21  # places are rounded to a tenth
+
+
+def test_a_browser_runs_the_page_s_own_script_and_no_other() -> None:
+    page = render_html(Document("title", Conclusion("done"), (), dict))
+    policy = html.unescape(
+        page.partition('Content-Security-Policy" content="')[2].partition('"')[0]
+    )
+    allowed = {name: value for name, _, value in (one.partition(" ") for one in policy.split("; "))}
+    assert allowed["default-src"] == allowed["base-uri"] == allowed["form-action"] == "'none'"
+    for tag, source in (("script", "script-src"), ("style", "style-src")):
+        (own,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = b64encode(sha256(own.encode()).digest()).decode()
+        assert allowed[source] == f"'sha256-{digest}'"

@@ -18,6 +18,7 @@ from judgekit.report import (
     print_document,
     run_document,
 )
+from judgekit.report.message import message_lines
 from judgekit.scoring import conclude
 from tests.factories import make_failure, make_judgment, make_rubric
 
@@ -295,3 +296,9 @@ def test_judgments_of_a_smoke_model_are_marked_as_worth_nothing() -> None:
     text = summary_text(conclude(RUBRIC, [smoke]))
     assert "1 judgment: a smoke model, whose verdicts carry no information" in text
     assert "evidence_not_found" not in text
+
+
+def test_a_message_keeps_its_lines_and_moves_no_cursor() -> None:
+    text = message_lines("no \x1b[2Jfile\r\x9b1A\n  rename \u202ea\x07")
+    assert text.count("\n") == 1
+    assert all(sign.isprintable() or sign == "\n" for sign in text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.scoring import TIERS, check_drop, check_value
+from judgekit.scoring import TIERS, all_passed, check_drop, check_value
 from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -64,3 +64,21 @@ def test_a_drop_fails_where_chance_does_not_explain_it(
     found: Estimate, worst: float, held: GateOutcome
 ) -> None:
     assert check_drop(found, worst, 0.1) == held
+
+
+@pytest.mark.parametrize(
+    ("results", "passed"),
+    [
+        ([], None),
+        ([None], None),
+        ([True, None], None),
+        ([True, True], True),
+        ([True, False], False),
+        ([None, False], False),
+    ],
+)
+def test_what_was_not_checked_has_not_passed(
+    results: list[bool | None],
+    passed: bool | None,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    assert all_passed(results) is passed

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 import sys
 from pathlib import Path
 
@@ -112,3 +114,15 @@ def test_connections_opened_after_a_change_of_folder_reach_the_same_file(
     monkeypatch.chdir(tmp_path)
     found = locate_database("runs.db")
     assert (found.name, found.url.database) == ("runs.db", str(tmp_path / "runs.db"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_a_store_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        RunStore(tmp_path / "deep" / "runs.db").close()
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")}
+    assert modes["deep"] == 0o700
+    assert modes["runs.db"] == modes["runs.db.lock"] == 0o600

@@ -184,6 +184,7 @@ def test_only_files_of_the_folder_can_be_opened(served: Served, folder: Path) ->
 
     assert {key: reply.status for key, reply in replies.items() if reply.status != 403} == {}
     assert not any("hidden\n" in reply.text for reply in replies.values())
+    assert "only files that end in" in replies["run.py", "open"].text
     assert outside.read_text() == "name: secret\n"
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from judgekit.atomic_write import atomic_writer
 from judgekit.errors import DatasetError, UnknownNameError
 from judgekit.fingerprint import canonical_json
+from judgekit.formats import iter_lines
 from judgekit.models.cache.entries import (
     CacheCounts,
     CacheEntry,
@@ -426,24 +427,15 @@ def merge_caches(
 
 
 def _read_file(path: Path) -> Iterator[CacheEntry | DatasetError]:
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.strip():
-                    continue
-                try:
-                    yield decode_line(line.decode("utf-8"))
-                except UnicodeDecodeError as error:
-                    yield DatasetError(f"not UTF-8: {error.reason}", path=path, line=number)
-                except DamagedEntryError as error:
-                    yield DatasetError(
-                        error.message,
-                        path=path,
-                        line=number,
-                        hint="export it again, or leave such lines out (--skip-unsound)",
-                    )
-    except OSError as error:
-        raise DatasetError(f"cannot be read: {error.strerror}", path=path) from error
+    hint = "export it again, or leave such lines out (--skip-unsound)"
+    for line in iter_lines(path):
+        if isinstance(line, DatasetError):
+            yield line
+        elif line.text.strip():
+            try:
+                yield decode_line(line.text)
+            except DamagedEntryError as error:
+                yield DatasetError(error.message, path=path, line=line.number, hint=hint)
 
 
 def _read_cache(source: ReplyCache) -> Iterator[CacheEntry | DatasetError]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import diskcache
 
 from judgekit.byte_lock import lock_byte, unlock_byte
-from judgekit.errors import StoreError
+from judgekit.errors import StoreError, is_disk_full
 from judgekit.models.cache.entries import (
     MODE_RAW,
     SELECT_TEXT,
@@ -48,7 +48,6 @@ _BATCH = 500
 _UTC_NOW = partial(datetime.now, UTC)
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _READ_ONLY = ("readonly database", "unable to open database file")  # in SQLite's words
 
 
@@ -129,8 +128,8 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
             with suppress(AttributeError, sqlite3.Error):
                 self.close()
             raise
-        except (TypeError, KeyError, AttributeError, AssertionError) as error:
-            # diskcache trusts the settings it finds in the file as names of arguments.
+        except (TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
+            # diskcache trusts the settings it finds in the file as text, and as names of arguments.
             raise DamagedFileError(f"the cache's settings were altered: {error}") from error
         wrong = sorted(name for name, v in DISKCACHE_SETTINGS.items() if stored.get(name) != v)
         if wrong:
@@ -171,7 +170,7 @@ def _map_write_errors(what: str) -> Iterator[None]:
         cause: BaseException = error
         while isinstance(cause.__context__, sqlite3.Error):
             cause = cause.__context__
-        if is_corruption(cause):
+        if is_corruption(cause) or "Could not decode" in str(cause):
             raise DamagedFileError(f"the cache's database is damaged: {cause}") from error
         raise WriteFailedError(f"the cache could not be {what}: {cause}") from error
 
@@ -285,7 +284,8 @@ def _open_writable(place: CacheFolder) -> tuple[SqlRows, LocalKeyLocks, bool]:
         return SqliteRows(place), FileKeyLocks(place.lock_file), False
     except (OSError, WriteFailedError) as error:
         number = getattr(error, "errno", None)
-        if isinstance(error, OSError) and number not in _FORBIDDEN | _FULL:
+        is_expected = number in _FORBIDDEN or is_disk_full(error)
+        if isinstance(error, OSError) and not is_expected:
             raise StoreError(f"{place.path} cannot be a cache folder: {error.strerror}") from error
         warnings.warn(
             f"the cache folder {place.path} cannot be written ({error}); it is only read",

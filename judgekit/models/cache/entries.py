@@ -311,11 +311,15 @@ class SqlRows(ABC):
 
     def names(self) -> Iterator[str]:
         # In pages, so that writers are not held up.
-        after = ""
-        page_of = f"SELECT key FROM Cache WHERE {_OWN_ROWS} AND key > ? ORDER BY key LIMIT {_PAGE}"  # noqa: S608 - constants
+        after = b""
+        # As bytes: one name that is not UTF-8, in a damaged file, would hide all others.
+        page_of = (
+            f"SELECT CAST(key AS BLOB) FROM Cache WHERE {_OWN_ROWS} AND key > CAST(? AS TEXT)"  # noqa: S608 - constants
+            f" ORDER BY key LIMIT {_PAGE}"
+        )
         while page := [row[0] for row in self._ask(page_of, (after,))]:
             after = page[-1]
-            yield from filter(is_row_name, page)
+            yield from filter(is_row_name, (name.decode(errors="replace") for name in page))
 
     def count_replies(self) -> int:
         count = f"SELECT COUNT(*) FROM Cache WHERE {_OWN_ROWS} AND length(key) = 64"  # noqa: S608 - constants

@@ -166,11 +166,28 @@ def test_settings_that_do_not_hold_are_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("rows")
-def test_settings_that_diskcache_chokes_on_are_damage(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        "INSERT INTO Settings VALUES ('disk_surprise', 1)",
+        "UPDATE Settings SET key = CAST(x'6d6973ff6573' AS TEXT) WHERE key = 'misses'",
+        "UPDATE Settings SET key = CAST(x'6869c574' AS TEXT) WHERE key = 'hits'",
+    ],
+)
+def test_settings_that_diskcache_chokes_on_are_damage(tmp_path: Path, change: str) -> None:
     with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
-        database.execute("INSERT INTO Settings VALUES ('disk_surprise', 1)")
-    with pytest.raises(DamagedFileError, match="settings were altered"):
+        database.execute(change)
+    with pytest.raises(DamagedFileError, match=r"settings were altered|database is damaged"):
         DiskcacheRows(tmp_path)
+
+
+def test_a_name_that_is_not_utf8_hides_no_other_name(rows: DiskcacheRows, tmp_path: Path) -> None:
+    rows.write({f"{number:064x}": "{}" for number in range(3)})
+    with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
+        for byte in ("80", "c5", "ff"):
+            insert = "INSERT INTO Cache (key, raw) VALUES (CAST(? AS TEXT), 1)"
+            database.execute(insert, (bytes.fromhex(f"30{byte}"),))
+    assert list(rows.names()) == [f"{number:064x}" for number in range(3)]
 
 
 def test_a_write_is_all_or_none(rows: DiskcacheRows) -> None:

@@ -163,7 +163,7 @@ def test_sound_lines_are_imported_when_told_to_skip(exported: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"none\.jsonl: cannot be read: No such file"):
+    with pytest.raises(DatasetError, match=r"none\.jsonl: there is no such file"):
         import_entries(MemoryCache(), tmp_path / "none.jsonl")
 
 

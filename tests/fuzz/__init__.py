@@ -1,0 +1,1 @@
+"""Mutated inputs for every reader of judgekit: `python -m tests.fuzz`."""
