@@ -339,3 +339,20 @@ class PriceSettings(Record):
 
     cached_input_usd: Weight | None = None
     """For tokens sent that the provider had in its prompt cache; null takes `input_usd`."""
+
+
+class CompareSettings(Record):
+    """How two variants are shown to a judge that compares them blind."""
+
+    scrub: bool = True
+    """Whether what names an output's maker is removed before the judge sees it."""
+
+    draw_labels: bool = True
+    """Whether the outputs get drawn labels that mean nothing beside their places."""
+
+    seed: int = 0
+    """Seed of the labels."""
+
+    rule: ReconciliationRule = "consistent"
+    """Who wins where the two orders differ: with `consistent` nobody, with `average` who is
+    preferred by more than half of both, by token probabilities where the judge has `logprobs`."""

@@ -11,7 +11,13 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from judgekit.datasets.judge_settings import HumanSettings, PanelSettings, PriceSettings, SuiteJudge
+from judgekit.datasets.judge_settings import (
+    CompareSettings,
+    HumanSettings,
+    PanelSettings,
+    PriceSettings,
+    SuiteJudge,
+)
 from judgekit.fingerprint import omit_at_default
 from judgekit.formats import as_path, is_foreign_file
 from judgekit.records import (
@@ -24,7 +30,6 @@ from judgekit.records import (
     Fraction,
     JsonObject,
     Name,
-    ReconciliationRule,
     Record,
     size_name,
 )
@@ -309,23 +314,6 @@ class RunSettings(Record):
                 "`in_sequence` and `max_concurrency` contradict each other: leave one out"
             )
         return self
-
-
-class CompareSettings(Record):
-    """How two variants are shown to a judge that compares them blind."""
-
-    scrub: bool = True
-    """Whether what names an output's maker is removed before the judge sees it."""
-
-    draw_labels: bool = True
-    """Whether the outputs get drawn labels that mean nothing beside their places."""
-
-    seed: int = 0
-    """Seed of the labels."""
-
-    rule: ReconciliationRule = "consistent"
-    """Who wins where the two orders differ: with `consistent` nobody, with `average` who is
-    preferred by more than half of both, by token probabilities where the judge has `logprobs`."""
 
 
 class SuiteGroup(Record):

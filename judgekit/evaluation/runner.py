@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import shlex
 from collections import deque
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -44,7 +43,7 @@ from judgekit.evaluation.schedule import (
     unused_reply_messages,
     variant_versions,
 )
-from judgekit.evaluation.session import Choice, Session, calibration_of_suite
+from judgekit.evaluation.session import Choice, Session, calibration_of_suite, check_callable
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.extras import missing_dependencies
 from judgekit.fingerprint import fingerprint
@@ -52,7 +51,6 @@ from judgekit.judge import gather_in_order
 from judgekit.records import FATAL_FAILURE_KINDS, OUTPUTS_TAG, RunInfo, Variant, config_part
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
-from judgekit.targets import code_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -410,28 +408,6 @@ def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: 
     return "incomplete" if session.n_open or is_cut_short else run_status(store, run)
 
 
-def _check_callable(opened: OpenSuite) -> None:
-    """Refuse variants that nothing calls, or that run functions where scripts are not allowed."""
-    variants = () if opened.recorded is not None else opened.variants
-    if lost := [one for one in variants if one.kind == "not_imported"]:
-        listed = [f"\n  {one.id}: {one.not_imported}" for one in lost]
-        rest = [f"--variant {shlex.quote(one.id)}" for one in variants if one not in lost]
-        raise SettingsError(
-            f"{len(lost)} of {len(variants)} variants cannot be called:{''.join(listed)}",
-            hint="grade outputs that were recorded elsewhere: --outputs FILE; or ask another "
-            "program: --target-command 'PROGRAM'; or write a suite with judgekit convert and give "
-            "the variant a `model` or `outputs` there"
-            + (f"; or run the others: {' '.join(rest)}" if rest else ""),
-        )
-    for variant in () if opened.execution.allow_scripts else variants:
-        for code in code_of(variant):
-            raise SettingsError(
-                f"the variant {variant.id!r} runs {code}, and scripts are not allowed",
-                hint="read it, then allow scripts with --allow-scripts (allow_scripts=True), or "
-                "choose other variants with --variant",
-            )
-
-
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:
     if name is None:
         return None
@@ -461,7 +437,7 @@ def prepare_run(
         # The clock was set back. Runs are ordered by their times, and this one is the latest.
         now = last[0].started_at + timedelta(microseconds=1)
     # What it has cost so far is counted against the money that may be spent.
-    _check_callable(opened)
+    check_callable(opened)
     fresh = new_run(opened, now=now, notes=notes, triggered_by=triggered_by)
     if begun is None:
         return fresh

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -43,6 +44,7 @@ from judgekit.targets import (
     LongerContextTarget,
     RecordedTarget,
     TargetPrompt,
+    code_of,
     open_target,
 )
 
@@ -495,6 +497,28 @@ def _check_settings(suite: Suite, execution: ExecutionOptions) -> None:
             "vary, and trying again what failed would hide it",
             hint="leave one of them out",
         )
+
+
+def check_callable(opened: OpenSuite) -> None:
+    """Refuse variants that nothing calls, or that run functions where scripts are not allowed."""
+    variants = () if opened.recorded is not None else opened.variants
+    if lost := [one for one in variants if one.kind == "not_imported"]:
+        listed = [f"\n  {one.id}: {one.not_imported}" for one in lost]
+        rest = [f"--variant {shlex.quote(one.id)}" for one in variants if one not in lost]
+        raise SettingsError(
+            f"{len(lost)} of {len(variants)} variants cannot be called:{''.join(listed)}",
+            hint="grade outputs that were recorded elsewhere: --outputs FILE; or ask another "
+            "program: --target-command 'PROGRAM'; or write a suite with judgekit convert and give "
+            "the variant a `model` or `outputs` there"
+            + (f"; or run the others: {' '.join(rest)}" if rest else ""),
+        )
+    for variant in () if opened.execution.allow_scripts else variants:
+        for code in code_of(variant):
+            raise SettingsError(
+                f"the variant {variant.id!r} runs {code}, and scripts are not allowed",
+                hint="read it, then allow scripts with --allow-scripts (allow_scripts=True), or "
+                "choose other variants with --variant",
+            )
 
 
 # Why a run ended before everything was asked.

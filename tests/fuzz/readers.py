@@ -195,7 +195,7 @@ def _rubric(path: Path) -> None:
 
 
 def _outputs(path: Path) -> None:
-    for _, output in iter_case_outputs(path, needs_input=False, takes_repeats=True):
+    for _, output in iter_case_outputs(path, needs_input=False):
         jk.Output.model_validate(json.loads(json.dumps(output.to_json())))
 
 
