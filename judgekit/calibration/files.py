@@ -6,6 +6,7 @@ Runs and recorded replies are read in `sources`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from math import isnan
 from pathlib import Path
 from typing import TypeVar
@@ -117,34 +118,51 @@ def read_judged_file(
     path: Path, *, rubric: Rubric | None = None, cases: Mapping[str, Case] | None = None
 ) -> PointwiseData | PairwiseData:
     """Judge answers from a file of verdicts, comparisons, scores or winners."""
-    found = list(_rows(path))
-    raise_problems([row for row in found if isinstance(row, DatasetError)], "rows")
-    rows = [row for row in found if isinstance(row, FileRow)]
-    if not rows:
-        raise DatasetError("the file holds no rows", path=path)
-    return read_judged_rows(rows, path, rubric=rubric, cases=cases)
+    rows, damaged = _rows(path), list[DatasetError]()
+    for row in rows:
+        if isinstance(row, FileRow):
+            every = chain(damaged, [row], rows)
+            return _read_judged(every, row, path, rubric=rubric, cases=cases)
+        damaged.append(row)
+    raise_problems(damaged, "rows")
+    raise DatasetError("the file holds no rows", path=path)
 
 
 def iter_verdicts(path: Path) -> Iterator[Verdict]:
     """The verdicts of a file with the evidence of the judge; none where it has other rows."""
-    rows = [row for row in _rows(path) if isinstance(row, FileRow) and "criteria" in row.fields]
+    rows = (row for row in _rows(path) if isinstance(row, FileRow) and "criteria" in row.fields)
     return (verdict for _, verdict in _records(rows, Verdict, path))
 
 
 def read_judged_rows(
     rows: Sequence[FileRow],
-    path: Path | None = None,
     *,
     rubric: Rubric | None = None,
     cases: Mapping[str, Case] | None = None,
 ) -> PointwiseData | PairwiseData:
     """Judge answers from rows of any of these kinds, recognised by their fields."""
-    first = rows[0].fields
+    return _read_judged(rows, rows[0], None, rubric=rubric, cases=cases)
+
+
+# A row, or why it cannot be read
+_Rows = Iterable["FileRow | DatasetError"]
+
+
+def _read_judged(
+    rows: _Rows,
+    one: FileRow,
+    path: Path | None,
+    *,
+    rubric: Rubric | None,
+    cases: Mapping[str, Case] | None,
+) -> PointwiseData | PairwiseData:
+    first = one.fields
+    # One row is in memory at a time: a verdict with its evidence takes eight kilobytes.
     if "judgments" in first and "criteria" in first:
-        verdicts = [verdict for _, verdict in _records(rows, Verdict, path)]
+        verdicts = (verdict for _, verdict in _records(rows, Verdict, path))
         return judged_from_records(verdicts, rubric=rubric, cases=cases)
     if "preferences" in first:
-        comparisons = [comparison for _, comparison in _records(rows, Comparison, path)]
+        comparisons = (comparison for _, comparison in _records(rows, Comparison, path))
         return judged_from_records(comparisons, rubric=rubric, cases=cases)
     if "winner" in first:
         return _winners(rows, path, cases or {})
@@ -154,7 +172,7 @@ def read_judged_rows(
     raise DatasetError(
         f"found no judgment in the fields: {names}",
         path=path,
-        line=rows[0].line,
+        line=one.line,
         hint="give what `grade -o` or `compare -o` wrote, or rows with case_id and raw or winner; "
         "outputs are graded with --outputs FILE",
     )
@@ -174,12 +192,13 @@ def _rows(path: Path) -> Iterator[FileRow | DatasetError]:
     yield from document_rows(document)
 
 
-def _records(
-    rows: Iterable[FileRow], model: type[_R], path: Path | None
-) -> Iterator[tuple[FileRow, _R]]:
+def _records(rows: _Rows, model: type[_R], path: Path | None) -> Iterator[tuple[FileRow, _R]]:
     """Each row with its record, one at a time, which saves memory; at the end what is wrong."""
     problems: list[DatasetError] = []
     for row in rows:
+        if isinstance(row, DatasetError):
+            problems.append(row)
+            continue
         fields: dict[str, JsonValue] = dict(row.fields)
         if model in (JudgedScoreRow, JudgedWinnerRow):
             fields = _plain(row)
@@ -226,7 +245,7 @@ def _plain(row: FileRow) -> dict[str, JsonValue]:
 
 
 def _scores(
-    rows: Sequence[FileRow], path: Path | None, rubric: Rubric | None, cases: Mapping[str, Case]
+    rows: _Rows, path: Path | None, rubric: Rubric | None, cases: Mapping[str, Case]
 ) -> PointwiseData:
     grades = PointwiseData(rubric=rubric)
     problems: list[DatasetError] = []
@@ -250,7 +269,7 @@ def _scores(
     return grades
 
 
-def _winners(rows: Sequence[FileRow], path: Path | None, cases: Mapping[str, Case]) -> PairwiseData:
+def _winners(rows: _Rows, path: Path | None, cases: Mapping[str, Case]) -> PairwiseData:
     pairs = PairwiseData()
     by_pair: dict[tuple[OutputKey, str | None], list[JudgedWinnerRow]] = {}
     for _, row in _records(rows, JudgedWinnerRow, path):

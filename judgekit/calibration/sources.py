@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,34 +101,40 @@ def judged_from_run(run: Run, variant: str | None = None) -> PointwiseData:
 
 
 def judged_from_records(
-    records: Sequence[JudgmentRecord],
+    records: Iterable[JudgmentRecord],
     *,
     rubric: Rubric | None = None,
     cases: Mapping[str, Case] | None = None,
 ) -> PointwiseData | PairwiseData:
-    """Judge answers from verdicts, judgments or comparisons."""
-    if not records:
+    """Judge answers from verdicts, judgments or comparisons, which are read one at a time."""
+    records, known = iter(records), cases or {}
+    if (first := next(records, None)) is None:
         raise InputError("there are no judgments to compare with labels")
-    comparisons = [one for one in records if isinstance(one, Comparison)]
-    if comparisons and len(comparisons) < len(records):
-        raise InputError("comparisons and scores are calibrated separately", hint="give one kind")
-    known = cases or {}
-    if comparisons:
-        return _from_comparisons(comparisons, known)
+    every = chain([first], records)
+    if isinstance(first, Comparison):
+        return _from_comparisons(every, known)
     grades = PointwiseData(rubric=rubric)
-    for one in records:
+    panels: list[CalibratedPanel | None] = []  # how the judges were called, each way once
+    for one in every:
+        if isinstance(one, Comparison):
+            raise _two_kinds()
+        if isinstance(one, Verdict) and one.judgments and one.asked not in panels:
+            panels.append(one.asked)
         place = _place(one)
         grades.groups.setdefault(place, groups_of(known.get(place.case_id)))
         if isinstance(one, Verdict):
             _add_verdict(grades, one, place)
-        elif not isinstance(one, Comparison):
+        else:
             grades.samples.append(_sample(one, place))
             grades.models |= {one.model: None} if isinstance(one, Judgment) and one.model else {}
-    panels = [one.asked for one in records if isinstance(one, Verdict) and one.judgments]
     # A map is valid for one judge with its settings only, so that different ones give no panel.
-    if panels and all(panel == panels[0] for panel in panels):
+    if len(panels) == 1:
         grades.asked = without_human_judges(panels[0])
     return grades
+
+
+def _two_kinds() -> InputError:
+    return InputError("comparisons and scores are calibrated separately", hint="give one kind")
 
 
 def judged_from_grading(
@@ -185,9 +192,13 @@ def _sample(one: Judgment | JudgeFailure, place: OutputKey) -> ScoreSample:
     return ScoreSample.of(one, place, raw=one.raw)
 
 
-def _from_comparisons(comparisons: Iterable[Comparison], cases: Mapping[str, Case]) -> PairwiseData:
+def _from_comparisons(
+    comparisons: Iterable[JudgmentRecord], cases: Mapping[str, Case]
+) -> PairwiseData:
     pairs = PairwiseData()
     for one in comparisons:
+        if not isinstance(one, Comparison):
+            raise _two_kinds()
         case_id = _place(one).case_id
         place = pair_key(case_id, one.variant_a, one.variant_b, one.repeat)
         pairs.groups[place] = groups_of(cases.get(case_id))
