@@ -394,14 +394,13 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
     interrupted = session.reason == "interrupted"
     stopped = session.detail if session.reason == "model" else None
     code, note = _ended(kinds, setup.budget, interrupted=interrupted, stopped=stopped)
-    known = [
-        (
-            output_key(one.case, one.output),
-            KnownAnswer(one.case, (one.output,), one.verdict.judgments),
-        )
-        for one in graded
-    ]
-    return _Collected(data, code, note, lambda: known)
+
+    def answers() -> KnownAnswers:
+        for one in graded:
+            known = KnownAnswer(one.case, (one.output,), one.verdict.judgments)
+            yield output_key(one.case, one.output), known
+
+    return _Collected(data, code, note, answers)
 
 
 def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from math import fsum
@@ -69,7 +69,7 @@ from judgekit.evaluation import (
     run_suite,
     run_verdicts,
 )
-from judgekit.records import CaseResult, RunInfo, Verdict
+from judgekit.records import CaseResult, RunInfo, SpooledRecords, Verdict
 from judgekit.report import (
     Block,
     Details,
@@ -489,7 +489,7 @@ def _command(setup: RunSetup, *, retry: bool = False) -> str:
 
 def grade_all(
     setup: GradeSetup, options: TalkOptions, *, verb: tuple[str, str] = ("grading", "graded")
-) -> tuple[list[Graded], Session]:
+) -> tuple[Collection[Graded], Session]:
     """Grade the outputs of calibrate and rejudge; the session says whether it ended early."""
     # A store of its own: labels and verdicts are compared with these judgments now, and a run that
     # stayed in the user's store would be the latest there.
@@ -506,14 +506,18 @@ def grade_all(
     with closing(run):
         prepared_run(run, resumes=False)
         ended = run_until_stopped(run_with_progress(run, options), SAME_COMMAND)
-        results = results_in_order(run, ended)
-        if results is None:
-            results = list(run.store.results(ended.id))
-        graded = [
-            Graded(one.case, one.output.model_copy(update={"variant": verdict.variant}), verdict)
-            for one, verdict in zip(results, stored_verdicts(run, ended, results), strict=True)
-        ]
-    return graded, run.session
+        arrived = results_in_order(run, ended)
+
+        def results() -> Iterable[CaseResult]:
+            return run.store.results(ended.id) if arrived is None else arrived
+
+        graded: SpooledRecords[int, Graded] = SpooledRecords(Graded)
+        verdicts = stored_verdicts(run, ended, results())
+        for n, (one, verdict) in enumerate(zip(results(), verdicts, strict=True)):
+            output = one.output.model_copy(update={"variant": verdict.variant})
+            # Every part was checked when it was made.
+            graded[n] = Graded.model_construct(case=one.case, output=output, verdict=verdict)
+    return graded.values(), run.session
 
 
 @command("grade", GradeOptions)

@@ -16,7 +16,16 @@ from judgekit.errors import InputError, JudgekitError, UnknownNameError
 from judgekit.evaluation.case_plans import JUDGE_SCORER, OVERALL_SCORE, evaluation_plan_of
 from judgekit.evaluation.judges import HUMAN_JUDGE, judging_of_run
 from judgekit.judge import with_repeat_confidence
-from judgekit.records import AssertionResult, Output, Rubric, Score, config_rows
+from judgekit.records import (
+    AssertionResult,
+    Case,
+    Output,
+    Record,
+    Rubric,
+    Score,
+    Verdict,
+    config_rows,
+)
 from judgekit.scoring import all_passed, apply_calibration, assertion_share, conclude, weighted_mean
 from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
 from judgekit.stats.intervals import Rate, clustered_proportion, proportion, rating_mean
@@ -25,15 +34,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.assertions import EvaluationPlan, StrategyOutcome
-    from judgekit.records import (
-        Case,
-        CaseResult,
-        JsonObject,
-        JudgeFailure,
-        Judgment,
-        RunInfo,
-        Verdict,
-    )
+    from judgekit.records import CaseResult, JsonObject, JudgeFailure, Judgment, RunInfo
     from judgekit.store import AnswerProgress, StoredRuns
 
 _AnswerT = TypeVar("_AnswerT", bound="CaseResult | AnswerProgress")
@@ -66,8 +67,7 @@ class Outcome:
     overall: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
+class Graded(Record):
     """One graded output."""
 
     case: Case

@@ -347,7 +347,9 @@ def test_calibrating_again_starts_from_the_judges_own_values() -> None:
     use = calibration_in_use(first, RUBRIC, first.asked)
     said = [apply_calibration(one, RUBRIC, use) for one in verdicts(dict(judge))]
     assert said[0].decided_by == "calibrated"
-    graded = [Graded(make_case(id=one.case_id), make_output(), one) for one in said]
+    graded = [
+        Graded(case=make_case(id=one.case_id), output=make_output(), verdict=one) for one in said
+    ]
     grades = judged_from_grading(graded, RUBRIC, ASKED)
     again = jk.calibrate(grades, labels(people)).maps(fitted_at=AT)
     assert again.maps == first.maps
