@@ -239,7 +239,7 @@ def _template(path: Path) -> None:
     if kind is PromptTemplate:
         list(template.prompts(_CASE, _OUTPUT, _RUBRIC))
     else:
-        list(template.prompts(_CASE, _OUTPUT, _OUTPUT, _RUBRIC))
+        list(template.prompts(_CASE, "One output.", "Another output.", _RUBRIC))
 
 
 def _edited(path: Path) -> None:

@@ -117,13 +117,14 @@ _CURLY = str.maketrans("\u2019\u2018\u02bc\uff07\u00b4", "'''''")
 
 # What filters of providers and gateways put in the place of a reply, as its whole text.
 _BLOCKED = re.compile(
-    r"\W*(?:error\b|(?:block|finish) ?reason\b)?\W*(?:"
+    # Possessive, so that a text of punctuation alone is gone through once.
+    r"\W*+(?:error\b|(?:block|finish) ?reason\b)?\W*+(?:"
     r"(?:the |this |your )?(?:generated )?(?:(?:content|response|output|reply|prompt|request"
     r"|message|answer|text|completion|generation)\b[\w ]{0,20})?\b(?:blocked|filtered|censored"
     r"|redacted|withheld|moderated|removed|suppressed|(?:flagged|rejected)(?= (?:as|by|due|for)))\b"
     r"[^\n]{0,100}"
     # Reasons that providers give as names.
-    r"|(?:safety(?: block)?|recitation|prohibited content|blocklist|content filter|flagged)\W*)"
+    r"|(?:safety(?: block)?|recitation|prohibited content|blocklist|content filter|flagged)\W*+)"
 )
 
 # How far into a sentence a refusal may begin: "The text is harmful, so I will not grade it".
