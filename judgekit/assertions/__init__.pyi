@@ -34,6 +34,7 @@ from .scripts import (
     named_scripts as named_scripts,
     run_code as run_code,
     script_entries as script_entries,
+    tests_by_code as tests_by_code,
     with_scripts as with_scripts,
 )
 from .selection import text_of as text_of

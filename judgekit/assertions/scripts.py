@@ -15,6 +15,7 @@ import shutil
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
@@ -24,6 +25,8 @@ from pydantic import JsonValue, ValidationError, model_validator
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import UndecidedError, assertion, scorer
 from judgekit.assertions.selection import first_fault
+from judgekit.errors import DatasetError
+from judgekit.formats import code_caller
 from judgekit.records import (
     AssertionResult,
     Case,
@@ -204,6 +207,31 @@ def run_code(
     except ValueError as error:
         raise ScriptFailedError(f"{call.title} returned no JSON: {error}") from error
     return found
+
+
+@contextmanager
+def tests_by_code(*, is_allowed: bool) -> Iterator[None]:
+    """Where scripts are allowed, let code make tests while a file is read."""
+    # A command reads a file several times, but its code runs once.
+    made: dict[str, JsonValue | DatasetError] = {}
+
+    def caller(call: JsonObject, arguments: JsonObject, folder: Path) -> JsonValue:
+        key = json.dumps([str(folder.resolve()), call, arguments])
+        if key not in made:
+            settings = ScriptSettings(folder, is_allowed=True)
+            try:
+                made[key] = run_code(CodeCall.model_validate(call), arguments, settings)
+            except ScriptFailedError as error:
+                made[key] = DatasetError(str(error))
+        if isinstance(found := made[key], DatasetError):
+            raise found
+        return found
+
+    before = code_caller.set(caller if is_allowed else None)
+    try:
+        yield
+    finally:
+        code_caller.reset(before)
 
 
 def _in_thread(running: Coroutine[object, object, _T]) -> _T:

@@ -88,9 +88,10 @@ def strict_import(
     *, is_strict: bool, allow_scripts: bool = False, root: Path | None = None
 ) -> Iterator[None]:
     """Read another tool's file: what is not imported is an error, with `--strict`."""
+    from judgekit.assertions import tests_by_code  # noqa: PLC0415 - as below
     from judgekit.formats import files_below  # noqa: PLC0415 - completion needs no files
 
-    with files_below(root), warnings.catch_warnings():
+    with files_below(root), tests_by_code(is_allowed=allow_scripts), warnings.catch_warnings():
         warnings.simplefilter("error" if is_strict else "default", NotImportedWarning)
         if allow_scripts:  # then nothing is missing
             warnings.simplefilter("ignore", ScriptsNeededWarning)

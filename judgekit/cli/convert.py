@@ -57,6 +57,7 @@ class _ConvertOptions(OutputOptions):
     )
     strict: bool = flag("Exit 2 if a part of SOURCE is not imported; nothing is written.")
     root: Path | None = root_option()
+    allow_scripts: bool = flag("Run the code that makes the tests of SOURCE.")
     lossy: bool = flag("Write even if something is lost; lists the losses.")
 
 
@@ -91,7 +92,8 @@ def convert_command(options: _ConvertOptions, *, source: Path) -> None:
         if not name or not field:
             raise SettingsError(f"--column {column!r} is not NAME=FIELD", hint="question=input")
         columns[name] = field
-    with console.strict_import(is_strict=options.strict, root=options.root):
+    allowed, root = options.allow_scripts, options.root
+    with console.strict_import(is_strict=options.strict, allow_scripts=allowed, root=root):
         opened = open_conversion_source(source, columns or None)
     if form != _SUITE:
         lost = convert_cases(opened, output, form, lossy=options.lossy)

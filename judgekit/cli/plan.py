@@ -22,6 +22,7 @@ from judgekit.cli.options import (
     StoreOptions,
     SuiteOptions,
     cases_option,
+    flag,
     max_cost_option,
     root_option,
     rubric_option,
@@ -51,7 +52,7 @@ from judgekit.records import Case, Output, Rubric
 from judgekit.report import default_rubric_lines, suite_plan_document
 
 # The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
-_SUITE_ONLY = ("filter_case", "filter_name", "max_cost", *TARGET_OPTIONS)
+_SUITE_ONLY = ("filter_case", "filter_name", "max_cost", "allow_scripts", *TARGET_OPTIONS)
 
 
 class _PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
@@ -63,6 +64,7 @@ class _PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
         "Exit with code 5 if SUITE is likely to cost more than this."
     )
     root: Path | None = root_option()
+    allow_scripts: bool = flag("Run the code that makes the tests of SUITE.")
     output: tuple[Path, ...] = output_option("Write the plan to FILE: .json, .md or .html.")
 
 

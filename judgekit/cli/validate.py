@@ -21,6 +21,7 @@ from judgekit.assertions import (
     read_scorers,
     read_specs,
 )
+from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.lint import (
@@ -61,12 +62,12 @@ from judgekit.formats import (
     DOCUMENT_SUFFIXES,
     FORMATS,
     LINE_SUFFIXES,
+    NEEDS_SCRIPTS,
     TABLE_SUFFIXES,
     TYPED_SUFFIX,
     FileRow,
     document_kind,
     file_exists,
-    files_below,
     folder_exists,
     foreign_shape,
     read_whole_document,
@@ -134,6 +135,7 @@ _CHECKED = frozenset(
 class _ValidateOptions(OutputOptions):
     strict: bool = flag("Exit 2 for warnings as well.")
     root: Path | None = root_option()
+    allow_scripts: bool = flag("Run code that makes tests; do not list what needs this flag.")
 
 
 @command("validate", _ValidateOptions)
@@ -154,9 +156,12 @@ def validate_command(options: _ValidateOptions, *, paths: tuple[Path, ...]) -> N
     """
     files = [(path, _title(path)) for path in _files(paths)]
     # What is not imported is listed below.
-    with files_below(options.root), warnings.catch_warnings():
+    allowed, root = options.allow_scripts, options.root
+    with console.strict_import(is_strict=False, allow_scripts=allowed, root=root):
         warnings.simplefilter("ignore", NotImportedWarning)
         found = [one for path, title in files for one in _diagnostics(path, title)]
+    if allowed:
+        found = [one for one in found if NEEDS_SCRIPTS not in one.message]
     remarks = sort_diagnostics(found)
     document = diagnostics_document(
         "Files",

@@ -28,6 +28,7 @@ from judgekit.formats import (
     FileRow,
     MemoryRow,
     ParsedDocument,
+    Problem,
     as_path,
     as_texts,
     document_kind,
@@ -179,8 +180,12 @@ def dataset_name(path: Path) -> str:
     return path.name.removesuffix(suffix_of(path)) or path.name
 
 
-def no_cases(path: Path) -> DatasetError:
+def no_cases(path: Path, problems: Iterable[Problem] = ()) -> DatasetError:
     hint = "a result over no cases says nothing; add a case"
+    for one in problems:
+        if one.severity == "left_out":
+            message = f"holds no cases: {one.message}"
+            return DatasetError(message, path=path, line=one.line, hint=one.remedy or hint)
     return DatasetError("holds no cases", path=path, hint=hint)
 
 

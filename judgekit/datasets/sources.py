@@ -311,7 +311,7 @@ def foreign_suite(document: ParsedDocument) -> Suite | None:
         if head.judges and any(case.rubric is not None for case in dataset.cases):
             fields["judge"] = [*head.judges]
     if not dataset.cases:
-        raise no_cases(document.path)
+        raise no_cases(document.path, reading.problems)
     try:
         suite = Suite.model_validate({**fields, "cases": dataset.cases})
     except ValidationError as error:

@@ -31,6 +31,7 @@ from .documents import (
 )
 from .foreign_file import (
     CASE_ALIASES as CASE_ALIASES,
+    NEEDS_SCRIPTS as NEEDS_SCRIPTS,
     VALUE_COLUMNS as VALUE_COLUMNS,
     ForeignFile as ForeignFile,
     read_case as read_case,
@@ -68,6 +69,7 @@ from .problems import (
     validation_faults as validation_faults,
 )
 from .promptfoo import promptfoo_result_rows as promptfoo_result_rows
+from .promptfoo_files import code_caller as code_caller
 from .promptfoo_variants import PromptfooRun as PromptfooRun
 from .promptfoo_vocabulary import (
     PROMPTFOO_ELSEWHERE as PROMPTFOO_ELSEWHERE,

@@ -84,6 +84,9 @@ class _Config:
         self._images: dict[str, JsonObject] = {}  # by the texts of their variables
         # The tests by the ids of their cases; what they choose by stands in the configuration.
         self._tests: dict[str, tuple[JsonObject, KeyPath]] = {}
+        # What variables name and is missing; whether some test needs nothing of it.
+        self._missing: list[tuple[KeyPath, str, str | None]] = []
+        self._has_whole_test = False
         self._test_fields = (
             READ_TEST_FIELDS if self._is_list else READ_TEST_FIELDS | CHOOSING_FIELDS
         )
@@ -97,13 +100,8 @@ class _Config:
         )
 
     def read(self) -> ForeignFile:
-        description = self._fields.get("description")
-        if isinstance(description, str):
+        if isinstance(description := self._fields.get("description"), str):
             self.reading.header = {"description": description}
-        for name, value in self._fields.items():
-            if value and name not in READ_FIELDS:
-                reason, remedy = UNREAD_FIELDS.get(name, ("it has no counterpart here", None))
-                self.reading.leave_out((name,), f"`{name[:60]}` is not imported: {reason}", remedy)
         default = self._default()
         written = self._fields.get("tests")
         if written is None and self._fields.get("scenarios") is None:
@@ -114,9 +112,20 @@ class _Config:
             # Reported once; more cases would repeat the same error for every test.
             if not self._take(test, default):
                 break
+        # After the tests, so that what a file without cases lost is found first.
+        self._leave_out_fields()
         if not self._is_list:
             self.reading.head = self._run(default)
         return self.reading
+
+    def _leave_out_fields(self) -> None:
+        if self._missing and not self._has_whole_test:
+            at, message, remedy = self._missing[0]
+            self.reading.add(at, f"no test can be used: {message}", remedy)
+        for name, value in self._fields.items():
+            if value and name not in READ_FIELDS:
+                reason, remedy = UNREAD_FIELDS.get(name, ("it has no counterpart here", None))
+                self.reading.leave_out((name,), f"`{name[:60]}` is not imported: {reason}", remedy)
 
     def _default(self) -> JsonObject:
         default = self._fields.get("defaultTest")
@@ -153,41 +162,54 @@ class _Config:
         is_one = isinstance(tests, str) or (isinstance(tests, dict) and "path" in tests)
         items = [tests] if is_one else tests
         if not isinstance(items, list):
-            message = f"`tests` is a list or a file, not {json_kind(tests)}"
-            self.reading.add(at, message)
+            self.reading.add(at, f"`tests` is a list or a file, not {json_kind(tests)}")
             return
         for index, item in enumerate(items):
             place = at if is_one else (*at, index)
             # `{path: …, config: …}` is a file of code with its settings.
             name = item.get("path") if isinstance(item, dict) else item
             if isinstance(name, str):
-                read = self._in_file(name, place, self.reading.leave_out)
+                read = self._in_file(name, place, self.reading.leave_out, item)
                 yield from ((place, test) for test in read)
             elif isinstance(item, dict):
                 yield place, item
             else:
                 self.reading.add(place, f"a test is a mapping or a file, not {json_kind(item)}")
 
-    def _in_file(self, name: str, at: KeyPath, report: Callable[..., None]) -> list[JsonObject]:
-        """The tests of a file, or of the files that a pattern matches."""
-        paths = self._files.paths(name, at, report)
+    def _in_file(
+        self, name: str, at: KeyPath, report: Callable[..., None], test: JsonValue = None
+    ) -> list[JsonObject]:
+        """The tests of a file, of the files that a pattern matches, or those of a test's code."""
+        if test is not None and (code := code_path(name)) is not None:
+            config = test.get("config") if isinstance(test, dict) else None
+            made = self._files.made(name, config, at, report)
+            return self._mappings(made, self._files.folder / code, at, report)
+        try:
+            paths = self._files.paths(name)
+        except AttachmentError as error:
+            report(at, str(error), error.remedy)
+            return []
         return [test for path in paths for test in self._tests_of(path, at, report)]
 
     def _tests_of(self, path: Path, at: KeyPath, report: Callable[..., None]) -> list[JsonObject]:
         try:
             if suffix_of(path) in DOCUMENT_SUFFIXES:
-                value = read_document(path).value
-                items = value if isinstance(value, list) else [value]
-                tests = [self._located(item, path) for item in items if isinstance(item, dict)]
-                if len(tests) < len(items):
-                    n = len(items) - len(tests)
-                    report(at, f"{path.name}: {n} of {len(items)} tests are no mappings")
-                return tests
+                return self._mappings(read_document(path).value, path, at, report)
             rows = iter_rows(path)
             return [row_as_test(row.fields) if row.is_table else row.fields for row in rows]
         except DatasetError as error:
             report(at, f"the tests cannot be read: {error.message}", error.hint)
             return []
+
+    def _mappings(
+        self, value: JsonValue, path: Path, at: KeyPath, report: Callable[..., None]
+    ) -> list[JsonObject]:
+        items = value if isinstance(value, list) else [value]
+        tests = [self._located(item, path) for item in items if isinstance(item, dict)]
+        if len(tests) < len(items):
+            n = len(items) - len(tests)
+            report(at, f"{path.name}: {n} of {len(items)} tests are no mappings")
+        return tests
 
     def _located(self, test: JsonObject, path: Path) -> JsonObject:
         """A test of a file, whose files of variables are named from the folder of that file."""
@@ -218,7 +240,9 @@ class _Config:
         levels: _Levels = ((own, at), (default, ("defaultTest",)))
         lost = self._lost(levels)
         transform = self._transform(levels, lost)
+        n_missing = len(self._missing)
         variables = self._variables(whole.get("vars"), (*at, "vars"), lost)
+        self._has_whole_test |= n_missing == len(self._missing)
         options = _options(own)
         if options.get("disableDefaultAsserts") is not True:
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
@@ -284,13 +308,17 @@ class _Config:
 
     def _variables(self, listed: JsonValue, at: KeyPath, lost: list[_Lost]) -> JsonObject:
         """The variables of a test; those that stand in files, or are made of others, are read."""
-        if isinstance(listed, str) or (listed and _is_text(listed)):
-            names = [listed] if isinstance(listed, str) else listed
-            whole: JsonObject = {}
-            for name in names if isinstance(names, list) else []:
-                for fields in self._in_file(str(name), at, self.reading.add):
-                    whole |= fields
-            listed = whole
+
+        def lose(at: KeyPath, message: str, remedy: str | None = None) -> None:
+            name = ".".join(map(str, at[at.index("vars") :]))
+            lost.append((at, self.reading.not_imported(name, at, message, remedy)))
+            if message != NO_CODE:
+                self._missing.append((at, message, remedy))
+
+        names: JsonValue = [listed] if isinstance(listed, str) else listed
+        if isinstance(names, list) and _is_text(names):
+            read = [one for name in names for one in self._in_file(str(name), at, lose)]
+            listed = {name: value for fields in read for name, value in fields.items()}
         if listed is None:
             return {}
         if not isinstance(listed, dict):
@@ -299,54 +327,47 @@ class _Config:
             return {}
         variables: JsonObject = {}
         for name, value in listed.items():
-            if isinstance(value, str) and value.startswith(FILE) and code_path(value):
-                place: KeyPath = (*at, name)
-                remedy = "write the value of the variable out"
-                mark = self.reading.not_imported(f"vars.{name}", place, NO_CODE, remedy)
-                lost.append((place, mark))
-            else:
-                variables[name] = self._variable(value, (*at, name))
+            try:
+                variables[name] = self._variable(value)
+            except AttachmentError as error:
+                lose((*at, name), str(error), error.remedy)
         return variables
 
-    def _variable(self, value: JsonValue, at: KeyPath) -> JsonValue:
+    def _variable(self, value: JsonValue) -> JsonValue:
         if isinstance(value, list) and _is_text(value[:1]):
-            return [self._variable(item, at) for item in value]
+            return [self._variable(item) for item in value]
         if not isinstance(value, str):
             return value
         if value.startswith("data:image/"):
-            return self._image({"image_url": value}, value, at)
+            return self._image({"image_url": value}, value)
         if not value.startswith(FILE):
             return value.removesuffix("\n")
-        paths = self._files.paths(value, at, self.reading.add)
-        contents = [self._file_text(path, value, at) for path in paths]
-        # A pattern makes a value of each file; without one the name stays, which was reported.
-        return contents if "*" in value and contents else contents[0] if contents else value
+        if code_path(value) is not None:
+            raise AttachmentError(NO_CODE, "write the value of the variable out")
+        # A pattern makes a value of each file.
+        contents = [self._file_text(path, value) for path in self._files.paths(value)]
+        return contents if "*" in value else contents[0]
 
-    def _file_text(self, path: Path, name: str, at: KeyPath) -> JsonValue:
-        try:
-            folder = self._files.folder.resolve()
-            own = os.path.relpath(path, folder)
-            text = self._contents.take(own).get("text")
-            if suffix_of(path) in _IMAGE_SUFFIXES:
-                return self._image({"path": path.name}, FILE + own, at, path.parent)
-            if suffix_of(path) in {".yaml", ".yml"}:
+    def _file_text(self, path: Path, name: str) -> JsonValue:
+        own = os.path.relpath(path, self._files.folder.resolve())
+        text = self._contents.take(own).get("text")
+        if suffix_of(path) in _IMAGE_SUFFIXES:
+            return self._image({"path": path.name}, FILE + own, path.parent)
+        if suffix_of(path) in {".yaml", ".yml"}:
+            try:
                 return json.dumps(read_document(path).value, ensure_ascii=False)
-        except AttachmentError as error:
-            self.reading.add(at, str(error), error.remedy)
-            return name
-        except DatasetError as error:
-            self.reading.add(at, error.message, error.hint)
-            return name
+            except DatasetError as error:
+                raise AttachmentError(error.message, error.hint) from error
         return text.strip() if isinstance(text, str) else name
 
-    def _image(self, part: JsonObject, name: str, at: KeyPath, folder: Path | None = None) -> str:
+    def _image(self, part: JsonObject, name: str, folder: Path | None = None) -> str:
         """Take an image for the variable of this text."""
         try:
             self._images[name] = part_with_bytes(part, folder)
-            if folder is not None:
-                self._images[name]["name"] = name.removeprefix(FILE)
         except ValueError as error:
-            self.reading.add(at, str(error))
+            raise AttachmentError(str(error)) from error
+        if folder is not None:
+            self._images[name]["name"] = name.removeprefix(FILE)
         return name
 
     def _shown(self, variables: JsonObject, more: JsonObject) -> JsonValue:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import JsonValue
+
+from judgekit.errors import DatasetError
 from judgekit.formats.attachments import AttachmentError, FolderAttachments, safe_file_name
+from judgekit.formats.foreign_file import NEEDS_SCRIPTS
+from judgekit.records import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pydantic import JsonValue
-
     from judgekit.formats.text import KeyPath
-    from judgekit.records import JsonObject
 
 MAX_CASES = 100_000
 FILE = "file://"
@@ -28,6 +31,11 @@ def code_path(name: str) -> str | None:
     path = name.removeprefix(FILE).split(":")[0]
     return path if Path(path).suffix.lower() in CODE_SUFFIXES else None
 
+
+_Report = Callable[..., None]
+# What calls a function of a file where scripts are allowed; it fails with a `DatasetError`.
+_Caller = Callable[[JsonObject, JsonObject, Path], JsonValue]
+code_caller: ContextVar[_Caller | None] = ContextVar("code_caller", default=None)
 
 _LANGUAGES = {".py": "python", ".js": "javascript", ".cjs": "javascript", ".mjs": "javascript"}
 
@@ -56,32 +64,44 @@ def code_call(
 
 @dataclass(frozen=True, slots=True)
 class ConfigFiles:
-    """Finds the files of a configuration; what is wrong with a name is reported."""
+    """Finds the files of a configuration; what is wrong with a name is an `AttachmentError`."""
 
     folder: Path
 
-    def paths(self, name: str, at: KeyPath, report: Callable[..., None]) -> list[Path]:
+    def made(self, name: str, config: JsonValue, at: KeyPath, report: _Report) -> JsonValue:
+        """What the function of a file of tests returns; none where it is not called, or fails."""
+        remedy = "write out what it makes as YAML, JSONL or CSV"
+        located = name if name.startswith(FILE) else FILE + name
+        call, caller = code_call(located, function="generate_tests"), code_caller.get()
+        if call is None:
+            report(at, f"{name[:80]!r} is code in a language that is not run here", remedy)
+        elif FILE in json.dumps(config):  # promptfoo would read that file first
+            report(at, f"{name[:80]!r} is not called: its `config` names a file", remedy)
+        elif caller is None:
+            report(at, f"{name[:80]!r} is code, which {NEEDS_SCRIPTS}", f"read it, or {remedy}")
+        else:
+            try:
+                return caller(call, {} if config is None else {"config": config}, self.folder)
+            except DatasetError as error:
+                report(at, f"{name[:80]!r} makes no tests: {error.message}", remedy)
+        return []
+
+    def paths(self, name: str) -> list[Path]:
         """The file of a name, or the files that a pattern matches."""
         pattern = name.removeprefix(FILE)
         if "://" in pattern:
-            message = f"{name[:80]!r} is not a file here"
-            report(at, message, "name a file in the configuration's folder")
-            return []
+            remedy = "name a file in the configuration's folder"
+            raise AttachmentError(f"{name[:80]!r} is not a file here", remedy)
         if code_path(name) is not None:
             message = f"{name[:80]!r} is code, which is never run from a file of data"
-            report(at, message, "write out what it makes as YAML, JSONL or CSV")
-            return []
-        try:
-            if "*" not in pattern:
-                return [FolderAttachments(self.folder).locate(safe_file_name(pattern))]
-            safe = safe_file_name(pattern)
-            # The folder may be relative to the working folder, and names are relative to it.
-            folder = self.folder.absolute()
-            found = islice(filter(Path.is_file, folder.glob(safe)), MAX_CASES)
-            paths = sorted(FolderAttachments(folder).locate(str(path)) for path in found)
-        except AttachmentError as error:
-            report(at, str(error), error.remedy)
-            return []
+            raise AttachmentError(message, "write out what it makes as YAML, JSONL or CSV")
+        if "*" not in pattern:
+            return [FolderAttachments(self.folder).locate(safe_file_name(pattern))]
+        safe = safe_file_name(pattern)
+        # The folder may be relative to the working folder, and names are relative to it.
+        folder = self.folder.absolute()
+        found = islice(filter(Path.is_file, folder.glob(safe)), MAX_CASES)
+        paths = sorted(FolderAttachments(folder).locate(str(path)) for path in found)
         if not paths:
-            report(at, f"no file matches {name[:80]!r}", "correct the pattern")
+            raise AttachmentError(f"no file matches {name[:80]!r}", "correct the pattern")
         return paths

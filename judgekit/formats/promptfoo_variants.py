@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.errors import DatasetError
+from judgekit.formats.attachments import AttachmentError
 from judgekit.formats.documents import parse_document, read_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
@@ -267,7 +268,12 @@ class VariantReader:
         def lose(at: KeyPath, message: str, remedy: str | None) -> None:
             reasons.append(self._lose(at, f"the {what} cannot be read: {message}", remedy))
 
-        for path in self.files.paths(name, at, lose):
+        try:
+            paths = self.files.paths(name)
+        except AttachmentError as error:
+            lose(at, str(error), error.remedy)
+            return found, reasons
+        for path in paths:
             try:
                 found.append((path, read(path)))
             except DatasetError as error:

@@ -381,7 +381,9 @@ def test_a_configuration_that_cannot_be_read_is_an_error(
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("file://tests.py:make", "is code, which is never run"),
+        ("file://tests.py:make", "is code, which is run only with --allow-scripts"),
+        ("file://tests.ts", "is code in a language that is not run here"),
+        ({"path": "tests.js", "config": {"a": "file://b"}}, "its `config` names a file"),
         ("https://x/y.csv", "is not a file here"),
         ("tests/*.yaml", "no file matches 'tests/*.yaml'"),
         ("../*.yaml", "leads out of"),
@@ -391,7 +393,7 @@ def test_a_configuration_that_cannot_be_read_is_an_error(
     ],
 )
 def test_a_file_of_tests_that_cannot_be_read_leaves_the_others(
-    tmp_path: Path, name: str, what: str
+    tmp_path: Path, name: object, what: str
 ) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
@@ -400,7 +402,7 @@ def test_a_file_of_tests_that_cannot_be_read_leaves_the_others(
     [problem] = validate_path(path)
     assert problem.severity == "left_out"
     assert what in problem.message
-    with pytest.warns(NotImportedWarning, match="1 part of the file is not imported"):
+    with pytest.warns(NotImportedWarning, match="1 part of the file is (not imported|code)"):
         assert [case.id for case in load_dataset(path).cases] == ["test-1"]
 
 
