@@ -8,7 +8,6 @@ import random
 import re
 import warnings
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -401,12 +400,7 @@ def discover_datasets(folder: Path | str) -> list[Path]:
 
     def holds_cases(path: Path) -> bool:
         # Judged by its first row or its shape.
-        try:
-            shape, kind = _recognise(path)
-        except (DatasetError, OSError) as error:
-            if not is_archive(path):  # most archives are not of a skill
-                unreadable.append(str(error))
-            return False
+        shape, kind = _recognised(path, unreadable)
         return shape.has_cases if shape is not None else kind == "cases"
 
     found = _found(as_path(folder), holds_cases)
@@ -417,23 +411,16 @@ def discover_datasets(folder: Path | str) -> list[Path]:
 
 def discover_suites(folder: Path | str) -> list[Path]:
     """The suite files in a folder and its folders, by the rules of `discover_datasets`."""
-
-    def is_suite(path: Path) -> bool:
-        with suppress(DatasetError, OSError):
-            return _recognise(path) == (None, "suite")
-        return False
-
-    return _found(as_path(folder), is_suite)
+    return _found(as_path(folder), lambda path: _recognised(path, []) == (None, "suite"))
 
 
 def unreadable_files(folder: Path | str) -> list[Path]:
     """The files in a folder that may hold cases and cannot be read."""
 
     def is_unreadable(path: Path) -> bool:
-        with suppress(DatasetError, OSError):
-            _recognise(path)
-            return False
-        return not is_archive(path)  # most archives are not of a skill
+        faults: list[str] = []
+        _recognised(path, faults)
+        return bool(faults)
 
     return _found(as_path(folder), is_unreadable)
 
@@ -456,8 +443,17 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
     return sorted(found)
 
 
+def _recognised(path: Path, faults: list[str]) -> tuple[Format | None, FileKind | None]:
+    """What a file is by its shape or its first row; nothing where it cannot be read."""
+    try:
+        return _recognise(path)
+    except (DatasetError, OSError) as error:
+        if not is_archive(path):  # most archives are not of a skill
+            faults.append(str(error))
+        return None, None
+
+
 def _recognise(path: Path) -> tuple[Format | None, FileKind | None]:
-    """What a file is by its shape or its first row."""
     if is_row_file(path):
         row = next(scan_rows(path), None)
         if isinstance(row, DatasetError):

@@ -522,9 +522,8 @@ class CaseChecks:
                 self._checked.add(rubric.fingerprint)
                 self._suite_judges.check(rubric)
         except InputError as error:
-            place = f"{self._source}: case {case.id!r}: "
+            source, place = self._plans.suite.rubric_source, f"{self._source}: case {case.id!r}: "
             if rubric is self._plans.rubric:
-                source = self._plans.suite.rubric_source
                 place = criterion_place(source, rubric, error.message)
             error.message = place + error.message
             raise
