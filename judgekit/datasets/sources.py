@@ -399,7 +399,6 @@ def discover_datasets(folder: Path | str) -> list[Path]:
     unreadable: list[str] = []
 
     def holds_cases(path: Path) -> bool:
-        # Judged by its first row or its shape.
         shape, kind = _recognised(path, unreadable)
         return shape.has_cases if shape is not None else kind == "cases"
 
