@@ -366,7 +366,9 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
         with suppress(InputError):  # reported when the suite itself is run
             if (path := load_suite(suite).dataset_path) is not None:
                 theirs.add(path.resolve())
-    datasets = [path for path in discover_datasets(named) if path.resolve() not in theirs]
+    with warnings.catch_warnings():  # each unreadable file is an error below
+        warnings.simplefilter("ignore", UserWarning)
+        datasets = [path for path in discover_datasets(named) if path.resolve() not in theirs]
     if not suites and not datasets:
         raise SettingsError(
             f"{named} holds neither a suite nor a dataset",

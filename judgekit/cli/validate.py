@@ -63,6 +63,7 @@ from judgekit.formats import (
     FORMATS,
     LINE_SUFFIXES,
     NEEDS_SCRIPTS,
+    REPLIES_OWN,
     TABLE_SUFFIXES,
     TYPED_SUFFIX,
     FileRow,
@@ -82,12 +83,12 @@ from judgekit.report import numbers
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from pydantic import JsonValue
 
     from judgekit.datasets import Suite
-    from judgekit.formats import ForeignFile, KeyPath, ParsedDocument
+    from judgekit.formats import FileKind, ForeignFile, KeyPath, ParsedDocument
     from judgekit.models import Embeddings
     from judgekit.records import Case, Rubric
     from judgekit.web import CheckedFile
@@ -105,6 +106,8 @@ _TITLES = {
     "labels": "labels",
 }
 
+# Rows that have nothing but `case_id`, `text` and what both kinds have.
+_OUTPUTS_OR_REPLIES = "outputs or recorded replies"
 _MAPS = "calibration maps"
 _RESULTS: tuple[tuple[str, frozenset[str]], ...] = (
     ("verdicts", frozenset({"rubric_fingerprint", "judgments", "value_low"})),
@@ -127,7 +130,8 @@ _PAGES = {".html": "a page", ".md": "a page", ".xml": "results for a CI server"}
 _UNKNOWN = "not a file of judgekit"
 _UNREADABLE = "cannot be read"
 _CHECKED = frozenset(
-    {*_TITLES.values(), *(one.title for one in FORMATS if one.has_cases), "template", _UNREADABLE}
+    {*_TITLES.values(), _OUTPUTS_OR_REPLIES, "template", _UNREADABLE}
+    | {one.title for one in FORMATS if one.has_cases}
 )
 """The types of files that are checked in a folder."""
 
@@ -248,7 +252,12 @@ def _title(path: Path) -> str:
         return _UNREADABLE
     names = {name.removesuffix(TYPED_SUFFIX) for name in fields}
     result = next((title for title, marks in _RESULTS if marks <= names), None)
-    return result or _TITLES.get(kind or "", _UNKNOWN)
+    return result or _title_of_kind(kind, names)
+
+
+def _title_of_kind(kind: FileKind | None, names: Collection[str]) -> str:
+    is_either = kind == "replies" and REPLIES_OWN.isdisjoint(names)
+    return _OUTPUTS_OR_REPLIES if is_either else _TITLES.get(kind or "", _UNKNOWN)
 
 
 def _diagnostics(path: Path, title: str) -> list[Diagnostic]:

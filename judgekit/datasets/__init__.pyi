@@ -26,6 +26,7 @@ from .labels import (
 )
 from .loading import (
     CaseData as CaseData,
+    criterion_place as criterion_place,
     find_calibrations as find_calibrations,
     iter_cases as iter_cases,
     load_calibration as load_calibration,

@@ -309,6 +309,17 @@ def naming_place(suite: Suite, *where: str | int) -> Iterator[None]:
         raise
 
 
+def criterion_place(source: Path | str | None, rubric: Rubric, fault: str) -> str:
+    """Where the criterion that a fault begins with stands in its rubric's file; else empty."""
+    # A name is that of a shipped rubric, and a quality memory holds many.
+    if not isinstance(source, Path) or not source.is_file() or memory_rubric(source) is not None:
+        return ""
+    for place, criterion in enumerate(rubric.criteria):
+        if fault.startswith(f"criterion {criterion.name!r}"):
+            return f"{source}:{read_document(source).line_of('criteria', place)}: "
+    return ""
+
+
 def load_suite_rubric(suite: Suite) -> Rubric | None:
     """The rubric that a suite names."""
     with naming_place(suite, "rubric"):

@@ -6,8 +6,8 @@ import json
 import os
 import random
 import re
+import warnings
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -384,8 +384,8 @@ def discover_datasets(folder: Path | str) -> list[Path]:
     """The files in a folder, and the folders in it, that hold cases.
 
     Hidden files and folders, `.judgekit` among them, and links to folders are left out; so are
-    files that cannot be read, what is no file (a pipe), and documents over 16 MiB. A dataset of
-    another tool counts, and so does a zip with an `eval/tests.json`.
+    what is no file (a pipe), documents over 16 MiB and, with a warning each, files that cannot be
+    read. A dataset of another tool counts, and so does a zip with an `eval/tests.json`.
 
     Args:
         folder: Where to look.
@@ -396,28 +396,30 @@ def discover_datasets(folder: Path | str) -> list[Path]:
     Raises:
         DatasetError: When it is no folder, or holds more than `MAX_FILES` files.
     """
+    unreadable: list[str] = []
 
     def holds_cases(path: Path) -> bool:
-        # Judged by its first row or its shape.
-        shape, kind = _recognised(path)
+        shape, kind = _recognised(path, unreadable)
         return shape.has_cases if shape is not None else kind == "cases"
 
-    return _found(as_path(folder), holds_cases)
+    found = _found(as_path(folder), holds_cases)
+    for reason in unreadable:
+        warnings.warn(f"passed over, because it cannot be read: {reason}", stacklevel=2)
+    return found
 
 
 def discover_suites(folder: Path | str) -> list[Path]:
     """The suite files in a folder and its folders, by the rules of `discover_datasets`."""
-    return _found(as_path(folder), lambda path: _recognised(path) == (None, "suite"))
+    return _found(as_path(folder), lambda path: _recognised(path, []) == (None, "suite"))
 
 
 def unreadable_files(folder: Path | str) -> list[Path]:
     """The files in a folder that may hold cases and cannot be read."""
 
     def is_unreadable(path: Path) -> bool:
-        with suppress(DatasetError, OSError):
-            _recognise(path)
-            return False
-        return not is_archive(path)  # most archives are not of a skill
+        faults: list[str] = []
+        _recognised(path, faults)
+        return bool(faults)
 
     return _found(as_path(folder), is_unreadable)
 
@@ -440,11 +442,14 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
     return sorted(found)
 
 
-def _recognised(path: Path) -> tuple[Format | None, FileKind | None]:
+def _recognised(path: Path, faults: list[str]) -> tuple[Format | None, FileKind | None]:
     """What a file is by its shape or its first row; nothing where it cannot be read."""
-    with suppress(DatasetError, OSError):
+    try:
         return _recognise(path)
-    return None, None
+    except (DatasetError, OSError) as error:
+        if not is_archive(path):  # most archives are not of a skill
+            faults.append(str(error))
+        return None, None
 
 
 def _recognise(path: Path) -> tuple[Format | None, FileKind | None]:

@@ -182,6 +182,7 @@ from .relations import (
     relations_of_run as relations_of_run,
 )
 from .run import (
+    VERDICTS_RUN as VERDICTS_RUN,
     Run as Run,
     evaluate as evaluate,
     evaluate_sync as evaluate_sync,

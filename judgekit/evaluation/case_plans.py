@@ -29,6 +29,7 @@ from judgekit.assertions import (
 )
 from judgekit.datasets import (
     Suite,
+    criterion_place,
     load_rubric,
     naming_place,
     scorer_name,
@@ -515,10 +516,17 @@ class CaseChecks:
                 raise error
             self._note(case, (f"{error.message}; {error.hint}",))
         self._n_judged += 1
-        self._criteria.take(case, rubric)
-        if rubric.fingerprint not in self._checked:
-            self._checked.add(rubric.fingerprint)
-            self._suite_judges.check(rubric)
+        try:
+            self._criteria.take(case, rubric)
+            if rubric.fingerprint not in self._checked:
+                self._checked.add(rubric.fingerprint)
+                self._suite_judges.check(rubric)
+        except InputError as error:
+            source, place = self._plans.suite.rubric_source, f"{self._source}: case {case.id!r}: "
+            if rubric is self._plans.rubric:
+                place = criterion_place(source, rubric, error.message)
+            error.message = place + error.message
+            raise
         if (reason := self._plans.defaults.reason_for(case)) is not None:
             self._by_default[reason] += 1
 

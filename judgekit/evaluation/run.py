@@ -464,6 +464,10 @@ def summarize_verdicts(
     return tally.summary(level=level)
 
 
+# Stands for a run in what is read from a file of verdicts, which holds no outputs.
+VERDICTS_RUN = "verdicts"
+
+
 def verdict_outcomes(verdicts: Sequence[Verdict]) -> Iterator[Outcome]:
     """Verdicts as answers of a run, paired across variants by case."""
     # Two verdicts of one case and variant may be of different outputs, as in a test session, so
@@ -478,7 +482,7 @@ def verdict_outcomes(verdicts: Sequence[Verdict]) -> Iterator[Outcome]:
         place = places.setdefault((case_id, n), len(places))
         n_seen[case_id, variant] += 1
         result = CaseResult.model_construct(  # a variant without a name is none a run could have
-            run_id="verdicts",
+            run_id=VERDICTS_RUN,
             place=place,
             case=Case(id=case_id, input=None),
             variant=variant,

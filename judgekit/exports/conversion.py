@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from contextlib import suppress
 from itertools import zip_longest
@@ -220,9 +221,15 @@ def convert_to_rubric(path: Path) -> tuple[Rubric, tuple[str, ...]]:
         graders = read_graders(path)
         checks = [json.dumps(spec, ensure_ascii=False) for spec in graders.assertions]
         if graders.rubric is None:
+            hint = f"write them into a suite, as `assertions: [{', '.join(checks)}]`"
+            if re.search(r"\{\{\s*item\b", " ".join(checks)):
+                hint = (
+                    "they name fields of items: load them as `testing_criteria` beside the items "
+                    "(the `data_source` of a run); or, for equal texts, give each case its "
+                    "`reference` and `evaluation: {strategy: exact_match}`"
+                )
             raise SettingsError(
-                f"{path} holds no criteria, only checks that need no model",
-                hint=f"write them into a suite, as `assertions: [{', '.join(checks)}]`",
+                f"{path} holds no criteria, only checks that need no model", hint=hint
             )
         return graders.rubric, tuple(f"the check {check}" for check in checks)
     rubrics: list[Rubric] = []

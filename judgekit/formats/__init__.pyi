@@ -7,6 +7,7 @@ from .attachments import (
 from .detection import (
     FORMATS as FORMATS,
     RECORD_LISTS as RECORD_LISTS,
+    REPLIES_OWN as REPLIES_OWN,
     ConversionSource as ConversionSource,
     FileKind as FileKind,
     Format as Format,

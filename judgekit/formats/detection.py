@@ -91,6 +91,13 @@ _PRODUCED = frozenset(
 )
 
 _ASKED = frozenset({"input", *(name for name, own in CASE_ALIASES.items() if own == "input")})
+# What only outputs have; a recorded reply with one of these is refused.
+_OUTPUTS_OWN = (_PRODUCED - {"text"}) | _ASKED | {
+    "reference", "expected", "context", "duration_ms", "run_id", "metadata",
+}  # fmt: skip
+REPLIES_OWN = frozenset({"criterion", "order", "turn", "attempt", "finish_reason", "logprobs"})
+"""Fields that only recorded replies have."""
+
 _PACKAGE = "judgekit.formats"
 
 
@@ -393,11 +400,12 @@ def document_kind(value: JsonValue) -> FileKind | None:
 
 
 def row_kind(fields: dict[str, JsonValue]) -> FileKind | None:
-    # Its `criterion`, `order` or `repeat` distinguishes a recorded reply from an output.
+    # Its `criterion` or `order` distinguishes a recorded reply from an output; both have `repeat`.
     names = {name.removesuffix(TYPED_SUFFIX) for name in fields}
     if "annotator" in names:
         return "labels"
-    if "text" in names and names & {"criterion", "order", "repeat"}:
+    is_repeat = "repeat" in names and not names & _OUTPUTS_OWN
+    if "text" in names and (is_repeat or names & {"criterion", "order"}):
         return "replies"
     if names & _PRODUCED or ("answer" in names and "case_id" in names):
         return "outputs"

@@ -48,8 +48,6 @@ _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 # Stands for a merge key; no text of a file holds a lone surrogate.
 _MERGE = "\udc3c<<"
 
-_BLANK_LINES = re.compile(r"(?:\n *)+\Z")
-
 # Python refuses longer ones with an error of its own, and converting takes quadratic time.
 _MAX_DIGITS = 3000
 
@@ -203,7 +201,8 @@ def _yaml_spans(text: str) -> dict[KeyPath, ValueSpan]:
         elif isinstance(event, yaml.NodeEvent):
             # The blank lines below a text of several lines are no part of what it is.
             if getattr(event, "style", None) in {"|", ">"}:
-                end = start + len(_BLANK_LINES.sub("", text[start:end]))
+                line_end = text.find("\n", start + len(text[start:end].rstrip("\n ")), end)
+                end = end if line_end < 0 else line_end
             _close(where, ValueSpan(start, end, key, is_flow), spans, unclosed)
     return spans
 

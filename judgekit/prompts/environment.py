@@ -202,6 +202,8 @@ def _call_worker(
         ) from error
     except RecursionError:
         raise errors.TemplateError(f"template {name}{part}: the data are too deep") from None
+    except ValueError as error:  # an integer of more digits than Python prints
+        raise errors.TemplateError(f"template {name}{part}: {error}") from error
     text, message, hint = cast("tuple[str, str | None, str | None]", found)
     if message is not None:
         raise errors.TemplateError(message, hint=hint)
@@ -331,6 +333,8 @@ def _parse(name: str, source: str) -> nodes.Template:
         raise _syntax_error(error, name) from error
     except RecursionError as error:
         raise errors.TemplateError(f"template {name} is nested too deeply") from error
+    except ValueError as error:  # a number of more digits than Python reads
+        raise errors.TemplateError(f"template {name}: {error}") from error
 
 
 @lru_cache(maxsize=_CACHED_TEMPLATES)

@@ -84,9 +84,11 @@ def write_document(path: Path, document: Document) -> None:
 def check_export_suffix(path: Path) -> None:
     """Refuse a file type that cannot be written, before anything is asked."""
     if path.suffix.lower() not in EXPORT_SUFFIXES:
+        is_page = path.suffix.lower() in {".html", ".md"}
+        page = f"; a page is written by `judgekit report RUN -o {path.name}`" if is_page else ""
         raise SettingsError(
             f"cannot write {path.name}: its suffix is {path.suffix or 'missing'}",
-            hint=f"use one of {', '.join(EXPORT_SUFFIXES)}",
+            hint=f"use one of {', '.join(EXPORT_SUFFIXES)}{page}",
         )
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import Outcome, rubric_of_result
+from judgekit.evaluation import VERDICTS_RUN, Outcome, rubric_of_result
 from judgekit.judge import HEURISTIC
 from judgekit.prompts import judged_text, steps_text, to_text
 from judgekit.records import JudgeFailure, Judgment, Rubric, meets_threshold
@@ -220,6 +220,7 @@ def shown_answer(
             marks=opinions.marks(text),
             facts=answer_facts(answer),
         ),
+        **({"is_verdict_only": True} if result.run_id == VERDICTS_RUN else {}),
         "state": [*RUN_STATES].index(answer_state(answer)),
         "value": None if answer.value is None else numbers.format_decimal(answer.value),
         "steps": {"text": steps, "marks": of_steps} if of_steps else None,

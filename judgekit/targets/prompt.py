@@ -136,7 +136,7 @@ class TargetPrompt:
             raise TemplateError(error.message) from error
         found = found.get("prompt") if isinstance(found, dict) else found
         if isinstance(found, str) and found[:1] == "[":  # a conversation may be a text of JSON
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 found = json.loads(found)
         listed = found if isinstance(found, list) else [{"role": "user", "content": found}]
         if not all(isinstance(one, dict) and isinstance(one.get("content"), str) for one in listed):

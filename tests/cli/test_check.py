@@ -254,3 +254,26 @@ def test_foreign_text_cannot_drive_the_terminal(run: Run, tmp_path: Path) -> Non
     ran = run("validate", "cases.jsonl")
     assert "\x1b" not in ran.out
     assert "[bold]" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("more", "kind"),
+    [
+        ({}, "outputs or recorded replies"),
+        ({"usage": {}}, "outputs or recorded replies"),
+        ({"input": "Q"}, "outputs"),
+        ({"duration_ms": 3}, "outputs"),
+        ({"metadata": {}}, "outputs"),
+        ({"finish_reason": "stop"}, "recorded replies"),
+        ({"turn": 1}, "recorded replies"),
+        ({"criterion": "clear"}, "recorded replies"),
+    ],
+)
+def test_repeats_are_outputs_or_replies_by_their_other_fields(
+    run: Run, tmp_path: Path, more: dict[str, object], kind: str
+) -> None:
+    row = {"case_id": "a", "text": "t", "repeat": 0, **more}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row))
+    ran = run("validate", "rows.jsonl", "--json")
+    assert [one["kind"] for one in ran.json["files"]] == [kind]
+    assert run("validate", ".", "--json").json["files"] == ran.json["files"]

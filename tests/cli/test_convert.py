@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,3 +97,19 @@ def test_columns_may_be_named(run: Run, tmp_path: Path) -> None:
 def test_a_target_that_is_not_named_is_asked_for(run: Run, command: tuple[object, ...]) -> None:
     ran = run(*command)
     assert (ran.code, "Missing option '-o' / '--output'" in ran.err) == (2, True)
+
+
+def test_checks_that_name_a_field_of_an_item_are_not_offered_for_a_suite(
+    run: Run, tmp_path: Path
+) -> None:
+    check = {"type": "string_check", "name": "same", "operation": "eq"}
+    check |= {"input": "{{sample.output_text}}", "reference": "{{ item.answer }}"}
+    (tmp_path / "graders.json").write_text(json.dumps(check))
+    ran = run("convert", "graders.json", "--to", "rubric", "-o", "rubric.yaml")
+    assert ran.code == 2
+    assert "{{" not in ran.err
+    assert "`data_source`" in ran.err
+    assert "`evaluation: {strategy: exact_match}`" in ran.err
+    (tmp_path / "graders.json").write_text(json.dumps(check | {"reference": "4"}))
+    ran = run("convert", "graders.json", "--to", "rubric", "-o", "rubric.yaml")
+    assert '`assertions: [{"type": "equals", "value": "4"' in ran.err

@@ -46,3 +46,10 @@ def test_a_file_that_does_not_fit_is_refused_before_the_store_is_read(run: Run) 
     ran = run("export", "-o", "a.csv", "--format", "junit")
     assert ran.code == 2
     assert "cannot write a JUnit report to a.csv: its suffix is .csv" in ran.err
+
+
+def test_a_page_of_a_run_is_written_by_report(run: Run) -> None:
+    ran = run("export", "-o", "r.html")
+    assert ran.code == 2
+    assert "judgekit report RUN -o r.html" in ran.err
+    assert "judgekit report" not in run("export", "-o", "r.txt").err

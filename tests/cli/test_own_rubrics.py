@@ -136,3 +136,29 @@ def test_without_a_named_rubric_every_case_is_compared_by_its_own(bench: Bench, 
     assert asked == {"case-dated": ["dated"], "case-short": ["short"]}
     assert {one["rubric"] for one in found} == {"the cases' own rubrics"}
     assert bench.run("rank", "all.jsonl").code == 4
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ({"template": "none"}, "no template is called 'none'"),
+        ({"judge": "strict"}, "is to be graded by the judge 'strict'"),
+    ],
+)
+def test_a_fault_of_a_criterion_names_its_file_and_line(
+    suite: Bench, fault: dict[str, str], words: str
+) -> None:
+    criterion = {"name": "odd", "question": "Is it odd?", "scale": "binary", **fault}
+    rubric = {"name": "r", "criteria": [*OTHER["criteria"], criterion]}
+    suite.write("rubric.yaml", json.dumps(rubric, indent=1))
+    line = suite.folder.joinpath("rubric.yaml").read_text().split("odd")[0].count("\n")
+    judge = {"model": "recorded:said.jsonl"}
+    suite.write("judgekit.yaml", json.dumps({**SUITE, "judge": judge}))
+    ran = suite.run("run")
+    assert ran.code == 2
+    assert f"rubric.yaml:{line}: criterion 'odd'" in ran.err
+    assert words in ran.err
+    suite.write("judgekit.yaml", json.dumps({**SUITE, "judge": judge, "rubric": "helpfulness"}))
+    own(suite, rubric)
+    ran = suite.run("run")
+    assert "cases.jsonl: case 'c2': criterion 'odd'" in ran.err

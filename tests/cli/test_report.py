@@ -151,7 +151,13 @@ def test_verdicts_of_a_file_are_written(bench: Bench) -> None:
         bench.grade(server, "-o", "verdicts.jsonl")
     written = page(bench, "verdicts.jsonl")
     assert conclusion_of(written).startswith("outputs passed ")
-    assert cases_of_page(written).columns == ["outputs"]
+    shown = cases_of_page(written)
+    assert shown.columns == ["outputs"]
+    # An output that is not in the file is not said to be empty.
+    assert all(
+        answer["is_verdict_only"] for row in shown.full.values() for answer in row["answers"]
+    )
+    assert "The file holds verdicts only, and no outputs." in written.read_text()
 
 
 def test_results_of_a_file_are_concluded_by_the_rubric_that_is_named(kept: Bench) -> None:

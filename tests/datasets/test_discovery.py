@@ -40,7 +40,12 @@ def test_datasets_are_found_by_what_they_hold(tmp_path: Path) -> None:
     put(tmp_path, "bad.csv", 'id,"')
     put(tmp_path, "grading.json", '{"case_id": "a", "results": [], "overall_score": 1}')
     put(tmp_path, "notes.txt", CASE)
-    assert discover_datasets(tmp_path) == sorted(wanted)
+    with pytest.warns(UserWarning, match="passed over") as raised:
+        assert discover_datasets(tmp_path) == sorted(wanted)
+    texts = sorted(str(one.message) for one in raised)
+    assert len(texts) == 2
+    assert f"{tmp_path / 'bad.csv'}:1: a quote is opened here and never closed" in texts[0]
+    assert f"{tmp_path / 'broken.json'}:1" in texts[1]
 
 
 @pytest.mark.parametrize("name", [".judgekit/c.jsonl", ".hidden.jsonl", "node_modules/c.jsonl"])

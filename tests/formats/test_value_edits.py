@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any, cast
 
 import pytest
@@ -310,3 +311,11 @@ def test_one_field_is_changed_and_nothing_else(
             start = lines["cases", place] - 1
             assert new[:start] == old[:start]
             assert new[len(new) - (len(old) - end) :] == old[end:]
+
+
+def test_blank_lines_inside_a_text_take_linear_time() -> None:
+    text = "a: |\n  x\n" + "\n" * 100_000 + "  y\n\n\nb: 1\n"
+    started = process_time()
+    edited = edit_value(text, YAML, "set", ("a",), "z")
+    assert edited == "a: z\n\n\nb: 1\n"
+    assert process_time() - started < 5

@@ -242,3 +242,19 @@ async def test_it_goes_over_the_wire_as_a_judge_does(tmp_path: Path) -> None:
         "role": "system", "content": "Answer from: policy",
     }  # fmt: skip
     assert (failed.error_kind, "model_error" in failed.metadata) == ("model", True)
+
+
+@pytest.mark.parametrize(
+    "source", ["{{ " + "1" * 5000 + " }}", "{{ input|float|int }}{{ '%d'|format(input) }}"]
+)
+def test_what_python_raises_in_a_template_names_the_template(tmp_path: Path, source: str) -> None:
+    with pytest.raises(TemplateError, match=r"template reply\.txt"):
+        said(tmp_path, source)
+
+
+async def test_an_input_that_python_cannot_print_is_an_error_of_its_case(tmp_path: Path) -> None:
+    target = PromptTarget("v1", prompt(tmp_path), connect(ScriptedModel("yes")))
+    output = await target.answer(make_case(input=10**5000))
+    await target.aclose()
+    assert output.error_kind == "exception"
+    assert "template reply.txt: Exceeds the limit" in str(output.error)

@@ -112,7 +112,7 @@
   </li>`}function so({answer:e,view:t}){return i`
     <h3>output</h3>
     ${e.error!==null&&i`<p class="no-output"><${ce} tone="error">no output<//> <span dir="auto">${R(e.error)}</span></p>`}
-    ${e.output?i`<${X} text=${e.output} images=${e.images} mono=${e.mono} marks=${e.marks} at=${t.quote} onPick=${t.pick} label="output" />`:e.error===null&&i`<p class="note">The output is empty.</p>`}
+    ${e.output?i`<${X} text=${e.output} images=${e.images} mono=${e.mono} marks=${e.marks} at=${t.quote} onPick=${t.pick} label="output" />`:e.error===null&&i`<p class="note">${e.is_verdict_only?"The file holds verdicts only, and no outputs.":"The output is empty."}</p>`}
     ${e.steps&&i`<h3>steps, as the judge was shown them</h3>
       <${X} text=${e.steps.text} marks=${e.steps.marks} at=${t.quote} onPick=${t.pick} label="steps" />`}`}function ro({answer:e,questions:t,view:n}){let o=e.opinions;return i`
     ${e.checks.length>0&&i`<h3>assertions</h3><ul class="checks">${e.checks.map(s=>i`<${oo} check=${s} />`)}</ul>`}

@@ -27,7 +27,7 @@ export function Output({ answer, view }) {
     ${answer.error !== null && html`<p class="no-output"><${Badge} tone="error">no output<//> <span dir="auto">${visible(answer.error)}</span></p>`}
     ${answer.output
       ? html`<${Passage} text=${answer.output} images=${answer.images} mono=${answer.mono} marks=${answer.marks} at=${view.quote} onPick=${view.pick} label="output" />`
-      : answer.error === null && html`<p class="note">The output is empty.</p>`}
+      : answer.error === null && html`<p class="note">${answer.is_verdict_only ? "The file holds verdicts only, and no outputs." : "The output is empty."}</p>`}
     ${answer.steps && html`<h3>steps, as the judge was shown them</h3>
       <${Passage} text=${answer.steps.text} marks=${answer.steps.marks} at=${view.quote} onPick=${view.pick} label="steps" />`}`;
 }
