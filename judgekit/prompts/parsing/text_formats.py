@@ -117,6 +117,8 @@ def parse_formatted_reply(
         )
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
+    if reply_format.kind == "stated" and _is_disowned(hit):
+        fail("in_prose", wanted.ask, AMID_PROSE, reply)
     place = VerdictPlace(prose, hits[0].start(), *_stated_span(hit), reply_format.kind)
     after = check_prose_around(place, wanted.ask, reply, judged, is_cut=is_cut)
     other = other_number((*after.explanation, *after.strange), names, [raw])
@@ -389,10 +391,25 @@ _SENTENCE = re.compile(
 _STATED_OUT_OF = re.compile(
     rf"(?<![\w.-])(?P<value>{_ONE}[ -]?(?:out[ ]of|/)[ ]?{_ONE})(?![\w%/]|[.,][0-9])", re.IGNORECASE
 )
+# Before a score that a sentence names and the judge does not give: "I would not give it a score
+# of 2", "I would have rated it 5", "the text asks for a score of 5".
+_DISOWNS = re.compile(
+    r"(?:(?:\b(?:not|never|cannot)|n['\u2019]t)\s+(?:(?:really|even|simply|just)\s+)?"
+    r"(?:(?:give|assign|award|deserve|merit|warrant|recommend|choose|get)\b[^.;,\n]{0,40})?"
+    r"|\b(?:would|could|might|should) have (?:(?:been\s+)?(?:given|assigned|awarded|received|earned"
+    r"|deserved|merited|warranted|got|gotten)\b[^.;,\n]{0,40})?"
+    r"|\b(?:ask|demand|request|beg|plead|instruct|tell|claim|insist|say)s\b[^.;,\n]{0,40})\Z",
+    re.IGNORECASE,
+)
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
 _TAIL_LENGTH = 200
 _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
+
+
+def _is_disowned(hit: re.Match[str]) -> bool:
+    before = hit.string[max(0, hit.start() - _TAIL_LENGTH) : hit.start()]
+    return _DISOWNS.search(re.split(r"[.!?\n]", before)[-1]) is not None
 
 
 def _stated_scores(prose: str) -> list[re.Match[str]]:
