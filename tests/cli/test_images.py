@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from judgekit.records import Output
 from judgekit.report.case_table import number_images
 from tests.cli.labelling import task_of
@@ -31,7 +33,10 @@ def test_a_labelling_page_names_no_file_of_an_image(run: Run) -> None:
     assert "made.png" not in page.read_text()
 
 
-def test_the_images_of_a_text_are_numbered_without_moving_what_is_quoted() -> None:
+def test_the_images_of_a_text_are_numbered_without_moving_what_is_quoted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     Path("made.png").write_bytes(png())
     images = Output(data=[{"type": "image", "path": "made.png"}]).images
     text = f"See {images[0].marker}: it is red."
