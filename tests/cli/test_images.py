@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from judgekit.records import Output
 from judgekit.report.case_table import number_images
 from tests.cli.labelling import task_of
@@ -15,6 +13,8 @@ from tests.cli.source_designs import record
 from tests.pictures import png
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.cli.commanding import Run
 
 
