@@ -361,7 +361,7 @@ class Run(Presentable):
             if watch is not None:
                 watch(concluded)
         replaced = self.store.spent_usd(self.id, is_owned=tally.is_free, only_replaced=True)
-        waiting = n_waiting(self.store, self.id)
+        waiting = n_waiting(self.store, self.info)
         return tally.summary(n_waiting=waiting, replaced_usd=replaced, level=level)
 
     def gate(self, summary: RunSummary | None = None) -> GateResult | None:

@@ -433,9 +433,9 @@ def prepare_run(
     triggered_by: str | None = None,
 ) -> RunInfo:
     """The run that is to be run: a new one, or the one that was begun, if it still is the same."""
-    if begun is None and (last := store.runs(limit=1)) and last[0].started_at > now:
+    if begun is None and (latest := store.latest_start()) and latest > now:
         # The clock was set back. Runs are ordered by their times, and this one is the latest.
-        now = last[0].started_at + timedelta(microseconds=1)
+        now = latest + timedelta(microseconds=1)
     # What it has cost so far is counted against the money that may be spent.
     check_callable(opened)
     fresh = new_run(opened, now=now, notes=notes, triggered_by=triggered_by)
@@ -458,12 +458,14 @@ def run_status(store: RunStore, run: RunInfo) -> RunStatus:
             return "incomplete"
         if progress.n_failures and not _is_recovered(store.result(run.id, progress.key), run.panel):
             return "incomplete"
-    return "waiting" if n_waiting(store, run.id) else "complete"
+    return "waiting" if n_waiting(store, run) else "complete"
 
 
-def n_waiting(store: RunStore, run_id: str) -> int:
+def n_waiting(store: RunStore, run: RunInfo) -> int:
     """How many questions have to be answered by a human before the run is complete."""
-    return sum(item.judge != REVIEWER for item in store.queue(run_id))
+    if HUMAN_JUDGE not in run.panel.judges:
+        return 0
+    return sum(item.judge != REVIEWER for item in store.queue(run.id))
 
 
 def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Row, Select, or_, select
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 
 from judgekit.errors import UnknownNameError
 from judgekit.records import (
@@ -65,6 +65,8 @@ from judgekit.store.schema import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sqlalchemy.engine import Connection
 
     from judgekit.records import CaseResult, JsonObject, Output
@@ -154,6 +156,12 @@ class StoredRuns(Database):
         if config_fingerprint is not None:
             wanted.append(runs.c.config_fingerprint == lookup_text(config_fingerprint))
         return self._runs(*wanted, limit=limit)
+
+    def latest_start(self) -> datetime | None:
+        """When the newest run was started; None where no run is stored."""
+        with self.reading() as connection:
+            latest = connection.scalar(select(func.max(runs.c.started_at)))
+        return None if latest is None else read_time(latest)
 
     def progress(self, run_id: str) -> Iterator[AnswerProgress]:
         yield from read_progress(self.reading, self._number(run_id))

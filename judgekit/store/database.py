@@ -327,6 +327,7 @@ class Database:
         file = self.location.file
         if file is not None:
             prepare_database_file(file, create=create)
+        self._is_durable = durable
         self._engine = open_engine(self.location, patience_s=patience_s, durable=durable)
         lock_file = None if file is None else FileLocks(Path(f"{file}.lock"))
         self._locks = lock_file or ServerLocks(self._engine)
@@ -423,7 +424,7 @@ class Database:
 
     def check(self) -> None:
         """Check SQLite's file for damage; takes 0.6 s per GiB."""
-        if self.location.file is None:
+        if self.location.file is None or not self._is_durable:
             return
         with self.reading() as connection:
             found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from sqlalchemy import and_, exists, func, or_, select
+from sqlalchemy import and_, bindparam, exists, func, or_, select
 
 from judgekit.records import (
     AssertionResult,
@@ -354,6 +355,8 @@ def spent_usd(
 ) -> float:
     """Total cost of a run in US dollars."""
     with reading() as connection:
+        if only_replaced and not connection.scalar(_has_replaced(), {"run_no": run_no}):
+            return 0.0
         query = select(variants.c.no, variants.c.variant).where(variants.c.run_no == run_no)
         names = {row.no: row.variant for row in connection.execute(query)}
         judged = [
@@ -389,6 +392,16 @@ def spent_usd(
     compared = (usage.cost_usd or 0.0 for usage in asked if usage is not None)
     # fsum: a sum of many small amounts must not depend on their order.
     return fsum([*judged, fsum(answered), fsum(compared)])
+
+
+@cache
+def _has_replaced() -> Select[tuple[bool]]:
+    """Whether anything of a run was replaced; most runs are spared the other queries."""
+    replaced = (
+        exists().where(table.c.run_no == bindparam("run_no"), table.c.superseded_at.is_not(None))
+        for table in OBSERVATION_KEYS
+    )
+    return select(or_(*replaced))
 
 
 def _in_run(table: Table, run_no: int, *, only_replaced: bool) -> tuple[ColumnElement[bool], ...]:

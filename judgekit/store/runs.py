@@ -103,6 +103,8 @@ class RunStore(StoredRuns, StoredComparisons):
         durable: bool = True,
     ) -> None:
         self._locked_runs: dict[str, int] = {}
+        # Of the runs begun here. A number never changes, since no run is ever removed.
+        self._numbers: dict[str, int] = {}
         self._variants: dict[int, dict[str, int]] = {}
         super().__init__(location, create=create, patience_s=patience_s, durable=durable)
 
@@ -114,6 +116,7 @@ class RunStore(StoredRuns, StoredComparisons):
                 number = _insert_run(connection, run)
             except IntegrityError as error:  # another process stored it in between
                 raise StoreError(f"the run {run.id} exists already") from error
+        self._numbers[run.id] = number
         # An imported run is complete already; nothing will be added to it.
         if run.status == "running":
             self._lock_run(run.id, number)
@@ -277,6 +280,9 @@ class RunStore(StoredRuns, StoredComparisons):
     def _lost(self) -> None:
         self._locked_runs.clear()
         super()._lost()
+
+    def _number(self, run_id: str) -> int:
+        return self._numbers.get(run_id) or super()._number(run_id)
 
     def _locked_number(self, run_id: str) -> int:
         """The number of a run, after locking it for this store."""

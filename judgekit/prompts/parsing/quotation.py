@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from judgekit.records import Evidence
 
@@ -137,6 +138,7 @@ _ELLIPSES = ("[...]", "[…]", "...", "…")
 _QUOTES = str.maketrans(
     {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"}
 )
+_WORD = re.compile(r"\S+")
 _OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 # Unicode's stream-safe form allows 30 marks on a character; longer runs cost quadratic time.
@@ -149,7 +151,6 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
     # quotes, and with every run of white space as one space. Quotation marks around a quote and an
     # ellipsis at its end are the judge's own and are ignored. A quote with a changed word is not
     # found: the check is there to catch invented evidence.
-    folded: tuple[str, list[_Place]] | None = None
     found: list[Evidence] = []
     for quote in quotes:
         if not quote.strip():
@@ -161,15 +162,11 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
         if start >= 0:
             end = start + len(wanted)
             found.append(Evidence(quote=quote, match="exact", start=start, end=end))
-        else:
-            plain, places = folded = folded or _fold(text)  # costly, and most quotes are exact
-            wanted = _fold(wanted)[0].strip()
-            start = plain.find(wanted) if wanted else -1
-            if start < 0:
-                found.append(Evidence(quote=quote))
-                continue
-            (start, _), (_, end) = places[start], places[start + len(wanted) - 1]
+        elif place := _folded_place(text, wanted):
+            start, end = place
             found.append(Evidence(quote=quote, match="normalized", start=start, end=end))
+        else:
+            found.append(Evidence(quote=quote))
     return tuple(found)
 
 
@@ -179,19 +176,59 @@ def _bare(quote: str) -> str:
     return bare.removesuffix(ellipsis).strip()
 
 
-def _fold(text: str) -> tuple[str, list[_Place]]:
-    """The folded text, and for each of its characters its place in the original."""
-    folded: list[str] = []
-    places: list[_Place] = []
+@lru_cache(maxsize=32)
+def _folded(text: str) -> str:
+    # Cached: every criterion's quotations are looked for in the same output.
+    if unicodedata.is_normalized("NFKC", text):
+        return " ".join(text.translate(_QUOTES).split())
+    return "".join(piece for piece, _ in _folded_pieces(text)).strip()
+
+
+def _folded_place(text: str, quote: str) -> _Place | None:
+    """Where a quotation begins and ends in the text, when both are folded."""
+    wanted = _folded(quote)
+    first = _folded(text).find(wanted) if wanted else -1
+    if first < 0:
+        return None
+    last = first + len(wanted) - 1
+    if not unicodedata.is_normalized("NFKC", text):
+        pieces = islice(_folded_pieces(text), first, last + 1)
+        (_, (start, end)) = next(pieces)
+        for _, (_, end) in pieces:  # noqa: B007 - the last one counts
+            pass
+        return start, end
+    # In a normalised text only white space has another length; a quotation begins with none.
+    begin, folded = -1, 0
+    for word in _WORD.finditer(text):
+        after = folded + len(word[0])
+        if begin < 0 and first < after:
+            begin = word.start() + first - folded
+        if last < after:
+            return _whole_clusters(text, begin, word.start() + last - folded + 1)
+        folded = after + 1
+    raise AssertionError("the folded text has the quotation")
+
+
+def _whole_clusters(text: str, start: int, end: int) -> _Place:
+    """The place with the marks that compose with its last character, and the base of its first."""
+    while start and unicodedata.combining(text[start]):
+        start -= 1
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    return start, end
+
+
+def _folded_pieces(text: str) -> Iterator[tuple[str, _Place]]:
+    """Each character of the folded text with its place in the original."""
+    is_between = False
     for place, plain in _clusters(text):
         for piece in plain.translate(_QUOTES):
             if not piece.isspace():
-                folded.append(piece)
-                places.append(place)
-            elif folded and folded[-1] != " ":
-                folded.append(" ")
-                places.append(place)
-    return "".join(folded), places
+                is_between = True
+                yield piece, place
+            elif is_between:
+                is_between = False
+                yield " ", place
 
 
 def _clusters(text: str) -> Iterator[tuple[_Place, str]]:
