@@ -9,7 +9,7 @@ from judgekit.models.request import ModelReply
 from judgekit.records import Case, Criterion, Level, Output, Rubric, Scale, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from judgekit.models.request import ModelRequest
 
@@ -17,6 +17,10 @@ MODEL = "openai/judge"
 """The judge as it is named to litellm; it is always a loopback server."""
 
 QUOTE = "returned within 30 days of delivery"
+_COST = "Return shipping costs 4.95 euros"
+# As judges quote: a third of all quotations is not in the output to the letter. Half of those are
+# found when white space is made alike; in the others the judge changed a figure.
+_COST_AS_QUOTED = (_COST, "Return  shipping\ncosts 4.95 euros", "Return shipping costs 5.95 euros")
 _INPUT = (
     "Customer {number} asks: I bought the trail shoes in the sale three weeks ago and they are "
     "too small. Can I still return them, what does it cost me, and how do I get my money back?"
@@ -73,24 +77,24 @@ def answers(n: int, *, first: int = 0, apostrophe: str = "'") -> Iterator[tuple[
         yield case, Output(text=text, case_id=case.id, variant="a")
 
 
-def reply_text(score: float = 4, number: int = 0) -> str:
-    """A reply in the form judgekit asks for, of about 330 characters.
+def reply_text(score: float = 4, number: int = 0, criteria: Sequence[str] = ()) -> str:
+    """A reply in the form judgekit asks for, of about 330 characters a criterion.
 
     Args:
         score: The raw score.
-        number: Makes the rationale its own.
+        number: Makes the rationale its own, and decides how the output is quoted.
+        criteria: Those of a joint reply; none is a reply about one criterion.
     """
-    return json.dumps(
-        {
-            "evidence": [QUOTE, "Return shipping costs 4.95 euros"],
-            "rationale": f"In answer {number} the period, the cost and the way of the refund agree "
-            "with the reference, and the offer to exchange does no harm. It is not best, because "
-            "it adds conditions that the reference does not know.",
-            "assessable": True,
-            "score": score,
-            "confidence": 0.85,
-        }
-    )
+    answer = {
+        "evidence": [QUOTE, _COST_AS_QUOTED[number % len(_COST_AS_QUOTED)]],
+        "rationale": f"In answer {number} the period, the cost and the way of the refund agree "
+        "with the reference, and the offer to exchange does no harm. It is not best, because "
+        "it adds conditions that the reference does not know.",
+        "assessable": True,
+        "score": score,
+        "confidence": 0.85,
+    }
+    return json.dumps({"criteria": dict.fromkeys(criteria, answer)} if criteria else answer)
 
 
 class FillingModel:
@@ -98,12 +102,14 @@ class FillingModel:
 
     Args:
         score: The raw score it always gives.
+        criteria: The criteria of joint replies.
     """
 
     name = MODEL
 
-    def __init__(self, score: float) -> None:
+    def __init__(self, score: float, criteria: Sequence[str] = ()) -> None:
         self._score = score
+        self._criteria = criteria
         self.n_asked = 0
 
     async def complete(self, request: ModelRequest) -> ModelReply:
@@ -115,7 +121,7 @@ class FillingModel:
         del request
         self.n_asked += 1
         return ModelReply(
-            text=reply_text(self._score, self.n_asked),
+            text=reply_text(self._score, self.n_asked, self._criteria),
             usage=Usage(input_tokens=700, output_tokens=90),
             model="judge-2026-01-01",
             cost_usd=0.0004,

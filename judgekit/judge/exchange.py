@@ -24,7 +24,7 @@ from judgekit.errors import (
     ReplyFormatError,
     StoreError,
 )
-from judgekit.models import REDACTED, CachedModel, secret_pattern
+from judgekit.models import REDACTED, CachedModel, secret_forms
 from judgekit.models.request import ModelRequest, Subject
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
 from judgekit.records import IMAGE_SIGN, FailureKind, Usage, shown_images, total_cost
@@ -341,12 +341,12 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     flags: tuple[str, ...] = ()
     id: str = field(init=False)
     """Model and template: `openai/gpt-4.1-mini pointwise/criterion@1f3c…`."""
-    _secrets: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", f"{self.model_name} {self.template.id}")
         # Looked up once: going through the environment takes longer than reading a reply.
-        object.__setattr__(self, "_secrets", secret_pattern())
+        object.__setattr__(self, "_secrets", secret_forms())
 
     def question(
         self,
@@ -424,8 +424,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
 
     def read(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
         """What a reply says about each thing that was asked; every answer has a rationale."""
-        if self._secrets.search(reply.text or ""):
-            reply = self._without_secrets(reply)
+        reply = self._without_secrets(reply)
         readings = self._parse(reply, question)
         header = question.prompt.header
         asks_rationale = (header.pair or header.reply).asks_rationale
@@ -452,9 +451,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """What is recorded of an answer, for each thing that was asked."""
         outcomes: list[OutcomeT] = []
         spent, subject = total_spending(answer.replies), question.request.subject
-        reply = answer.replies[-1] if answer.replies else None
-        if reply is not None and self._secrets.search(reply.text or ""):
-            reply = self._without_secrets(reply)
+        reply = self._without_secrets(answer.replies[-1]) if answer.replies else None
         # A joint reply is paid for once, so that each of its judgments bears a part of the cost.
         share = 1 / len(question.criteria)
         for index, name in enumerate(question.criteria):
@@ -491,7 +488,11 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
 
     def _without_secrets(self, reply: ModelReply) -> ModelReply:
         """A reply that may be shown: a gateway, or the text under judgment, may repeat a key."""
-        text = self._secrets.sub(REDACTED, reply.text or "")
+        text = reply.text or ""
+        if not any(map(text.__contains__, self._secrets)):
+            return reply
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
         return reply.model_copy(update={"text": text})
 
     @abstractmethod

@@ -7,7 +7,7 @@ from .error_mapping import (
     mask_secrets as mask_secrets,
     redact as redact,
     refuse_secret_address as refuse_secret_address,
-    secret_pattern as secret_pattern,
+    secret_forms as secret_forms,
 )
 from .factory import Connection as Connection, check_together as check_together, connect as connect
 from .local import (

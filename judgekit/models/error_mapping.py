@@ -92,9 +92,9 @@ def secret_values(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
     return tuple(value for name, value in environ.items() if _SECRET_NAME.search(name))
 
 
-def secret_pattern() -> re.Pattern[str]:
-    """Finds the values of the variables that are named like secrets."""
-    return re.compile("|".join(map(re.escape, _forms_of(secret_values()))) or r"(?!)")
+def secret_forms() -> tuple[str, ...]:
+    """The values of the variables that are named like secrets, as they are and URL-quoted."""
+    return tuple(_forms_of(secret_values()))
 
 
 @lru_cache(maxsize=8)

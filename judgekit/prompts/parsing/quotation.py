@@ -138,7 +138,6 @@ _ELLIPSES = ("[...]", "[…]", "...", "…")
 _QUOTES = str.maketrans(
     {"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"}
 )
-_WORD = re.compile(r"\S+")
 _OUTER = "\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 # Unicode's stream-safe form allows 30 marks on a character; longer runs cost quadratic time.
@@ -197,16 +196,17 @@ def _folded_place(text: str, quote: str) -> _Place | None:
         for _, (_, end) in pieces:  # noqa: B007 - the last one counts
             pass
         return start, end
-    # In a normalised text only white space has another length; a quotation begins with none.
-    begin, folded = -1, 0
-    for word in _WORD.finditer(text):
-        after = folded + len(word[0])
-        if begin < 0 and first < after:
-            begin = word.start() + first - folded
-        if last < after:
-            return _whole_clusters(text, begin, word.start() + last - folded + 1)
-        folded = after + 1
-    raise AssertionError("the folded text has the quotation")
+    # In a normalised text only white space has another length.
+    begin, end = _unfolded(text, first), _unfolded(text, last) + 1
+    return _whole_clusters(text, begin, end)
+
+
+def _unfolded(text: str, place: int) -> int:
+    """The place in a normalised text of a character of its folded form that is no white space."""
+    plain = _folded(text)
+    n_words = plain.count(" ", 0, place)
+    word = text.split(None, n_words)[n_words] if n_words else text.lstrip()
+    return len(text) - len(word) + place - plain.rfind(" ", 0, place) - 1
 
 
 def _whole_clusters(text: str, start: int, end: int) -> _Place:
