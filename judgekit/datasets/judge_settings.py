@@ -68,7 +68,10 @@ class CallSettings(Record):
     # The transports are registered in `models`, a layer above: their names are checked there.
     transport: Annotated[
         Name,
-        Field(description="How the model is called; auto: direct with --api-base, else litellm."),
+        Field(
+            description="How the model is called; auto: directly where the provider speaks "
+            "OpenAI's protocol, else by litellm."
+        ),
         CommandOption("--transport", "judge", is_rare=True),
     ] = "auto"
 

@@ -8,7 +8,7 @@ from collections import deque
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
 from judgekit.errors import SettingsError
@@ -140,6 +140,14 @@ class Judge(PairJudge):
         name: str | None = None,
     ) -> None:
         self._settings = settings
+        self._made_of: dict[str, Any] = {
+            "model": model,
+            "settings": settings,
+            "cache": cache,
+            "prices": prices,
+            "budget": budget,
+            "name": name,
+        }
         self._connection: Connection = connect(
             model,
             api_base=settings.api_base,
@@ -182,6 +190,18 @@ class Judge(PairJudge):
         self._sync_runner = SyncRunner()
         # A judge that is never closed still writes the counts of its cache at exit.
         self._finalizer = weakref.finalize(self, _close, self._sync_runner, self._connection)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy in another process is made anew from its settings, which hold no key.
+        if self._made_of["budget"] is not None:
+            raise SettingsError(
+                "a judge with a budget cannot be pickled, since each process would spend it anew",
+                hint="give the judge of each process a budget of its own",
+            )
+        return self._made_of
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set_up(**state)
 
     @property
     def id(self) -> str:

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from judgekit.models.error_mapping import ProviderFault, fault_in_body
 from judgekit.models.request import ModelReply, ModelRequest, TokenLogprob
-from judgekit.records import JsonObject, Usage
+from judgekit.records import JsonObject, Usage, message_parts
 
 ReplyForm = Literal["json_schema", "tool", "plain"]
 """How a reply schema is made known: natively, as the one tool to call, or by the prompt alone."""
@@ -56,12 +56,16 @@ class Negotiation:
     """What one model has refused so far."""
 
     def __init__(
-        self, forms: tuple[ReplyForm, ...], accepts: Callable[[str], bool] | None = None
+        self,
+        forms: tuple[ReplyForm, ...],
+        accepts: Callable[[str], bool] | None = None,
+        *,
+        renamed: Mapping[str, str] | None = None,
     ) -> None:
         self._forms = forms
         self._accepts = accepts
         self._refused: set[str] = set()
-        self._renamed: dict[str, str] = {}
+        self._renamed = dict(renamed or {})
 
     def plan(self, request: ModelRequest) -> RequestPlan:
         """What to send for a request, as far as is known now."""
@@ -128,6 +132,28 @@ async def negotiate_reply(
         # Ends when the plan stays the same: sending it again would bring the same refusal.
         if not negotiation.learns(body, request, plan):
             raise body.to_error()
+
+
+def chat_messages(request: ModelRequest, *, mark_cache: bool) -> list[dict[str, Any]]:
+    """The messages; where it helps, with marks that say how far the prompt is shared."""
+    messages: list[dict[str, Any]] = [*request.chat_messages]
+    if not mark_cache or not request.shared_prefix:
+        return messages
+    for message in messages[:-1]:
+        if message["role"] == "system" and message["content"]:
+            message["content"] = [_marked(message["content"])]
+    if messages and messages[-1]["role"] == "user":
+        content = request.messages[-1]["content"]
+        shared, rest = content[: request.shared_prefix], content[request.shared_prefix :]
+        parts = message_parts(shared, request.images)
+        # The mark says that everything up to it is shared.
+        parts[-1:] = [part | {"cache_control": {"type": "ephemeral"}} for part in parts[-1:]]
+        messages[-1]["content"] = parts + message_parts(rest, request.images)
+    return messages
+
+
+def _marked(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}
 
 
 def _form_parameters(

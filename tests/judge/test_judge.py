@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import pickle  # noqa: TID251 - what Ray, Dask and multiprocessing do with a judge
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ import pytest
 
 from judgekit.errors import InputError, SettingsError, StoreError, TemplateError, UnknownNameError
 from judgekit.judge import Judge
+from judgekit.models import Budget
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply
 from judgekit.testing import FlawedModel, ScriptedModel
@@ -26,6 +28,8 @@ from tests.factories import (
     priced,
     reply,
 )
+from tests.servers.answers import ok
+from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -402,3 +406,25 @@ def test_a_rejected_reply_is_fetched_again_where_no_retry_succeeded() -> None:
     assert Judge(model, cache=cache).grade_sync(case, output, rubric).failures
     again = Judge(model, cache=cache).grade_sync(case, output, rubric)
     assert [one.raw for one in again.judgments] == [4]
+
+
+def test_a_pickled_judge_is_made_anew_from_its_settings_without_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-sentinel-sentinel")
+    with OpenAILikeServer(ok(reply(4))) as server:
+        settings: dict[str, Any] = {"api_base": server.url, "cache": tmp_path, "temperature": 0.5}
+        judge = Judge("openai/m", repeats=2, **settings)
+        verdict = grade(judge)
+        packed = pickle.dumps(judge)
+        again = grade(pickle.loads(packed))  # noqa: S301 - packed here
+    assert b"sentinel" not in packed
+    assert server.n_requests == len(verdict.judgments) == 4
+    assert {one.raw for one in again.judgments} == {4}
+    assert all(one.cached for one in again.judgments)
+
+
+def test_a_judge_with_a_budget_is_not_pickled_since_each_copy_would_spend_it() -> None:
+    judge = Judge("openai/gpt-4.1-mini", cache=None, budget=Budget(1.0))
+    with pytest.raises(SettingsError, match="each process would spend it anew"):
+        pickle.dumps(judge)

@@ -10,6 +10,7 @@ from judgekit.models import connect, transport_names, transports
 from judgekit.models.request import open_model
 from judgekit.models.transports import DirectModel, LitellmModel
 from tests.factories import make_request
+from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,11 +42,25 @@ TRANSPORT = Transport(
     [
         ("openai/m", OWN, DirectModel),
         ("hosted_vllm/m", OWN, DirectModel),
-        ("openai/m", None, LitellmModel),
+        ("openai/m", None, DirectModel),
+        ("openai/o3-pro", None, LitellmModel),
+        ("openai/gpt-5-codex", None, LitellmModel),
+        ("openai/o3-pro", OWN, DirectModel),
+        ("mistral/m", None, DirectModel),
+        ("groq/m", None, DirectModel),
+        ("together_ai/some/m", None, DirectModel),
+        ("deepseek/m", None, DirectModel),
+        ("openrouter/some/m", None, DirectModel),
+        ("ollama/m", None, DirectModel),
+        ("ollama_chat/m", OWN, DirectModel),
+        ("llamafile/m", None, DirectModel),
+        ("hosted_vllm/m", None, LitellmModel),
+        ("anthropic/m", None, LitellmModel),
         ("anthropic/m", OWN, LitellmModel),
+        ("gpt-4.1-mini", None, LitellmModel),
     ],
 )
-def test_auto_calls_compatible_endpoints_directly(
+def test_auto_calls_what_is_compatible_directly(
     model: str, api_base: str | None, kind: type
 ) -> None:
     assert isinstance(open_model("auto", model, api_base=api_base, timeout_s=60), kind)
@@ -58,7 +73,7 @@ def test_a_named_transport_is_used_wherever_it_can_be() -> None:
 
 def test_a_transport_that_cannot_reach_the_endpoint_says_so_at_once() -> None:
     with pytest.raises(SettingsError, match="transport=direct needs api_base"):
-        open_model("direct", "openai/m", api_base=None, timeout_s=60)
+        open_model("direct", "hosted_vllm/m", api_base=None, timeout_s=60)
     with pytest.raises(SettingsError, match="cannot be called directly"):
         open_model("direct", "anthropic/m", api_base=OWN, timeout_s=60)
 
@@ -82,3 +97,50 @@ async def test_a_transport_is_one_file(
         sys.modules.pop("judgekit.models.transports.echo", None)
     assert reply.text is not None
     assert reply.text.startswith("echo/m: ")
+
+
+@pytest.mark.parametrize(
+    ("model", "environment", "called"),
+    [
+        ("mistral/m", {"MISTRAL_API_KEY": "k"}, "/v1/chat/completions"),
+        ("openai/m", {"OPENAI_API_KEY": "k"}, "/v1/chat/completions"),
+        ("together_ai/m", {"TOGETHERAI_API_KEY": "k"}, "/v1/chat/completions"),
+        ("ollama/m", {}, "/v1/chat/completions"),
+    ],
+)
+async def test_a_variable_gives_a_provider_another_address(
+    model: str, environment: dict[str, str], called: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = model.partition("/")[0]
+    variable = {"openai": "OPENAI_BASE_URL", "together_ai": "TOGETHER_AI_API_BASE"}.get(
+        provider, f"{provider.upper()}_API_BASE"
+    )
+    with OpenAILikeServer() as server:
+        # Ollama's variable names the server without a path.
+        base = server.url.removesuffix("/v1") if provider == "ollama" else server.url
+        monkeypatch.setenv(variable, base)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        opened = open_model("auto", model, api_base=None, timeout_s=60)
+        await opened.complete(make_request())
+        (request,) = server.requests
+    assert request.path == called
+    assert request.headers["authorization"] == f"Bearer {'k' if environment else 'not-needed'}"
+
+
+@pytest.mark.parametrize(
+    ("model", "variables"),
+    [
+        ("openai/m", "OPENAI_API_KEY"),
+        ("openrouter/some/m", "OPENROUTER_API_KEY or OR_API_KEY"),
+        ("groq/m", "GROQ_API_KEY"),
+    ],
+)
+def test_a_provider_without_a_key_is_refused_before_the_first_call(
+    model: str, variables: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in variables.split(" or "):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SettingsError, match="no API key for") as caught:
+        connect(model).check()
+    assert caught.value.hint == f"set the environment variable {variables}"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 
 PROVIDERS = ("openai", "hosted_vllm")
+# Those that litellm knows parameters and reply formats of by name; the request is still the same.
+NAMED_HOSTS = ("mistral", "groq", "together_ai", "deepseek", "openrouter")
 TOO_LARGE = {"gzip_bomb", "10MiB_reply"}
 SLOW = {"hang", "drip", "slow_headers"}
 # litellm calls what it cannot read a server error or a broken connection. Both are retried.
@@ -33,6 +35,16 @@ WORDED_OTHERWISE = {"deep_json", "endless", "gzip_unpacked", "no_body"}
 READ_OTHERWISE = {"bad_utf8", "error200_text"}
 
 IMAGE = Image(data_url(png()), "photo.png")
+
+# What of each named host's request litellm leaves out by a list of its own; a host that does not
+# take it says so, and it is dropped then.
+LEFT_OUT = {
+    "mistral": {"logprobs", "top_logprobs", "reasoning_effort", "presence_penalty"}
+    | {"frequency_penalty"},
+    "groq": {"reasoning_effort"},
+    "together_ai": {"reasoning_effort"},
+    "deepseek": {"reasoning_effort", "thinking"},
+}
 
 REQUESTS: dict[str, ModelRequest] = {
     "plain": ask(),
@@ -113,6 +125,24 @@ async def test_the_same_request_is_the_same_body_and_the_same_reply(
     bodies, results = await both(provider, None, REQUESTS[name])
     assert bodies[0] == bodies[1]
     assert comparable(results[0]) == comparable(results[1])
+    assert not isinstance(results[0], ModelError)
+
+
+@pytest.mark.parametrize("provider", NAMED_HOSTS)
+@pytest.mark.parametrize("name", REQUESTS.keys() - {"schema", "image", "image and shared prefix"})
+async def test_a_named_host_gets_the_request_that_litellm_sends(
+    provider: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("MISTRAL", "GROQ", "TOGETHER", "DEEPSEEK", "OPENROUTER"):
+        monkeypatch.setenv(f"{variable}_API_KEY", "k")
+    (direct, litellm), results = await both(provider, None, REQUESTS[name])
+    left_out = LEFT_OUT.get(provider, set())
+    shown = [{k: v for k, v in body.items() if k not in left_out} for body in direct + litellm]
+    # Groq and Mistral know one name of the limit, which litellm puts in.
+    if provider == "groq" and "max_completion_tokens" in shown[0]:
+        shown[0]["max_tokens"] = shown[0].pop("max_completion_tokens")
+    assert shown[0] == shown[1]
+    assert len(shown) == 2
     assert not isinstance(results[0], ModelError)
 
 

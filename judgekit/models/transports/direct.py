@@ -1,23 +1,30 @@
-"""Calls an OpenAI-compatible endpoint over HTTP, without litellm."""
+"""Calls OpenAI and what is compatible with it over HTTP, without litellm."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from judgekit.errors import SettingsError
 from judgekit.http_session import http_sessions, read_body
-from judgekit.models.capabilities import Negotiation, RequestPlan, negotiate_reply
+from judgekit.models.capabilities import (
+    Negotiation,
+    ReplyForm,
+    RequestPlan,
+    chat_messages,
+    negotiate_reply,
+)
 from judgekit.models.error_mapping import (
-    OWN_ENDPOINT_KEYS,
     PLACEHOLDER_KEY,
     ProviderFault,
     endpoint_label,
     fault_of_exception,
     fault_of_response,
-    key_variable,
 )
 from judgekit.models.request import ModelReply, ModelRequest, Transport
 
@@ -28,8 +35,76 @@ LARGEST_REPLY_BYTES = 2**20
 _OK = 200
 
 
+class _Host(NamedTuple):
+    """Where a provider serves OpenAI's protocol, as its documentation and litellm have it."""
+
+    base: str | None
+    """Its address; None where it is always one's own."""
+
+    base_variables: tuple[str, ...]
+    """The variables that may hold another address, the first one first."""
+
+    key_variables: tuple[str, ...]
+    """The variables that may hold the key, the first one first."""
+
+    wants_key: bool = True
+    """Whether its own address refuses a call without a key."""
+
+    renamed: Mapping[str, str] = MappingProxyType({})
+    """Its names of parameters, by OpenAI's."""
+
+    more: Mapping[str, object] = MappingProxyType({})
+    """What is sent with each request."""
+
+
+_HOSTS = {
+    "openai": _Host(
+        "https://api.openai.com/v1", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ("OPENAI_API_KEY",)
+    ),
+    "mistral": _Host(
+        "https://api.mistral.ai/v1",
+        ("MISTRAL_API_BASE",),
+        ("MISTRAL_API_KEY",),
+        renamed={"seed": "random_seed", "max_completion_tokens": "max_tokens"},
+    ),
+    "groq": _Host("https://api.groq.com/openai/v1", ("GROQ_API_BASE",), ("GROQ_API_KEY",)),
+    "together_ai": _Host(
+        "https://api.together.ai/v1",
+        ("TOGETHER_AI_API_BASE",),
+        ("TOGETHER_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHERAI_API_KEY", "TOGETHER_AI_TOKEN"),
+    ),
+    "deepseek": _Host("https://api.deepseek.com/v1", ("DEEPSEEK_API_BASE",), ("DEEPSEEK_API_KEY",)),
+    "openrouter": _Host(
+        "https://openrouter.ai/api/v1",
+        ("OPENROUTER_API_BASE",),
+        ("OPENROUTER_API_KEY", "OR_API_KEY"),
+        more={"usage": {"include": True}},
+    ),
+    "hosted_vllm": _Host(
+        None, ("HOSTED_VLLM_API_BASE",), ("HOSTED_VLLM_API_KEY",), wants_key=False
+    ),
+    "llamafile": _Host(
+        "http://127.0.0.1:8080/v1", ("LLAMAFILE_API_BASE",), ("LLAMAFILE_API_KEY",), wants_key=False
+    ),
+    "ollama": _Host(
+        "http://localhost:11434", ("OLLAMA_API_BASE",), ("OLLAMA_API_KEY",), wants_key=False
+    ),
+}
+# litellm has two names for Ollama's two protocols of its own; the compatible one serves both.
+_HOSTS["ollama_chat"] = _HOSTS["ollama"]
+
+# OpenAI's models that answer no chat completions; litellm calls them by its other protocol.
+_OTHER_PROTOCOL = re.compile(r"responses/|.*(?:-pro|codex|deep-research|computer-use|daybreak)\b")
+
+
+def _own_address(provider: str, api_base: str | None) -> str | None:
+    """The address that takes the place of the provider's own, where one is given."""
+    named = (os.environ.get(variable, "").strip() for variable in _HOSTS[provider].base_variables)
+    return api_base or next(filter(None, named), None)
+
+
 class DirectModel:
-    """A model behind an OpenAI-compatible endpoint of one's own.
+    """A model behind OpenAI's protocol: at its provider, or behind an endpoint of one's own.
 
     It sends what `LitellmModel` sends for the same request, and reads replies and errors in the
     same way; a call costs 0.4 ms of CPU, not 7. What the endpoint refuses (parameters, native
@@ -37,31 +112,51 @@ class DirectModel:
     """
 
     def __init__(self, model: str, *, api_base: str | None, timeout_s: float = 60) -> None:
-        if api_base is None:
-            raise SettingsError(
-                "transport=direct needs api_base", hint="give the endpoint, up to and including /v1"
-            )
         provider, _, bare = model.partition("/")
         # Other providers have protocols of their own, which litellm translates.
-        if provider not in OWN_ENDPOINT_KEYS or not bare:
-            known = " or ".join(f"{name}/NAME" for name in OWN_ENDPOINT_KEYS)
+        if provider not in _HOSTS or not bare:
+            known = ", ".join(f"{name}/NAME" for name in _HOSTS)
             raise SettingsError(f"{model!r} cannot be called directly", hint=f"name it {known}")
+        self._host, own = _HOSTS[provider], _own_address(provider, api_base)
+        base = own or self._host.base
+        if base is None:
+            raise SettingsError(
+                f"transport=direct needs api_base for {provider}",
+                hint="give the endpoint, up to and including /v1",
+            )
         # Refused at once: aiohttp would report it at the first call, case by case.
-        if urlsplit(api_base).scheme not in {"http", "https"}:
-            raise SettingsError(f"{api_base!r} is no HTTP address", hint="http://HOST:PORT/v1")
-        self.name, self._bare = model, bare
-        self._base = api_base.rstrip("/")
-        self._key_name = key_variable(provider)
-        self._label = endpoint_label(provider, api_base)
-        self._negotiation = Negotiation(("json_schema", "plain"))
+        if urlsplit(base).scheme not in {"http", "https"}:
+            raise SettingsError(f"{base!r} is no HTTP address", hint="http://HOST:PORT/v1")
+        base = base.rstrip("/")
+        # Ollama's variable names the server alone, as its other protocols want it.
+        is_short = provider.startswith("ollama") and not base.endswith("/v1")
+        self.name, self._bare, self._base = model, bare, f"{base}/v1" if is_short else base
+        # What listens at an address of one's own mostly wants no key.
+        self._wants_key = self._host.wants_key and own is None
+        self._label = endpoint_label(provider, own)
+        # Providers' older models know no schemas, but can call a tool.
+        tool: tuple[ReplyForm, ...] = ("tool",) if self._wants_key else ()
+        self._negotiation = Negotiation(("json_schema", *tool, "plain"), renamed=self._host.renamed)
+        self._marks_cache = provider == "openrouter" and "claude" in bare.lower()
         self._sessions = http_sessions(self._base, timeout_s=timeout_s)
 
+    def check(self) -> None:
+        """Refuse a provider that wants a key where the environment has none."""
+        if self._wants_key and not self._key():
+            raise SettingsError(
+                f"no API key for {self._label} was found, so {self.name} cannot be called",
+                hint=f"set the environment variable {' or '.join(self._host.key_variables)}",
+            )
+
+    def _key(self) -> str:
+        values = (os.environ.get(name, "").strip() for name in self._host.key_variables)
+        return next(filter(None, values), "")
+
     async def complete(self, request: ModelRequest) -> ModelReply:
-        # Copied once, since a request that is negotiated is sent several times.
-        messages = request.chat_messages if request.images else list(map(dict, request.messages))
+        messages = chat_messages(request, mark_cache=self._marks_cache)
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
-            body = {"model": self._bare, "messages": messages, **plan.parameters}
+            body = {"model": self._bare, "messages": messages, **plan.parameters, **self._host.more}
             return await self._post("chat/completions", body)
 
         return await negotiate_reply(self._negotiation, request, send, provider=self._label)
@@ -75,10 +170,12 @@ class DirectModel:
     async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:
         # Read at a call and not before: planning and cached runs need no key. Servers of one's own
         # mostly want none, but an empty header is refused by some.
-        key = os.environ.get(self._key_name, "").strip() or PLACEHOLDER_KEY
+        key = self._key() or PLACEHOLDER_KEY
         session = await self._sessions.current()
         body = json.dumps(content).encode()
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        if self._host is _HOSTS["openai"] and (whose := os.environ.get("OPENAI_ORGANIZATION")):
+            headers["OpenAI-Organization"] = whose
         try:
             async with session.client.post(
                 f"{self._base}/{route}", data=body, headers=headers, allow_redirects=False
@@ -87,7 +184,8 @@ class DirectModel:
         except session.errors as error:
             return fault_of_exception(self._label, error)
         if response.status != _OK:
-            hint = f"check the key in the environment variable {self._key_name}"
+            names = " or ".join(self._host.key_variables)
+            hint = f"check the key in the environment variable {names}"
             text = raw.decode(errors="replace")
             return fault_of_response(
                 self._label, response.status, text, response.headers, hint=hint
@@ -104,8 +202,12 @@ class DirectModel:
 
 
 def _is_preferred(model: str, api_base: str | None) -> bool:
-    provider, slash, _ = model.partition("/")
-    return bool(api_base and slash) and provider in OWN_ENDPOINT_KEYS
+    provider, _, bare = model.partition("/")
+    if provider not in _HOSTS or not bare:
+        return False
+    own = _own_address(provider, api_base)
+    has_address = (own or _HOSTS[provider].base) is not None
+    return has_address and not (provider == "openai" and not own and _OTHER_PROTOCOL.match(bare))
 
 
 DIRECT = Transport(open=DirectModel, is_preferred=_is_preferred)

@@ -16,7 +16,13 @@ from typing import Any
 from judgekit.errors import SettingsError
 from judgekit.fingerprint import thawed
 from judgekit.http_session import LoopScoped
-from judgekit.models.capabilities import Negotiation, ReplyForm, RequestPlan, negotiate_reply
+from judgekit.models.capabilities import (
+    Negotiation,
+    ReplyForm,
+    RequestPlan,
+    chat_messages,
+    negotiate_reply,
+)
 from judgekit.models.error_mapping import (
     OWN_ENDPOINT_KEYS,
     ProviderFault,
@@ -27,7 +33,6 @@ from judgekit.models.error_mapping import (
     own_endpoint_key,
 )
 from judgekit.models.request import ModelReply, ModelRequest, Transport
-from judgekit.records import message_parts
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else the import asks the network for prices
@@ -68,7 +73,7 @@ class LitellmModel:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         route = self._found_route()
-        messages = _messages(request, mark_cache=route.takes_cache_marks)
+        messages = chat_messages(request, mark_cache=route.takes_cache_marks)
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
             parameters = {name: thawed(value) for name, value in plan.parameters.items()}
@@ -251,28 +256,6 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
     elif not is_known and "response_format" in supported:
         forms = ("json_schema", "plain")
     return Negotiation(forms, accepts)
-
-
-def _messages(request: ModelRequest, *, mark_cache: bool) -> list[dict[str, Any]]:
-    """The messages; where it helps, with marks that say how far the prompt is shared."""
-    messages: list[dict[str, Any]] = [*request.chat_messages]
-    if not mark_cache or not request.shared_prefix:
-        return messages
-    for message in messages[:-1]:
-        if message["role"] == "system" and message["content"]:
-            message["content"] = [_marked(message["content"])]
-    if messages and messages[-1]["role"] == "user":
-        content = request.messages[-1]["content"]
-        shared, rest = content[: request.shared_prefix], content[request.shared_prefix :]
-        parts = message_parts(shared, request.images)
-        # The mark says that everything up to it is shared.
-        parts[-1:] = [part | {"cache_control": {"type": "ephemeral"}} for part in parts[-1:]]
-        messages[-1]["content"] = parts + message_parts(rest, request.images)
-    return messages
-
-
-def _marked(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}
 
 
 @dataclass(slots=True)
