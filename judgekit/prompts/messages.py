@@ -394,6 +394,9 @@ class PairTemplate(JudgeTemplate):
             )
         self._schema = freeze_schema(preference_schema()) if self.reply.kind == "json" else None
         self._schemas: dict[tuple[str, ...], JsonObject] = {}
+        # By the fingerprints of the criteria
+        self._criteria: dict[tuple[str, ...], dict[str, JsonValue]] = {}
+        self._texts: dict[tuple[str, tuple[str, ...]], str] = {}
 
     def prompts(
         self,
@@ -440,7 +443,15 @@ class PairTemplate(JudgeTemplate):
     ) -> str:
         if block not in self._compiled.blocks:
             return ""
-        return self._compiled.render(block, item | (criteria_data(criteria) if criteria else {}))
+        key = tuple(criterion.fingerprint for criterion in criteria)
+        if key not in self._criteria:
+            self._criteria[key] = criteria_data(criteria) if criteria else {}
+        if not self._compiled.uses[block].isdisjoint(item):
+            return self._compiled.render(block, item | self._criteria[key])
+        # It shows nothing of the case: one text serves all pairs.
+        if (block, key) not in self._texts:
+            self._texts[block, key] = self._compiled.render(block, self._criteria[key])
+        return self._texts[block, key]
 
 
 def pairwise_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
