@@ -19,8 +19,16 @@ import diskcache
 from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from benchmarks import machine
 from benchmarks.figures import Figure, compared, limited, report
-from benchmarks.material import MODEL, FillingModel, answers, one_criterion, reply_text
+from benchmarks.material import (
+    MODEL,
+    FillingModel,
+    PreferringModel,
+    answers,
+    one_criterion,
+    reply_text,
+)
 from benchmarks.pool import grade_answers
 from benchmarks.timing import Stopwatch, Took, alternated
 from judgekit.datasets import load_rubric
@@ -33,10 +41,20 @@ from tests.servers.openai_like import OpenAILikeServer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from judgekit.datasets import JudgeMode
+    from judgekit.models.request import Model
     from judgekit.records import Case, JsonObject, Output, Rubric
 
 AT_LEAST = 1 / 3
 """The share of the floor's speed that must be reached."""
+
+JOINT_PER_S = 15_000
+"""Joint judgments a CPU second, on the machine of `benchmarks.machine`."""
+
+JOINT_CRITERIA = ("correctness", "tone", "brevity")
+
+UNREACHABLE = "http://127.0.0.1:9/v1"
+"""Where nothing is asked, since every reply is cached."""
 
 TYPOGRAPHIC = "\u2019"
 """An apostrophe as models like to write it; it takes the reply reader off its shortest way."""
@@ -59,6 +77,34 @@ def measure(quick: bool) -> list[Figure]:  # noqa: FBT001 - what the command lin
         *_measured("1 an output", rounds, one_criterion(), list(answers(n)), score=4),
         *_measured("1 an output, not ASCII", rounds, one_criterion(), typographic, score=4),
         *_measured("5 an output", rounds, five, list(answers(n // 5)), score=0.7),
+        *_joint(rounds, list(answers(n))),
+    ]
+
+
+def _joint(rounds: int, work: list[tuple[Case, Output]]) -> list[Figure]:
+    """Three criteria in one reply, and both orders of a pair, against rows that are only read."""
+    (one,) = one_criterion().criteria
+    criteria = tuple(one.model_copy(update={"name": name}) for name in JOINT_CRITERIA)
+    rubric = one_criterion().model_copy(update={"criteria": criteria})
+    with tempfile.TemporaryDirectory() as folder:
+        ours = Ours(Path(folder), rubric, work, api_base=UNREACHABLE, mode="joint")
+        ours.fill(4)
+        pairs = OurPairs(Path(folder), rubric, work[: len(work) // 4])
+        pairs.fill()
+        floor = machine.RowFloor(Path(folder))
+        floor_took, ours_took, pairs_took = alternated(rounds, floor.run, ours.run, pairs.run)
+        floor.close()
+    rows = [took.per_cpu_s for took in floor_took]
+    at_least = JOINT_PER_S / machine.REFERENCE_ROWS_PER_S
+    return [
+        compared(
+            f"{took[0].n:,} cached {what}, 3 criteria a reply / rows read",
+            [one.per_cpu_s for one in took],
+            rows,
+            unit="/s CPU",
+            at_least=at_least,
+        )
+        for what, took in (("judgments", ours_took), ("preferences", pairs_took))
     ]
 
 
@@ -163,16 +209,25 @@ class Ours:
         rubric: What is asked.
         work: Cases with their outputs.
         api_base: The server that must not be asked.
+        mode: One call a criterion, or a joint one.
     """
 
     def __init__(
-        self, folder: Path, rubric: Rubric, work: list[tuple[Case, Output]], *, api_base: str
+        self,
+        folder: Path,
+        rubric: Rubric,
+        work: list[tuple[Case, Output]],
+        *,
+        api_base: str,
+        mode: JudgeMode = "per_criterion",
     ) -> None:
         self._cache = folder / "ours"
         self._results = folder / "ours.jsonl"
         self._rubric = rubric
         self._work = work
         self._api_base = api_base
+        self._mode = mode
+        self._joint = [one.name for one in rubric.criteria] if mode == "joint" else []
 
     @property
     def n_characters(self) -> int:
@@ -183,14 +238,15 @@ class Ours:
 
     def fill(self, score: float) -> None:
         """Buy every reply once, from a model that answers at once."""
-        judge = Judge(FillingModel(score), cache=self._cache, api_base=self._api_base)
+        model = FillingModel(score, self._joint)
+        judge = Judge(model, cache=self._cache, api_base=self._api_base, mode=self._mode)
         asyncio.run(self._grade(judge))
 
     def run(self) -> Took:
         """Grade everything again from the cache, and write the result lines."""
         gc.collect()
         watch = Stopwatch()
-        judge = Judge(MODEL, cache=self._cache, api_base=self._api_base)
+        judge = Judge(MODEL, cache=self._cache, api_base=self._api_base, mode=self._mode)
         n, n_cached = asyncio.run(self._grade(judge))
         took = watch.took(n)
         if n != n_cached or n != len(self._work) * len(self._rubric.criteria):
@@ -207,6 +263,46 @@ class Ours:
                     n_cached += sum(judgment.cached for judgment in graded.verdict.judgments)
         judge.close()
         return n, n_cached
+
+
+class OurPairs:
+    """Each output compared with another wording of itself, in both orders, by joint replies.
+
+    Args:
+        folder: Where its cache lies.
+        rubric: What is asked.
+        work: Cases with their outputs.
+    """
+
+    def __init__(self, folder: Path, rubric: Rubric, work: list[tuple[Case, Output]]) -> None:
+        self._cache = folder / "pairs"
+        self._rubric = rubric
+        self._work = [
+            (case, a, a.model_copy(update={"variant": "b", "text": f"Dear customer, {a.text}"}))
+            for case, a in work
+        ]
+
+    def fill(self) -> None:
+        """Buy every reply once, from a model that answers at once."""
+        names = [one.name for one in self._rubric.criteria]
+        asyncio.run(self._compare(PreferringModel(names)))
+
+    def run(self) -> Took:
+        """Compare everything again from the cache."""
+        gc.collect()
+        watch = Stopwatch()
+        return watch.took(asyncio.run(self._compare(MODEL)))
+
+    async def _compare(self, model: Model | str) -> int:
+        n = 0
+        async with Judge(model, cache=self._cache, api_base=UNREACHABLE, mode="joint") as judge:
+            for case, a, b in self._work:
+                comparison = await judge.compare(case, a, b, self._rubric)
+                if comparison.failures:
+                    raise RuntimeError(str(comparison.failures[0]))
+                n += len(comparison.preferences)
+        judge.close()
+        return n
 
 
 def _flat(name: str) -> str:

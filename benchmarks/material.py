@@ -127,3 +127,40 @@ class FillingModel:
             cost_usd=0.0004,
             duration_ms=800.0,
         )
+
+
+class PreferringModel:
+    """Answers every joint comparison at once, with the first output as the better one.
+
+    Args:
+        criteria: The criteria of its replies.
+    """
+
+    name = MODEL
+
+    def __init__(self, criteria: Sequence[str]) -> None:
+        self._criteria = criteria
+        self._n_asked = 0
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """The next reply.
+
+        Args:
+            request: Of no influence.
+        """
+        del request
+        self._n_asked += 1
+        quotes = [QUOTE, _COST_AS_QUOTED[self._n_asked % len(_COST_AS_QUOTED)]]
+        answer = {
+            "evidence_first": quotes,
+            "evidence_second": quotes,
+            "rationale": f"In pair {self._n_asked} both give the period, the cost and the way of "
+            "the refund; the first says it in fewer words.",
+            "score_first": 8,
+            "score_second": 7,
+            "preference": "first",
+            "confidence": 0.7,
+            "assessable": True,
+        }
+        reply = {"criteria": dict.fromkeys(self._criteria, answer), "overall": answer}
+        return ModelReply(text=json.dumps(reply))
