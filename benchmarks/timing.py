@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 QUIET = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -84,22 +85,24 @@ def alternated(rounds: int, *measures: Callable[[], Took]) -> list[list[Took]]:
     return results
 
 
-def child_cpu_s(command: Sequence[str]) -> float:
+def child_cpu_s(command: Sequence[str], folder: Path) -> float:
     """CPU seconds, user and system, of a process from its start to its end.
 
     Args:
-        command: What to run; its stdout is discarded.
+        command: What to run; what it prints is discarded.
+        folder: Where it runs.
 
     Returns:
         Seconds.
 
     Raises:
-        subprocess.CalledProcessError: It did not end with 0.
+        subprocess.CalledProcessError: It ended with a signal, or as a command that was refused.
     """
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=folder, stdout=quiet, stderr=quiet, env=environment)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode < 0 or process.returncode in {2, 3, 130}:
         raise subprocess.CalledProcessError(process.returncode, command)
     return used.ru_utime + used.ru_stime
