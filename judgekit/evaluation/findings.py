@@ -17,7 +17,7 @@ from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
 from judgekit.evaluation.outcome import Outcome, conclude_result
-from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
+from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record, store_text
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
     Finding,
@@ -28,6 +28,7 @@ from judgekit.records import (
     SpooledRecords,
     has_own_cases,
     is_whole_run,
+    record_text,
 )
 
 if TYPE_CHECKING:
@@ -184,8 +185,8 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
 _CaseKey = tuple[str, str]
 
 
-def _keys(by_variant: Mapping[str, Sequence[str]]) -> list[_CaseKey]:
-    return [(variant, case) for variant, ids in by_variant.items() for case in ids]
+def _keys(by_variant: Mapping[str, Sequence[str]]) -> Iterator[_CaseKey]:
+    return ((variant, case) for variant, ids in by_variant.items() for case in ids)
 
 
 class _Event(NamedTuple):
@@ -337,7 +338,9 @@ class CaseTally:
     def keep(self, store: RunStore) -> None:
         """Store it with a run that has just ended."""
         store_record(store, _DECIDED, self._run, self.decided())
-        store_record(store, _FAILURES, self._run, self.failures())
+        # The text of a `RunFailures`, made one by one: its records take several times the memory.
+        texts = ",".join(map(record_text, self._occurrences()))
+        store_text(store, _FAILURES, self._run, f'{{"failures":[{texts}]}}')
 
     def decided(self) -> DecidedCases:
         """The cases that failed and that passed."""
@@ -353,12 +356,12 @@ class CaseTally:
 
     def failures(self) -> RunFailures:
         """One failure for each case and variant that failed: of several repeats the most severe."""
-        found = (
-            self._failures[key].model_copy(update={"n_answers": n})
-            for key, n in self._n_answers.items()
-            if key in self._failures
-        )
-        return RunFailures(failures=tuple(found))
+        return RunFailures(failures=tuple(self._occurrences()))
+
+    def _occurrences(self) -> Iterator[Occurrence]:
+        for key, n in self._n_answers.items():
+            if key in self._failures:
+                yield self._failures[key].model_copy(update={"n_answers": n})
 
 
 def _state(answer: Outcome) -> bool | None:

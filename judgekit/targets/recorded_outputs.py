@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 from judgekit.datasets import RecordedOutput, iter_output_rows, valid_output
@@ -16,14 +17,13 @@ from judgekit.formats import (
     open_file,
     suffix_of,
 )
-from judgekit.records import Output
 from judgekit.targets.target import TargetCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.records import Case, TargetErrorKind
+    from judgekit.records import Case, Output, TargetErrorKind
 
 # Formats in which a row can be read again from the byte it begins at.
 _INDEXED = (".jsonl", ".ndjson")
@@ -42,14 +42,16 @@ class RecordedTarget:
     def __init__(self, variant: str, path: Path | str) -> None:
         self.id = variant
         self._path = as_path(path)
-        self._rows: dict[str, list[Output | _RowOffset]] = {}
+        # The rows of each case by their numbers: a list of places for each would take more memory
+        self._rows: dict[str, int | list[int]] = {}
+        self._outputs: list[Output] = []
+        self._offsets, self._lines = array("Q"), array("Q")
         others: set[str] = set()
         for answer, place in _answers(self._path):
             if answer.output.variant not in {None, variant}:
                 others.add(str(answer.output.variant))
             else:
-                rows = self._rows.setdefault(str(answer.output.case_id), [])
-                rows.append(answer.output if place is None else place)
+                self._add(str(answer.output.case_id), answer.output, place)
         if not self._rows:
             hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
             raise DatasetError(f"holds no outputs of {variant!r}", path=self._path, hint=hint)
@@ -61,8 +63,8 @@ class RecordedTarget:
 
     def check(self, n_wanted: int) -> None:
         """Refuse more outputs of a case than a run takes, which would drop the others."""
-        for name, rows in self._rows.items():
-            if (n := len(rows)) > n_wanted:
+        for name in self._rows:
+            if (n := len(self._rows_of(name))) > n_wanted:
                 raise DatasetError(
                     f"holds {n} outputs of {self.id!r} for this case, and the run takes {n_wanted}",
                     path=self._path,
@@ -73,17 +75,17 @@ class RecordedTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id)
-        rows = self._rows.get(case.id, ())
+        rows = self._rows_of(case.id)
         if repeat >= len(rows):
             # An error of this case only: the other recorded cases are still graded.
             has = f"{len(rows)} of its outputs, and repeat {repeat + 1} was wanted"
             message = f"{self._path} has {has if rows else 'no output for it'}"
             return _failed(call, "not_recorded", message)
         row = rows[repeat]
-        if isinstance(row, Output):
-            return self._own(row)
+        if self._outputs:
+            return self._own(self._outputs[row])
         try:
-            output = self._read_again(*row)
+            output = self._read_again(self._offsets[row], self._lines[row])
         except (DatasetError, OSError) as error:
             return _failed(call, "unreadable", f"the file has changed: {error}")
         # The offsets were read when the file was opened; another program may have rewritten it
@@ -94,6 +96,21 @@ class RecordedTarget:
 
     async def aclose(self) -> None:
         """Nothing is held between two cases but the index."""
+
+    def _add(self, case_id: str, output: Output, place: _RowOffset | None) -> None:
+        number = len(self._outputs) or len(self._lines)
+        if place is None:
+            self._outputs.append(output)
+        else:
+            self._offsets.append(place[0])
+            self._lines.append(place[1])
+        known = self._rows.setdefault(case_id, number)
+        if known != number:
+            self._rows[case_id] = [*self._rows_of(case_id), number]
+
+    def _rows_of(self, case_id: str) -> list[int]:
+        rows = self._rows.get(case_id, [])
+        return [rows] if isinstance(rows, int) else rows
 
     def _own(self, output: Output) -> Output:
         return output.model_copy(update={"variant": self.id})
