@@ -80,6 +80,8 @@ from .report import (
     CalibrationReport as CalibrationReport,
     CriterionCalibration as CriterionCalibration,
     calibrate as calibrate,
+    join_judgments as join_judgments,
+    report_calibration as report_calibration,
 )
 from .sources import (
     RecordedReplies as RecordedReplies,

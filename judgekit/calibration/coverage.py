@@ -143,8 +143,10 @@ def cover_pairs(
 
 
 def _coverage(matching: LabelMatcher) -> LabelCoverage:
-    criteria: dict[OutputKey, set[str]] = {}
+    criteria: dict[OutputKey, AbstractSet[str]] = {}
+    same: dict[AbstractSet[str], AbstractSet[str]] = {}  # a set of each output would be large
     for label in matching.matched:
-        criteria.setdefault(label.place, set()).add(label.criterion)
+        names = criteria.get(label.place, frozenset()) | {label.criterion}
+        criteria[label.place] = same.setdefault(names, names)
     n_other = sum(map(len, matching.other_variants.values()))
     return LabelCoverage(criteria, n_other)

@@ -204,6 +204,10 @@ class PointwiseData(_JudgeAnswers):
     rubric: Rubric | None = None
     asked: CalibratedPanel | None = None
 
+    def forget_answers(self) -> None:
+        """Leave only what is known of all of them, once they were joined with labels."""
+        self.samples, self.combined = [], {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderedChoice:

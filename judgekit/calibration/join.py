@@ -105,7 +105,7 @@ class CalibrationData:
 
 
 def join_labels(
-    grades: PointwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
+    grades: PointwiseData, labels: Iterable[LocatedLabel], options: CalibrationOptions
 ) -> CalibrationData:
     rubric = grades.rubric
     own = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
@@ -121,8 +121,13 @@ def join_labels(
     notes = [*_scale_notes(criteria, own, judged), *means, *matching.notes()]
     matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.matched)
+    failures = Counter(s.failure or "unusable" for s in grades.samples if s.raw is None)
+    counts = dict(sorted(failures.items(), key=lambda one: (-one[1], one[0])))
+    joined = matching.joined(len(grades.samples), counts, grades.n_errors)
+    # Each label can go as soon as its item is made, if the caller does not hold it.
+    del matching
     aligned = [
-        align_items(c, by_criterion[c.name], grades, _by_place(judged[c.name]), options)
+        align_items(c, by_criterion.pop(c.name, []), grades, _by_place(judged[c.name]), options)
         for c in criteria
     ]
     labelled = tuple(each for each in aligned if each.items)
@@ -130,13 +135,11 @@ def join_labels(
     # Categories have no values, and without values a rubric concludes nothing.
     if rubric is not None and len(own) > 1 and not any(a.is_nominal for a in aligned):
         whole = overall_items(rubric, aligned, grades.combined, by_criterion[WHOLE_OUTPUT])
-    failures = Counter(s.failure or "unusable" for s in grades.samples if s.raw is None)
-    counts = dict(sorted(failures.items(), key=lambda one: (-one[1], one[0])))
     return CalibrationData(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
         pooled=pool_criteria(labelled),
-        joined=matching.joined(len(grades.samples), counts, grades.n_errors),
+        joined=joined,
         judges=tuple(dict.fromkeys(s.judge for s in grades.samples if s.judge)),
         notes=tuple(notes),
     )
@@ -301,8 +304,9 @@ def align_items(
 ) -> AlignedItems:
     """All items of a criterion, labelled and unlabelled, in the order of the judged outputs."""
     by_place = labels_by_place(labels)
+    del labels
     items = [
-        _item(place, criterion, samples, by_place.get(place, ()), grades, options)
+        _item(place, criterion, samples, by_place.pop(place, ()), grades, options)
         for place, samples in judged
     ]
     # A criterion's own threshold takes precedence over the rubric's.

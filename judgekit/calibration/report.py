@@ -371,10 +371,18 @@ def calibrate(
     own = load_rubric(rubric) if isinstance(rubric, str | Path) else rubric
     known = load_dataset(cases) if isinstance(cases, str | Path) else cases
     data = _judge_answers(judgments, own, known)
+    if isinstance(data, PointwiseData):
+        data.rubric = own or data.rubric
+    return report_calibration(data, join_judgments(data, placed, limits), limits)
+
+
+def join_judgments(
+    data: PointwiseData | PairwiseData, labels: Iterable[LocatedLabel], options: CalibrationOptions
+) -> CalibrationData:
+    """Match labels with a judge's answers, which the report does not need any more."""
     if isinstance(data, PairwiseData):
-        return _report(data, join_pairs(data, placed, limits), limits)
-    data.rubric = own or data.rubric
-    return _report(data, join_labels(data, placed, limits), limits)
+        return join_pairs(data, labels, options)
+    return join_labels(data, labels, options)
 
 
 def _judge_answers(
@@ -416,9 +424,10 @@ def _listed(argument: object, kind: type | UnionType, what: str, wanted: str) ->
     raise InputError(f"{what}: {type(wrong).__name__} is not accepted", hint=f"give {wanted}")
 
 
-def _report(
+def report_calibration(
     data: PointwiseData | PairwiseData, material: CalibrationData, options: CalibrationOptions
 ) -> CalibrationReport:
+    """The report of answers that were joined with labels."""
     whole, pairs = material.whole, material.pairs
     criteria = {
         each.name: calibrate_criterion(each, options, pairs.get(each.name))

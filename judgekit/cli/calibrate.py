@@ -15,11 +15,12 @@ from judgekit.calibration import (
     Alignment,
     CalibrationOptions,
     OutputKey,
+    PairwiseData,
     Rightness,
-    calibrate as calibrated,
     cover_outputs,
     cover_pairs,
     iter_verdicts,
+    join_judgments,
     judged_from_grading,
     judged_from_records,
     judged_from_replies,
@@ -29,6 +30,7 @@ from judgekit.calibration import (
     pair_key,
     read_judged_file,
     read_label_files,
+    report_calibration,
     whole_rubric,
 )
 from judgekit.cli import console
@@ -91,7 +93,6 @@ if TYPE_CHECKING:
     from judgekit.calibration import (
         CalibrationReport,
         LabelledShare,
-        PairwiseData,
         PointwiseData,
         RecordedReplies,
     )
@@ -215,20 +216,25 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     located = [*found.labels]
     # A packet knows how its items were chosen.
     labels_are = "other" if found.is_random is False else None
+    del found
     data, code, note, answers = _collect_judgments(options, located)
-    report = calibrated(
-        data,
-        located,
-        options=options.fill(
-            CalibrationOptions,
-            # The command line speaks of tests, the report of intervals.
-            level=1 - options.alpha,
-            labels_are=options.labels_are or labels_are,
-            n_suggested=options.suggest,
-            n_worst=options.worst,
-            annotators=options.annotator,
-        ),
+    limits = options.fill(
+        CalibrationOptions,
+        # The command line speaks of tests, the report of intervals.
+        level=1 - options.alpha,
+        labels_are=options.labels_are or labels_are,
+        n_suggested=options.suggest,
+        n_worst=options.worst,
+        annotators=options.annotator,
     )
+    # Labels and answers may be many, and each takes more memory than what is made of it: labels
+    # leave the list as they are matched.
+    located.reverse()
+    labels_left = (located.pop() for _ in range(len(located)))
+    joined = join_judgments(data, labels_left, limits)
+    if not isinstance(data, PairwiseData):
+        data.forget_answers()
+    report = report_calibration(data, joined, limits)
     known = answers() if files.has_page else None
     show_document(calibration_document(report, known), options, files)
     if note is not None:
@@ -528,8 +534,13 @@ def _labelled_setup(
     setup: GradeSetup, located: Sequence[LocatedLabel], options: _CalibrateOptions
 ) -> tuple[GradeSetup, LabelledShare]:
     """Match labels with outputs; the set-up for the labelled ones, and their share."""
-    judge, rubric, answers = setup.judge, setup.rubric, setup.every_answer()
-    places = {output_key(case, output): case for case, output in answers}
+    judge, rubric = setup.judge, setup.rubric
+    # Whether each output is chosen, and whether a judge is called: where the system under test
+    # failed, none is.
+    places = {
+        output_key(case, output): (setup.is_wanted(case), output.error is None)
+        for case, output in setup.every_answer()
+    }
     coverage = cover_outputs(places, located, rubric, annotators=options.annotator)
     asks_all = judge.template.header.asks == "all"
     rubrics = coverage.rubrics(rubric, asks_all=asks_all)
@@ -537,10 +548,8 @@ def _labelled_setup(
     def n_calls(*parts: Rubric) -> int:
         return judge.grader.repeats * sum(1 if asks_all else len(one.criteria) for one in parts)
 
-    chosen = [key for key, case in places.items() if setup.is_wanted(case)]
-    # The system under test failed there, and a judge is not called.
-    errors = {output_key(case, output) for case, output in answers if output.error is not None}
-    asked = [key for key in chosen if key not in errors]
+    chosen = [key for key, (is_wanted, _) in places.items() if is_wanted]
+    asked = [key for key, state in places.items() if all(state)]
     share = coverage.share(
         chosen,
         rubric,
