@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -78,14 +79,10 @@ def finding_id(suite: str, variant: str, case_id: str | None) -> str:
 
 
 class SuiteFindings:
-    """The findings of a suite.
-
-    Attributes:
-        findings: By id: open ones first, then by severity, those of whole runs before those of
-            cases, the latest first.
-    """
+    """The findings of a suite."""
 
     def __init__(self, store: RunStore, suite: str) -> None:
+        self._suite = suite
         # By variant and case: of most cases that pass no id is needed
         self._events: dict[tuple[str, str | None], list[_Event]] = defaultdict(list)
         runs = store.runs(suite=suite)[::-1]
@@ -99,20 +96,30 @@ class SuiteFindings:
                 self._take_passes(run, variant, ids)
             for variant in drop.recovered:
                 self._take_passes(run, variant, (None,))
-        names = {finding_id(suite, *key): key for key in self._events}
+        self._names = {finding_id(suite, *key): key for key in self._events}
         for note in store.finding_notes(suite):
-            if note.finding in names:
-                self._events[names[note.finding]].append(_Event(note.at, None, note=note))
-        measures = _Measures(runs)
-        followed = [
-            _Followed(name, suite, self._events[key], measures) for name, key in names.items()
-        ]
-        found = sorted((one.finding() for one in followed), key=_order)
-        self.findings = {one.id: one for one in found}
-        self._changes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        for one in followed:
+            if note.finding in self._names:
+                self._events[self._names[note.finding]].append(_Event(note.at, None, note=note))
+        self._measures = _Measures(runs)
+
+    @cached_property
+    def findings(self) -> dict[str, Finding]:
+        """By id: open ones first, then by severity, those of whole runs first, the latest first."""
+        found = sorted((one.finding() for one in self._followed()), key=_order)
+        return {one.id: one for one in found}
+
+    @cached_property
+    def _changes(self) -> dict[str, dict[str, list[str]]]:
+        changes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for one in self._followed():
             for run_id, change in one.changes.items():
-                self._changes[run_id][change].append(one.name)
+                changes[run_id][change].append(one.name)
+        return changes
+
+    def _followed(self) -> Iterator[_Followed]:
+        # One at a time: a run may have a finding for each of its cases, and many want their ids.
+        for name, key in self._names.items():
+            yield _Followed(name, self._suite, self._events[key], self._measures)
 
     def changes_of(self, run_id: str) -> FindingChanges:
         """How a run changed them."""
