@@ -80,8 +80,7 @@ from .report import (
     CalibrationReport as CalibrationReport,
     CriterionCalibration as CriterionCalibration,
     calibrate as calibrate,
-    join_judgments as join_judgments,
-    report_calibration as report_calibration,
+    calibrate_and_release as calibrate_and_release,
 )
 from .sources import (
     RecordedReplies as RecordedReplies,

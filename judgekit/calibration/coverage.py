@@ -143,10 +143,8 @@ def cover_pairs(
 
 
 def _coverage(matching: LabelMatcher) -> LabelCoverage:
-    criteria: dict[OutputKey, AbstractSet[str]] = {}
-    same: dict[AbstractSet[str], AbstractSet[str]] = {}  # a set of each output would be large
+    criteria: dict[OutputKey, set[str]] = {}
     for label in matching.matched:
-        names = criteria.get(label.place, frozenset()) | {label.criterion}
-        criteria[label.place] = same.setdefault(names, names)
+        criteria.setdefault(label.place, set()).add(label.criterion)
     n_other = sum(map(len, matching.other_variants.values()))
     return LabelCoverage(criteria, n_other)

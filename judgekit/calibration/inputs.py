@@ -123,9 +123,6 @@ class OutputKey(NamedTuple):
         return f"{self.case_id}{which}" + (f", answer {self.repeat}" if self.repeat else "")
 
 
-_NAMES = ("criterion", "judge")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSample:
     """One answer of a judge about one criterion of one output.
@@ -154,7 +151,7 @@ class ScoreSample:
         # A failure has neither a value nor a rationale.
         shared: dict[str, Any] = {name: getattr(answer, name, None) for name in names}
         # Each answer was read with texts of its own, and all name the same few.
-        shared |= {name: intern(text) for name in _NAMES if (text := shared[name])}
+        shared |= {name: intern(text) for name in ("criterion", "judge") if (text := shared[name])}
         return cls(place=place, raw=raw, failure=failure, **shared)
 
 
@@ -315,10 +312,10 @@ class MatchedLabel:
     annotator: str
 
 
-_NO_REASONS: Mapping[str, str] = MappingProxyType({})
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 def label_reasons(labels: Iterable[MatchedLabel]) -> Mapping[str, str]:
     """Each annotator's reason, as far as they gave any."""
     reasons = ((label.annotator, label.placed.label.rationale) for label in labels)
-    return {annotator: reason for annotator, reason in reasons if reason} or _NO_REASONS
+    return {annotator: reason for annotator, reason in reasons if reason} or _NONE

@@ -373,13 +373,24 @@ def calibrate(
     data = _judge_answers(judgments, own, known)
     if isinstance(data, PointwiseData):
         data.rubric = own or data.rubric
-    return report_calibration(data, join_judgments(data, placed, limits), limits)
+    return _report(data, _joined(data, placed, limits), limits)
 
 
-def join_judgments(
+def calibrate_and_release(
+    data: PointwiseData | PairwiseData, labels: list[LocatedLabel], options: CalibrationOptions
+) -> CalibrationReport:
+    """The same for a caller that needs neither any more; the list of labels is empty afterwards."""
+    # They may be many, and take more memory than what is made of them.
+    labels.reverse()
+    joined = _joined(data, (labels.pop() for _ in range(len(labels))), options)
+    if isinstance(data, PointwiseData):
+        data.forget_answers()
+    return _report(data, joined, options)
+
+
+def _joined(
     data: PointwiseData | PairwiseData, labels: Iterable[LocatedLabel], options: CalibrationOptions
 ) -> CalibrationData:
-    """Match labels with a judge's answers, which the report does not need any more."""
     if isinstance(data, PairwiseData):
         return join_pairs(data, labels, options)
     return join_labels(data, labels, options)
@@ -424,10 +435,9 @@ def _listed(argument: object, kind: type | UnionType, what: str, wanted: str) ->
     raise InputError(f"{what}: {type(wrong).__name__} is not accepted", hint=f"give {wanted}")
 
 
-def report_calibration(
+def _report(
     data: PointwiseData | PairwiseData, material: CalibrationData, options: CalibrationOptions
 ) -> CalibrationReport:
-    """The report of answers that were joined with labels."""
     whole, pairs = material.whole, material.pairs
     criteria = {
         each.name: calibrate_criterion(each, options, pairs.get(each.name))

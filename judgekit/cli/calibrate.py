@@ -15,12 +15,11 @@ from judgekit.calibration import (
     Alignment,
     CalibrationOptions,
     OutputKey,
-    PairwiseData,
     Rightness,
+    calibrate_and_release,
     cover_outputs,
     cover_pairs,
     iter_verdicts,
-    join_judgments,
     judged_from_grading,
     judged_from_records,
     judged_from_replies,
@@ -30,7 +29,6 @@ from judgekit.calibration import (
     pair_key,
     read_judged_file,
     read_label_files,
-    report_calibration,
     whole_rubric,
 )
 from judgekit.cli import console
@@ -93,6 +91,7 @@ if TYPE_CHECKING:
     from judgekit.calibration import (
         CalibrationReport,
         LabelledShare,
+        PairwiseData,
         PointwiseData,
         RecordedReplies,
     )
@@ -218,23 +217,19 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     labels_are = "other" if found.is_random is False else None
     del found
     data, code, note, answers = _collect_judgments(options, located)
-    limits = options.fill(
-        CalibrationOptions,
-        # The command line speaks of tests, the report of intervals.
-        level=1 - options.alpha,
-        labels_are=options.labels_are or labels_are,
-        n_suggested=options.suggest,
-        n_worst=options.worst,
-        annotators=options.annotator,
+    report = calibrate_and_release(
+        data,
+        located,
+        options.fill(
+            CalibrationOptions,
+            # The command line speaks of tests, the report of intervals.
+            level=1 - options.alpha,
+            labels_are=options.labels_are or labels_are,
+            n_suggested=options.suggest,
+            n_worst=options.worst,
+            annotators=options.annotator,
+        ),
     )
-    # Labels and answers may be many, and each takes more memory than what is made of it: labels
-    # leave the list as they are matched.
-    located.reverse()
-    labels_left = (located.pop() for _ in range(len(located)))
-    joined = join_judgments(data, labels_left, limits)
-    if not isinstance(data, PairwiseData):
-        data.forget_answers()
-    report = report_calibration(data, joined, limits)
     known = answers() if files.has_page else None
     show_document(calibration_document(report, known), options, files)
     if note is not None:
@@ -535,8 +530,7 @@ def _labelled_setup(
 ) -> tuple[GradeSetup, LabelledShare]:
     """Match labels with outputs; the set-up for the labelled ones, and their share."""
     judge, rubric = setup.judge, setup.rubric
-    # Whether each output is chosen, and whether a judge is called: where the system under test
-    # failed, none is.
+    # Whether each output is chosen, and whether a judge is called: not where there is an error.
     places = {
         output_key(case, output): (setup.is_wanted(case), output.error is None)
         for case, output in setup.every_answer()

@@ -18,7 +18,7 @@ from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
 from judgekit.evaluation.outcome import Outcome, conclude_result
-from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record, store_text
+from judgekit.evaluation.run_figures import FigureReader, StoredRecords, record_key, store_record
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
     Finding,
@@ -347,7 +347,8 @@ class CaseTally:
         store_record(store, _DECIDED, self._run, self.decided())
         # The text of a `RunFailures`, made one by one: its records take several times the memory.
         texts = ",".join(map(record_text, self._occurrences()))
-        store_text(store, _FAILURES, self._run, f'{{"failures":[{texts}]}}')
+        key = record_key(_FAILURES, self._run)
+        store.keep_figures(self._run.id, key, f'{{"failures":[{texts}]}}')
 
     def decided(self) -> DecidedCases:
         """The cases that failed and that passed."""

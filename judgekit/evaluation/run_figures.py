@@ -151,12 +151,7 @@ def store_figures(summary: RunSummary, store: RunStore) -> None:
 
 def store_record(store: RunStore, kind: str, run: RunInfo, record: Record) -> None:
     """Store something with a run until the run changes."""
-    store_text(store, kind, run, record_text(record))
-
-
-def store_text(store: RunStore, kind: str, run: RunInfo, text: str) -> None:
-    """Store a record that is text already."""
-    store.keep_figures(run.id, record_key(kind, run), text)
+    store.keep_figures(run.id, record_key(kind, run), record_text(record))
 
 
 def record_key(kind: str, run: RunInfo) -> str:

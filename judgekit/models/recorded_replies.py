@@ -170,7 +170,10 @@ class RecordedModel:
             return None
         left = [(number, key) for number, key in self._keys(unused_only=True) if not key.attempt]
         if left:
-            self._requested["case_id"] |= self._used_cases()
+            rows = (row for numbers in self._rows.values() for row in numbers.items())
+            self._requested["case_id"] |= {
+                case_id for case_id, number in rows if self._used[number]
+            }
         found: dict[str, list[str | int | None]] = {}
         for number, key in left:
             why = self._why_unused(key, self._lines[number])
@@ -186,10 +189,6 @@ class RecordedModel:
         n_rows = len(self._lines)
         were = f"row{'' if n_rows == 1 else 's'} {'was' if n_left == 1 else 'were'}"
         return f"{self.path}: {n_left:,} of {n_rows:,} {were} not used: {'; '.join(parts)}"
-
-    def _used_cases(self) -> set[str]:
-        rows = (row for numbers in self._rows.values() for row in numbers.items())
-        return {case_id for case_id, number in rows if self._used[number]}
 
     def _why_unused(self, key: _Key, line: int) -> tuple[str, str | int | None] | None:
         """The first field of a row with a value that no request had; else its line.

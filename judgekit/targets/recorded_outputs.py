@@ -42,8 +42,8 @@ class RecordedTarget:
     def __init__(self, variant: str, path: Path | str) -> None:
         self.id = variant
         self._path = as_path(path)
-        # The rows of each case by their numbers: a list of places for each would take more memory
-        self._rows: dict[str, int | list[int]] = {}
+        # The numbers of each case's rows: their places would take twice the memory
+        self._rows: dict[str, tuple[int, ...]] = {}
         self._outputs: list[Output] = []
         self._offsets, self._lines = array("Q"), array("Q")
         others: set[str] = set()
@@ -51,7 +51,13 @@ class RecordedTarget:
             if answer.output.variant not in {None, variant}:
                 others.add(str(answer.output.variant))
             else:
-                self._add(str(answer.output.case_id), answer.output, place)
+                case_id, number = str(answer.output.case_id), len(self._outputs) + len(self._lines)
+                self._rows[case_id] = (*self._rows.get(case_id, ()), number)
+                if place is None:
+                    self._outputs.append(answer.output)
+                else:
+                    self._offsets.append(place[0])
+                    self._lines.append(place[1])
         if not self._rows:
             hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
             raise DatasetError(f"holds no outputs of {variant!r}", path=self._path, hint=hint)
@@ -63,8 +69,8 @@ class RecordedTarget:
 
     def check(self, n_wanted: int) -> None:
         """Refuse more outputs of a case than a run takes, which would drop the others."""
-        for name in self._rows:
-            if (n := len(self._rows_of(name))) > n_wanted:
+        for name, rows in self._rows.items():
+            if (n := len(rows)) > n_wanted:
                 raise DatasetError(
                     f"holds {n} outputs of {self.id!r} for this case, and the run takes {n_wanted}",
                     path=self._path,
@@ -75,7 +81,7 @@ class RecordedTarget:
 
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id)
-        rows = self._rows_of(case.id)
+        rows = self._rows.get(case.id, ())
         if repeat >= len(rows):
             # An error of this case only: the other recorded cases are still graded.
             has = f"{len(rows)} of its outputs, and repeat {repeat + 1} was wanted"
@@ -96,21 +102,6 @@ class RecordedTarget:
 
     async def aclose(self) -> None:
         """Nothing is held between two cases but the index."""
-
-    def _add(self, case_id: str, output: Output, place: _RowOffset | None) -> None:
-        number = len(self._outputs) or len(self._lines)
-        if place is None:
-            self._outputs.append(output)
-        else:
-            self._offsets.append(place[0])
-            self._lines.append(place[1])
-        known = self._rows.setdefault(case_id, number)
-        if known != number:
-            self._rows[case_id] = [*self._rows_of(case_id), number]
-
-    def _rows_of(self, case_id: str) -> list[int]:
-        rows = self._rows.get(case_id, [])
-        return [rows] if isinstance(rows, int) else rows
 
     def _own(self, output: Output) -> Output:
         return output.model_copy(update={"variant": self.id})
