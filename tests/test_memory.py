@@ -61,7 +61,7 @@ def bytes_of(make: Callable[[Path, int], object], folder: Path, n: int) -> int:
 
 @pytest.mark.parametrize(
     ("make", "most"),
-    [(replies, 350), (outputs, 200), (labels, 680)],
+    [(replies, 350), (outputs, 240), (labels, 680)],
     ids=["recorded replies in both orders", "recorded outputs", "labels"],
 )
 def test_a_further_case_takes_few_bytes(
