@@ -10,9 +10,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, limited, report
+from judgekit.models.cache.entries import CacheEntry, encode_line
+from judgekit.models.request import ModelReply, ModelRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 N_CASES = (20_000, 100_000)
 """Cases of the two measurements, whose difference is what further cases cost."""
@@ -21,6 +28,8 @@ KIB_A_CASE_AT_MOST = 2.0
 MIB_AT_MOST = 300.0
 """Peak of resident memory of `grade` with the larger number."""
 
+_VERDICTS = ("--results", "verdicts.jsonl")
+_ANSWERS = ("--outputs", "a.jsonl", "-q")
 _RUBRIC = """\
 name: memory
 criteria:
@@ -52,68 +61,89 @@ def measure(quick: bool) -> list[Figure]:  # noqa: FBT001 - what the command lin
 def _peaks(n: int) -> dict[str, float]:
     """The peak of resident memory of each command in KiB."""
     rubric = ("--rubric", "rubric.yaml")
-    judge = (*rubric, "--judge", "recorded:replies.jsonl", "-q")
+    judge = (*rubric, "--judge", "recorded:replies.jsonl")
     pairs = (*rubric, "--judge", "recorded:pairs.jsonl", "--template", "pairwise/mt_bench", "-q")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write_files(folder, n)
         return {
-            words[0]: _peak(folder, words)
-            for words in (
-                ("grade", "a.jsonl", *judge, "-o", "verdicts.jsonl"),
-                ("show", "latest"),
-                ("export", "latest", "-o", "results.jsonl"),
-                ("run", "cases.jsonl", "--outputs", "a.jsonl", *judge),
-                ("compare", "a.jsonl", "b.jsonl", *pairs),
-                ("calibrate", "labels.jsonl", "--results", "verdicts.jsonl", *rubric),
-            )
+            title: _peak(folder, words)
+            for title, words in {
+                "grade": ("grade", "a.jsonl", *judge, "-q", "-o", "verdicts.jsonl"),
+                "show": ("show", "latest"),
+                "export": ("export", "latest", "-o", "results.jsonl"),
+                "run": ("run", "cases.jsonl", "--outputs", "a.jsonl", *judge, "-q"),
+                "compare": ("compare", "a.jsonl", "b.jsonl", *pairs),
+                "calibrate --results": ("calibrate", "labels.jsonl", *rubric, *_VERDICTS),
+                "calibrate --outputs": ("calibrate", "labels.jsonl", *judge, *_ANSWERS),
+                "cache import": ("cache", "import", "cached.jsonl"),
+                "cache export": ("cache", "export", "exported.jsonl"),
+            }.items()
         }
 
 
 def _write_files(folder: Path, n: int) -> None:
     verdict = {"score": 4, "rationale": "It answers the question.", "confidence": 0.9}
-    rows: dict[str, list[object]] = {
-        "cases": [{"id": f"c{k}", "input": f"Question {k}?"} for k in range(n)],
-        "labels": [
+    # A value of each case is made when it is written: lists of them would be larger than judgekit.
+    rows: dict[str, Callable[[int], Iterable[object]]] = {
+        "cases": lambda k: [{"id": f"c{k}", "input": f"Question {k}?"}],
+        "labels": lambda k: [
             {"case_id": f"c{k}", "annotator": "ann", "criterion": "correct", "raw": 4 - k % 3}
-            for k in range(n)
         ],
-        "replies": [
+        "replies": lambda k: [
             {"case_id": f"c{k}", "text": json.dumps({"correct": {**verdict, "score": 4 - k % 2}})}
-            for k in range(n)
         ],
-        "pairs": [
+        "pairs": lambda k: [
             {"case_id": f"c{k}", "order": order, "text": f"The other one is short. [[{winner}]]"}
-            for k in range(n)
             for order, winner in (("ab", "A"), ("ba", "B"))
         ],
+        **{side: partial(_outputs, side) for side in "ab"},
     }
-    for side in "ab":
-        rows[side] = [
-            {"case_id": f"c{k}", "input": f"Question {k}?", "text": f"Answer {k} of {side}, short."}
-            for k in range(n)
-        ]
-    for name, lines in rows.items():
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    for name, of_case in rows.items():
+        with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for k in range(n) for row in of_case(k))
     (folder / "rubric.yaml").write_text(_RUBRIC, encoding="utf-8")
+    with (folder / "cached.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(encode_line(entry) + "\n" for entry in map(_cached, range(n)))
+
+
+def _outputs(side: str, k: int) -> list[object]:
+    return [
+        {"case_id": f"c{k}", "input": f"Question {k}?", "text": f"Answer {k} of {side}, short."}
+    ]
+
+
+def _cached(number: int) -> CacheEntry:
+    """A reply as `cache export` writes it, with a request of an ordinary length."""
+    request = ModelRequest(
+        model="openai/gpt-4.1-mini",
+        messages=({"role": "user", "content": f"Grade the answer {number}. " + "So long. " * 100},),
+    )
+    reply = ModelReply(text='{"correct": {"score": 4}}', key=request.key)
+    return CacheEntry(request.key, request.key_parts, reply, "2026-01-01T00:00:00+00:00")
+
+
+# Linux counts the memory of the process that starts another as the other's own until it runs its
+# program, so that a small process starts the command, which none of this one's memory is in.
+_STARTER = """
+import os, sys
+nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+child = os.posix_spawn(sys.executable, sys.argv[1:], os.environ, file_actions=nowhere)
+_, status, usage = os.wait4(child, 0)
+print(usage.ru_maxrss, os.waitstatus_to_exitcode(status))
+"""
 
 
 def _peak(folder: Path, words: tuple[str, ...]) -> float:
-    command = [sys.executable, "-m", "judgekit", *words]
+    command = [sys.executable, "-S", "-c", _STARTER, sys.executable, "-m", "judgekit", *words]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=True
     )
-    with process:
-        errors = b"" if process.stderr is None else process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in {0, 1}:
-        raise AssertionError(
-            f"{words[0]} ended with {process.returncode}: {errors.decode()[-300:]}"
-        )
-    return usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+    peak, code = map(int, done.stdout.split())
+    if code not in {0, 1}:
+        raise AssertionError(f"{words[0]} ended with {code}: {done.stderr[-300:]}")
+    return peak / (1024 if sys.platform == "darwin" else 1)
 
 
 if __name__ == "__main__":

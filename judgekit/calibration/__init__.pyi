@@ -80,6 +80,7 @@ from .report import (
     CalibrationReport as CalibrationReport,
     CriterionCalibration as CriterionCalibration,
     calibrate as calibrate,
+    calibrate_and_release as calibrate_and_release,
 )
 from .sources import (
     RecordedReplies as RecordedReplies,

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
+from sys import intern
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from judgekit.datasets import repeat_of
@@ -148,6 +150,8 @@ class ScoreSample:
         names = ("criterion", "value", "confidence", "rationale", "judge", "repeat")
         # A failure has neither a value nor a rationale.
         shared: dict[str, Any] = {name: getattr(answer, name, None) for name in names}
+        # Each answer was read with texts of its own, and all name the same few.
+        shared |= {name: intern(text) for name in ("criterion", "judge") if (text := shared[name])}
         return cls(place=place, raw=raw, failure=failure, **shared)
 
 
@@ -157,7 +161,13 @@ class CombinedScore:
 
     value: float | None
     passed: bool | None
-    by_criterion: dict[str, float | None] = field(default_factory=dict)
+    # Apart: the names are those of most outputs, and a dictionary of each would be large
+    names: tuple[str, ...] = ()
+    values: tuple[float | None, ...] = ()
+
+    def value_of(self, criterion: str) -> float | None:
+        """The value of a criterion; None where it has none."""
+        return dict(zip(self.names, self.values, strict=True)).get(criterion)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -176,6 +186,11 @@ class _JudgeAnswers:
     n_errors: int = 0
     origin: JsonObject = field(default_factory=dict)
 
+    def add_groups(self, place: OutputKey, groups: Groups) -> None:
+        """Note the groups of an item, which most items do not have."""
+        if groups:
+            self.groups.setdefault(place, groups)
+
 
 @dataclass(slots=True, kw_only=True)
 class PointwiseData(_JudgeAnswers):
@@ -185,6 +200,10 @@ class PointwiseData(_JudgeAnswers):
     combined: dict[OutputKey, CombinedScore] = field(default_factory=dict)
     rubric: Rubric | None = None
     asked: CalibratedPanel | None = None
+
+    def forget_answers(self) -> None:
+        """Leave only what is known of all of them, once they were joined with labels."""
+        self.samples, self.combined = [], {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,7 +312,10 @@ class MatchedLabel:
     annotator: str
 
 
-def label_reasons(labels: Iterable[MatchedLabel]) -> dict[str, str]:
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def label_reasons(labels: Iterable[MatchedLabel]) -> Mapping[str, str]:
     """Each annotator's reason, as far as they gave any."""
     reasons = ((label.annotator, label.placed.label.rationale) for label in labels)
-    return {annotator: reason for annotator, reason in reasons if reason}
+    return {annotator: reason for annotator, reason in reasons if reason} or _NONE

@@ -6,8 +6,9 @@ Comparisons are joined in `pairs`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from math import fsum
 
 from judgekit.calibration.inputs import (
@@ -104,35 +105,41 @@ class CalibrationData:
 
 
 def join_labels(
-    grades: PointwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
+    grades: PointwiseData, labels: Iterable[LocatedLabel], options: CalibrationOptions
 ) -> CalibrationData:
     rubric = grades.rubric
     own = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
-    table = _by_place(grades, own)
-    judged = {name for samples in table.values() for name in samples}
+    judged = _by_criterion(grades, own)
+    places = sorted({sample.place for sample in grades.samples}, key=lambda place: place.rank)
     # The rubric's order, then by name, so that the order of rows changes nothing.
-    names = [name for name in own if name in judged] + sorted(judged.difference(own))
-    matching = LabelMatcher(table, names, options.annotators)
+    names = [name for name in own if name in judged] + sorted(judged.keys() - own)
+    matching = LabelMatcher(places, names, options.annotators)
     matching.take(labels)
     by_criterion = matching.by_criterion()
     criteria = [_criterion_of(name, grades, by_criterion[name]) for name in names]
     means = _mean_label_notes(criteria, by_criterion)
-    notes = [*_scale_notes(criteria, own, table), *means, *matching.notes()]
+    notes = [*_scale_notes(criteria, own, judged), *means, *matching.notes()]
     matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.matched)
-    aligned = [align_items(c, by_criterion[c.name], grades, table, options) for c in criteria]
+    failures = Counter(s.failure or "unusable" for s in grades.samples if s.raw is None)
+    counts = dict(sorted(failures.items(), key=lambda one: (-one[1], one[0])))
+    joined = matching.joined(len(grades.samples), counts, grades.n_errors)
+    # Each label can go as soon as its item is made, if the caller does not hold it.
+    del matching
+    aligned = [
+        align_items(c, by_criterion.pop(c.name, []), grades, _by_place(judged[c.name]), options)
+        for c in criteria
+    ]
     labelled = tuple(each for each in aligned if each.items)
     whole = None
     # Categories have no values, and without values a rubric concludes nothing.
     if rubric is not None and len(own) > 1 and not any(a.is_nominal for a in aligned):
         whole = overall_items(rubric, aligned, grades.combined, by_criterion[WHOLE_OUTPUT])
-    failures = Counter(s.failure or "unusable" for s in grades.samples if s.raw is None)
-    counts = dict(sorted(failures.items(), key=lambda one: (-one[1], one[0])))
     return CalibrationData(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
         pooled=pool_criteria(labelled),
-        joined=matching.joined(len(grades.samples), counts, grades.n_errors),
+        joined=joined,
         judges=tuple(dict.fromkeys(s.judge for s in grades.samples if s.judge)),
         notes=tuple(notes),
     )
@@ -143,8 +150,10 @@ def unlabelled_items(
 ) -> tuple[AlignedItems, ...]:
     """The judged items of each criterion of a rubric, before there are labels."""
     own = [] if grades.rubric is None else list(grades.rubric.criteria)
-    table = _by_place(grades, [criterion.name for criterion in own])
-    return tuple(align_items(criterion, (), grades, table, options) for criterion in own)
+    judged = _by_criterion(grades, [criterion.name for criterion in own])
+    return tuple(
+        align_items(each, (), grades, _by_place(judged.get(each.name, ())), options) for each in own
+    )
 
 
 def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
@@ -174,18 +183,23 @@ def cluster_of(
     return groups.get(options.cluster, (place.case_id,))
 
 
-def _by_place(
-    grades: PointwiseData, own: Sequence[str]
-) -> dict[OutputKey, dict[str, list[ScoreSample]]]:
-    """The samples of each output by criterion."""
+def _by_criterion(grades: PointwiseData, own: Sequence[str]) -> dict[str, list[ScoreSample]]:
+    """The samples of each criterion, those of an output together, in the order of the outputs."""
     named = {s.criterion for s in grades.samples if s.criterion}
     # A file with one criterion may leave its name out.
     sole = own[0] if len(own) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
-    table: dict[OutputKey, dict[str, list[ScoreSample]]] = {}
+    judged: dict[str, list[ScoreSample]] = {}
     # Sorted, so that figures do not depend on the order in which answers arrived.
     for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
-        table.setdefault(sample.place, {}).setdefault(sample.criterion or sole, []).append(sample)
-    return {place: table[place] for place in sorted(table, key=lambda place: place.rank)}
+        judged.setdefault(sample.criterion or sole, []).append(sample)
+    for samples in judged.values():
+        samples.sort(key=lambda each: each.place.rank)
+    return judged
+
+
+def _by_place(samples: Iterable[ScoreSample]) -> Iterator[tuple[OutputKey, list[ScoreSample]]]:
+    for place, own in groupby(samples, key=lambda each: each.place):
+        yield place, list(own)
 
 
 def _criterion_of(name: str, grades: PointwiseData, labels: Sequence[MatchedLabel]) -> Criterion:
@@ -202,9 +216,7 @@ def _criterion_of(name: str, grades: PointwiseData, labels: Sequence[MatchedLabe
 
 
 def _scale_notes(
-    criteria: Sequence[Criterion],
-    own: Sequence[str],
-    table: Mapping[OutputKey, Mapping[str, Sequence[ScoreSample]]],
+    criteria: Sequence[Criterion], own: Sequence[str], judged: Mapping[str, Sequence[ScoreSample]]
 ) -> Iterable[str]:
     """The assumed scales, in one line for each, and the judge scores outside of their scale."""
     by_ends: defaultdict[tuple[float, float], list[str]] = defaultdict(list)
@@ -219,7 +231,7 @@ def _scale_notes(
     # Clipping scores outside would hide a wrong rubric, and would change figures silently.
     for each in criteria:
         scale = each.scale
-        raws = [s.raw for samples in table.values() for s in samples.get(each.name, ())]
+        raws = [sample.raw for sample in judged[each.name]]
         n = sum(raw is not None and not scale.min <= raw <= scale.max for raw in raws)
         if n:
             which = f"{n:,} of the judge's scores of {each.name}"
@@ -287,15 +299,15 @@ def align_items(
     criterion: Criterion,
     labels: Sequence[MatchedLabel],
     grades: PointwiseData,
-    table: Mapping[OutputKey, Mapping[str, Sequence[ScoreSample]]],
+    judged: Iterable[tuple[OutputKey, Sequence[ScoreSample]]],
     options: CalibrationOptions,
 ) -> AlignedItems:
-    """All items of a criterion, labelled and unlabelled."""
+    """All items of a criterion, labelled and unlabelled, in the order of the judged outputs."""
     by_place = labels_by_place(labels)
+    del labels
     items = [
-        _item(place, criterion, by_name[criterion.name], by_place.get(place, []), grades, options)
-        for place, by_name in table.items()
-        if criterion.name in by_name
+        _item(place, criterion, samples, by_place.pop(place, ()), grades, options)
+        for place, samples in judged
     ]
     # A criterion's own threshold takes precedence over the rubric's.
     threshold = criterion.pass_value
@@ -334,7 +346,7 @@ def _item(
     score = None
     if len({s.judge for s in usable}) > 1 and place in grades.combined:
         # Several judges are scored by their panel's rule, which need not be the mean.
-        value = grades.combined[place].by_criterion.get(criterion.name)
+        value = grades.combined[place].value_of(criterion.name)
         low, high = criterion.scale.min, criterion.scale.max
         score = None if value is None else low + value * (high - low)
     elif usable:

@@ -51,7 +51,7 @@ _SIDES: tuple[Winner, ...] = ("a", "tie", "b")
 
 
 def join_pairs(
-    pairs: PairwiseData, labels: Sequence[LocatedLabel], options: CalibrationOptions
+    pairs: PairwiseData, labels: Iterable[LocatedLabel], options: CalibrationOptions
 ) -> CalibrationData:
     by_criterion: defaultdict[str, dict[OutputKey, PairJudgment]] = defaultdict(dict)
     for pair in sorted(pairs.pairs, key=lambda pair: pair.place.rank):

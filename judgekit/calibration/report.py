@@ -371,10 +371,29 @@ def calibrate(
     own = load_rubric(rubric) if isinstance(rubric, str | Path) else rubric
     known = load_dataset(cases) if isinstance(cases, str | Path) else cases
     data = _judge_answers(judgments, own, known)
+    if isinstance(data, PointwiseData):
+        data.rubric = own or data.rubric
+    return _report(data, _joined(data, placed, limits), limits)
+
+
+def calibrate_and_release(
+    data: PointwiseData | PairwiseData, labels: list[LocatedLabel], options: CalibrationOptions
+) -> CalibrationReport:
+    """The same for a caller that needs neither any more; the list of labels is empty afterwards."""
+    # They may be many, and take more memory than what is made of them.
+    labels.reverse()
+    joined = _joined(data, (labels.pop() for _ in range(len(labels))), options)
+    if isinstance(data, PointwiseData):
+        data.forget_answers()
+    return _report(data, joined, options)
+
+
+def _joined(
+    data: PointwiseData | PairwiseData, labels: Iterable[LocatedLabel], options: CalibrationOptions
+) -> CalibrationData:
     if isinstance(data, PairwiseData):
-        return _report(data, join_pairs(data, placed, limits), limits)
-    data.rubric = own or data.rubric
-    return _report(data, join_labels(data, placed, limits), limits)
+        return join_pairs(data, labels, options)
+    return join_labels(data, labels, options)
 
 
 def _judge_answers(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from math import fsum
 from pathlib import Path
@@ -95,7 +96,7 @@ def judged_from_run(run: Run, variant: str | None = None) -> PointwiseData:
             continue
         place = OutputKey(result.case.id, result.variant, result.repeat)
         # Metadata of outputs defines groups too, such as a model version or a language.
-        grades.groups[place] = groups_of(result.case, result.output.metadata)
+        grades.add_groups(place, groups_of(result.case, result.output.metadata))
         _add_verdict(grades, verdict, place)
     return grades
 
@@ -121,7 +122,7 @@ def judged_from_records(
         if isinstance(one, Verdict) and one.judgments and one.asked not in panels:
             panels.append(one.asked)
         place = _place(one)
-        grades.groups.setdefault(place, groups_of(known.get(place.case_id)))
+        grades.add_groups(place, groups_of(known.get(place.case_id)))
         if isinstance(one, Verdict):
             _add_verdict(grades, one, place)
         else:
@@ -144,7 +145,7 @@ def judged_from_grading(
     grades = PointwiseData(rubric=rubric, asked=panel)
     for one in graded:
         place = output_key(one.case, one.output)
-        grades.groups[place] = groups_of(one.case, one.output.metadata)
+        grades.add_groups(place, groups_of(one.case, one.output.metadata))
         _add_verdict(grades, one.verdict, place)
     return grades
 
@@ -178,12 +179,20 @@ def _add_verdict(grades: PointwiseData, verdict: Verdict, place: OutputKey) -> N
     # Calibration maps that were applied are not part of the judge's own answer.
     own = verdict.uncalibrated
     by_criterion = {each.name: each.value for each in verdict.criteria}
+    by_criterion = by_criterion if own is None else own.criteria
     grades.combined[place] = CombinedScore(
         value=verdict.value if own is None else own.value,
         passed=verdict.passed if own is None else own.passed,
-        by_criterion=by_criterion if own is None else own.criteria,
+        names=_same_names(tuple(by_criterion)),
+        values=tuple(by_criterion.values()),
     )
     grades.models |= {j.model: None for j in verdict.judgments if j.model}
+
+
+@lru_cache(maxsize=64)
+def _same_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The first tuple that was equal: all outputs share it."""
+    return names
 
 
 def _sample(one: Judgment | JudgeFailure, place: OutputKey) -> ScoreSample:
@@ -201,7 +210,7 @@ def _from_comparisons(
             raise _two_kinds()
         case_id = _place(one).case_id
         place = pair_key(case_id, one.variant_a, one.variant_b, one.repeat)
-        pairs.groups[place] = groups_of(cases.get(case_id))
+        pairs.add_groups(place, groups_of(cases.get(case_id)))
         if one.error is not None:
             pairs.n_errors += 1
             continue

@@ -16,7 +16,7 @@ from judgekit.calibration import (
     CalibrationOptions,
     OutputKey,
     Rightness,
-    calibrate as calibrated,
+    calibrate_and_release,
     cover_outputs,
     cover_pairs,
     iter_verdicts,
@@ -215,11 +215,12 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     located = [*found.labels]
     # A packet knows how its items were chosen.
     labels_are = "other" if found.is_random is False else None
+    del found
     data, code, note, answers = _collect_judgments(options, located)
-    report = calibrated(
+    report = calibrate_and_release(
         data,
         located,
-        options=options.fill(
+        options.fill(
             CalibrationOptions,
             # The command line speaks of tests, the report of intervals.
             level=1 - options.alpha,
@@ -528,8 +529,12 @@ def _labelled_setup(
     setup: GradeSetup, located: Sequence[LocatedLabel], options: _CalibrateOptions
 ) -> tuple[GradeSetup, LabelledShare]:
     """Match labels with outputs; the set-up for the labelled ones, and their share."""
-    judge, rubric, answers = setup.judge, setup.rubric, setup.every_answer()
-    places = {output_key(case, output): case for case, output in answers}
+    judge, rubric = setup.judge, setup.rubric
+    # Whether each output is chosen, and whether a judge is called: not where there is an error.
+    places = {
+        output_key(case, output): (setup.is_wanted(case), output.error is None)
+        for case, output in setup.every_answer()
+    }
     coverage = cover_outputs(places, located, rubric, annotators=options.annotator)
     asks_all = judge.template.header.asks == "all"
     rubrics = coverage.rubrics(rubric, asks_all=asks_all)
@@ -537,10 +542,8 @@ def _labelled_setup(
     def n_calls(*parts: Rubric) -> int:
         return judge.grader.repeats * sum(1 if asks_all else len(one.criteria) for one in parts)
 
-    chosen = [key for key, case in places.items() if setup.is_wanted(case)]
-    # The system under test failed there, and a judge is not called.
-    errors = {output_key(case, output) for case, output in answers if output.error is not None}
-    asked = [key for key in chosen if key not in errors]
+    chosen = [key for key, (is_wanted, _) in places.items() if is_wanted]
+    asked = [key for key, state in places.items() if all(state)]
     share = coverage.share(
         chosen,
         rubric,

@@ -250,7 +250,7 @@ def _keys(answers: Iterable[tuple[Case, Output]], old: _Verdicts) -> list[Output
 def _judged_before(setup: GradeSetup, old: _Verdicts, path: Path) -> tuple[GradeSetup, int]:
     """The set-up for outputs that have a verdict, and how many have none."""
     # Judging an output without an earlier verdict would cost money and show no change.
-    every = setup.every_answer()
+    every = list(setup.every_answer())
     keys = _keys(every, old)
     answers = {key: output for key, (_, output) in zip(keys, every, strict=True)}
     if len(answers) < len(every):

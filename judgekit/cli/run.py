@@ -369,6 +369,8 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
                 opened, setup.store, info, session, resumed=setup.resumed is not None
             )
     finally:
+        # It refers to the run, which would stay in memory with all its outputs.
+        session.watch = lambda _: None
         await opened.aclose()
 
 

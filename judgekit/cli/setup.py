@@ -96,9 +96,9 @@ class GradeInputs:
         """Cases with their outputs: filtered, then sampled, then limited."""
         return ((case, output) for _, case, output in self.with_sources())
 
-    def every_answer(self) -> list[tuple[Case, Output]]:
+    def every_answer(self) -> Iterator[tuple[Case, Output]]:
         """All cases with their outputs, whatever is selected of them."""
-        return [(case, output) for _, case, output in self._all()]
+        return ((case, output) for _, case, output in self._all())
 
     def with_sources(self) -> Iterator[tuple[OutputSource, Case, Output]]:
         """The same with the file each output is from."""

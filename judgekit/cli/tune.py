@@ -157,7 +157,7 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
         )
     return prepare_tuning(
         ProbeRunner(setup.judge, options.judge_settings.template_folders),
-        setup.every_answer(),
+        list(setup.every_answer()),
         labels,
         setup.rubric,
         others=others,

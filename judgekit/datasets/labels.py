@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
+from sys import intern
 
 from pydantic import JsonValue, ValidationError
 
@@ -40,6 +41,7 @@ _MOST_POINTS = 12  # of a scale whose scores a message lists
 _TEXTS = ("case_id", "variant", "criterion", "annotator")
 _BLANKS = ("raw", "winner", "rationale", "confidence", "variant", "criterion", "annotator")
 _LISTED = 20
+_FIELDS = set(Label.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +176,14 @@ def label_from_row(row: FileRow) -> Label | list[FieldFault]:
     elif isinstance(raw, str):
         fields["raw"] = parse_number(raw)
     try:
-        return Label.model_validate(as_texts(fields, _TEXTS))
+        label = Label.model_validate(as_texts(fields, _TEXTS))
     except ValidationError as error:
         faults = validation_faults(error, Label, fields, synonyms=LABEL_ALIASES)
         return [_TURN if fault.where == _TURN.where else fault for fault in faults]
+    # Labels are many, each was read with texts of its own, and they name the same few; which fields
+    # its row had would take as much memory as the label.
+    named = {name: intern(text) for name in _TEXTS[1:] if (text := getattr(label, name))}
+    return Label.model_construct(_FIELDS, **{**vars(label), **named})
 
 
 def _of_word(word: str, scale: Scale) -> float | None:

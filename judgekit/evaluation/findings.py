@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +18,7 @@ from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
 from judgekit.evaluation.outcome import Outcome, conclude_result
-from judgekit.evaluation.run_figures import FigureReader, StoredRecords, store_record
+from judgekit.evaluation.run_figures import FigureReader, StoredRecords, record_key, store_record
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
     Finding,
@@ -28,6 +29,7 @@ from judgekit.records import (
     SpooledRecords,
     has_own_cases,
     is_whole_run,
+    record_text,
 )
 
 if TYPE_CHECKING:
@@ -77,14 +79,10 @@ def finding_id(suite: str, variant: str, case_id: str | None) -> str:
 
 
 class SuiteFindings:
-    """The findings of a suite.
-
-    Attributes:
-        findings: By id: open ones first, then by severity, those of whole runs before those of
-            cases, the latest first.
-    """
+    """The findings of a suite."""
 
     def __init__(self, store: RunStore, suite: str) -> None:
+        self._suite = suite
         # By variant and case: of most cases that pass no id is needed
         self._events: dict[tuple[str, str | None], list[_Event]] = defaultdict(list)
         runs = store.runs(suite=suite)[::-1]
@@ -98,20 +96,30 @@ class SuiteFindings:
                 self._take_passes(run, variant, ids)
             for variant in drop.recovered:
                 self._take_passes(run, variant, (None,))
-        names = {finding_id(suite, *key): key for key in self._events}
+        self._names = {finding_id(suite, *key): key for key in self._events}
         for note in store.finding_notes(suite):
-            if note.finding in names:
-                self._events[names[note.finding]].append(_Event(note.at, None, note=note))
-        measures = _Measures(runs)
-        followed = [
-            _Followed(name, suite, self._events[key], measures) for name, key in names.items()
-        ]
-        found = sorted((one.finding() for one in followed), key=_order)
-        self.findings = {one.id: one for one in found}
-        self._changes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        for one in followed:
+            if note.finding in self._names:
+                self._events[self._names[note.finding]].append(_Event(note.at, None, note=note))
+        self._measures = _Measures(runs)
+
+    @cached_property
+    def findings(self) -> dict[str, Finding]:
+        """By id: open ones first, then by severity, those of whole runs first, the latest first."""
+        found = sorted((one.finding() for one in self._followed()), key=_order)
+        return {one.id: one for one in found}
+
+    @cached_property
+    def _changes(self) -> dict[str, dict[str, list[str]]]:
+        changes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for one in self._followed():
             for run_id, change in one.changes.items():
-                self._changes[run_id][change].append(one.name)
+                changes[run_id][change].append(one.name)
+        return changes
+
+    def _followed(self) -> Iterator[_Followed]:
+        # One at a time: a run may have a finding for each of its cases, and many want their ids.
+        for name, key in self._names.items():
+            yield _Followed(name, self._suite, self._events[key], self._measures)
 
     def changes_of(self, run_id: str) -> FindingChanges:
         """How a run changed them."""
@@ -184,8 +192,8 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
 _CaseKey = tuple[str, str]
 
 
-def _keys(by_variant: Mapping[str, Sequence[str]]) -> list[_CaseKey]:
-    return [(variant, case) for variant, ids in by_variant.items() for case in ids]
+def _keys(by_variant: Mapping[str, Sequence[str]]) -> Iterator[_CaseKey]:
+    return ((variant, case) for variant, ids in by_variant.items() for case in ids)
 
 
 class _Event(NamedTuple):
@@ -337,7 +345,10 @@ class CaseTally:
     def keep(self, store: RunStore) -> None:
         """Store it with a run that has just ended."""
         store_record(store, _DECIDED, self._run, self.decided())
-        store_record(store, _FAILURES, self._run, self.failures())
+        # The text of a `RunFailures`, made one by one: its records take several times the memory.
+        texts = ",".join(map(record_text, self._occurrences()))
+        key = record_key(_FAILURES, self._run)
+        store.keep_figures(self._run.id, key, f'{{"failures":[{texts}]}}')
 
     def decided(self) -> DecidedCases:
         """The cases that failed and that passed."""
@@ -353,12 +364,12 @@ class CaseTally:
 
     def failures(self) -> RunFailures:
         """One failure for each case and variant that failed: of several repeats the most severe."""
-        found = (
-            self._failures[key].model_copy(update={"n_answers": n})
-            for key, n in self._n_answers.items()
-            if key in self._failures
-        )
-        return RunFailures(failures=tuple(found))
+        return RunFailures(failures=tuple(self._occurrences()))
+
+    def _occurrences(self) -> Iterator[Occurrence]:
+        for key, n in self._n_answers.items():
+            if key in self._failures:
+                yield self._failures[key].model_copy(update={"n_answers": n})
 
 
 def _state(answer: Outcome) -> bool | None:

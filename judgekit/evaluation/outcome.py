@@ -392,16 +392,18 @@ class ValueColumn:
 
     def mean(self, level: float) -> Estimate:
         """The mean over cases; each counts once, with the mean of its repeats."""
-        known = [(p, v) for p, v in zip(self.places, self.values, strict=True) if not math.isnan(v)]
+        known = [value for value in self.values if not math.isnan(value)]
         if not known:
             return undefined_estimate(
                 "nothing is known", n=0, method="t with one pseudo-rating", level=level
             )
         # Repeats of a case are not independent: each case counts once, or ten repeats would narrow
         # the interval as ten cases do.
-        means = [v for _, v in known]
+        means = known
         if any(self.repeats):
-            means = list(cluster_means(means, [p for p, _ in known]).values())
+            rows = zip(self.places, self.values, strict=True)
+            places = [place for place, value in rows if not math.isnan(value)]
+            means = list(cluster_means(known, places).values())
         missing = [math.nan] * (len(self.values) - len(known))
         # With the pseudo-rating a mean of equal values still has a width; a plain t interval would
         # claim certainty.

@@ -24,13 +24,11 @@ class RunRelations:
     """What refers to a run.
 
     Attributes:
-        findings: Those that it opened, continued or resolved.
-        changes: Which of them it did what to.
+        changes: The findings that it opened, continued or resolved.
         comparisons: Those that compared its outputs or its scores, newest first.
         approvals: Those that rest on it or on one of these comparisons, newest first.
     """
 
-    findings: tuple[Finding, ...]
     changes: FindingChanges
     comparisons: tuple[ComparisonInfo | ScoreComparisonInfo, ...]
     approvals: tuple[Approval, ...]
@@ -44,7 +42,6 @@ def relations_of_run(
     blind = store.comparisons(run_id=run.id)
     comparisons = newest_comparisons([*blind, *store.score_comparisons(run_id=run.id)])
     return RunRelations(
-        findings=tuple(followed.of_run(run.id)),
         changes=followed.changes_of(run.id),
         comparisons=comparisons,
         approvals=approvals_resting_on(store, (run.id, *(one.id for one in comparisons))),

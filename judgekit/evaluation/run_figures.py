@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -108,10 +109,13 @@ class StoredRecords(Generic[_RecordT]):
     """The records of one kind that are stored with the runs of a suite."""
 
     def __init__(self, store: RunStore, suite: str, kind: str, model: type[_RecordT]) -> None:
-        self._store, self._kind, self._model = store, kind, model
-        # All at once: a query for each of a thousand runs would take longer than the figures.
-        self._known = store.figures_of_suite(suite, kind)
+        self._store, self._suite, self._kind, self._model = store, suite, kind, model
         self._read: dict[tuple[str, str], _RecordT] = {}
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, str], str]:
+        # All at once: a query for each of a thousand runs would take longer than the figures.
+        return self._store.figures_of_suite(self._suite, self._kind)
 
     def of(self, run: RunInfo, compute: Callable[[], _RecordT]) -> _RecordT:
         """The record of a run, computed and stored where it is not known."""

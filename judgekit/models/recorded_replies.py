@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from array import array
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
@@ -37,7 +38,7 @@ _SHOWN = 3
 
 
 class _Key(NamedTuple):
-    """What a reply is looked up by."""
+    """What a reply is looked up by; without its case, the question that a row answers."""
 
     case_id: str | None
     variant: str | None
@@ -88,36 +89,44 @@ class RecordedModel:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(str(path).removeprefix(RECORDED_PREFIX))
         self.name = f"{RECORDED_PREFIX}{self.path}"
-        self._lines: dict[_Key, int] = {}
-        self._replies: SpooledRecords[_Key, ModelReply] = SpooledRecords(ModelReply)
+        # A file has few questions about many cases: the numbers of the rows by question and case.
+        # A whole key of each row would take half a kilobyte.
+        self._rows: dict[_Key, dict[str, int]] = {}
+        self._lines = array("Q")
+        self._replies: SpooledRecords[int, ModelReply] = SpooledRecords(ModelReply)
         # What requests asked for, and which rows answered them.
-        self._used: set[_Key] = set()
         self._requested: dict[str, set[str | int | None]] = {name: set() for name in _Key._fields}
-        for line, row in _rows(self.path):
+        names: dict[str, str] = {}  # every case id once
+        for number, (line, row) in enumerate(_rows(self.path)):
             key = _key(row)
+            case_id = names.setdefault(row.case_id, row.case_id)
+            first = self._rows.setdefault(key._replace(case_id=None), {}).setdefault(
+                case_id, number
+            )
             # Two answers to one question: choosing one silently would hide a mistake in the file.
-            if key in self._lines:
+            if first != number:
                 raise DatasetError(
-                    f"answers the same request as line {self._lines[key]}: {_words(key)}",
+                    f"answers the same request as line {self._lines[first]}: {_words(key)}",
                     path=self.path,
                     line=line,
                     case_id=row.case_id,
                     hint="keep one of the two, or give them different repeats",
                 )
-            self._lines[key] = line
+            self._lines.append(line)
             reply = {name: getattr(row, name) for name in _REPLY_FIELDS}
             # Nothing is paid to read a file.
-            self._replies[key] = ModelReply.model_validate({**reply, "cost_usd": 0.0})
+            self._replies[number] = ModelReply.model_validate({**reply, "cost_usd": 0.0})
+        self._used = bytearray(len(self._lines))
 
     @property
     def has_overall_replies(self) -> bool:
         """Whether a row of a comparison has no criterion, and so chooses between whole outputs."""
-        return any(key.criterion is None and key.order is not None for key in self._replies)
+        return any(asks.criterion is None and asks.order is not None for asks in self._rows)
 
     @property
     def subjects(self) -> tuple[Subject, ...]:
         """What each reply is about, in file order."""
-        return tuple(Subject.model_validate(key._asdict()) for key in self._lines)
+        return tuple(Subject.model_validate(key._asdict()) for _, key in self._keys())
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         reply = self.find(request.subject)
@@ -127,29 +136,47 @@ class RecordedModel:
 
     def find(self, subject: Subject) -> ModelReply | None:
         exact = _key(subject)
-        for name, value in exact._asdict().items():
+        case_id, asks = exact.case_id, exact._replace(case_id=None)
+        for name, value in asks._asdict().items():
             self._requested[name].add(value)
-        keys = (
-            exact,
-            exact._replace(variant=None),
-            exact._replace(criterion=None),
-            exact._replace(variant=None, criterion=None),
-        )
-        row = next((key for key in keys if key in self._replies), None)
-        if row is None:
-            return None
-        self._used.add(row)
-        return self._replies[row]
+        for one in (
+            asks,
+            asks._replace(variant=None),
+            asks._replace(criterion=None),
+            asks._replace(variant=None, criterion=None),
+        ):
+            number = self._rows.get(one, {}).get(case_id or "")
+            if number is not None:
+                self._used[number] = True
+                return self._replies[number]
+        self._requested["case_id"].add(case_id)  # others have a row that was used
+        return None
+
+    def _keys(self, *, unused_only: bool = False) -> list[tuple[int, _Key]]:
+        """The number and the key of each row, in file order."""
+        rows = [
+            (number, case_id, asks)
+            for asks, numbers in self._rows.items()
+            for case_id, number in numbers.items()
+            if not (unused_only and self._used[number])
+        ]
+        return [(number, asks._replace(case_id=case_id)) for number, case_id, asks in sorted(rows)]
 
     def unused_rows(self) -> str | None:
         """A message about the rows that no request has used; None where there are none."""
         # Rows for retries are left out, which serve only where a reply cannot be parsed, and rows
         # for every variant or criterion where a more specific row answered.
-        if not self._requested["case_id"]:
+        if not (self._requested["case_id"] or 1 in self._used):
             return None
+        left = [(number, key) for number, key in self._keys(unused_only=True) if not key.attempt]
+        if left:
+            rows = (row for numbers in self._rows.values() for row in numbers.items())
+            self._requested["case_id"] |= {
+                case_id for case_id, number in rows if self._used[number]
+            }
         found: dict[str, list[str | int | None]] = {}
-        for key, line in self._lines.items():
-            why = None if key in self._used or key.attempt else self._why_unused(key, line)
+        for number, key in left:
+            why = self._why_unused(key, self._lines[number])
             if why is not None:
                 found.setdefault(why[0], []).append(why[1])
         n_left = sum(map(len, found.values()))
@@ -172,7 +199,7 @@ class RecordedModel:
         fields = key._asdict()
         # One file may serve grading and comparing, which are different commands.
         orders = {order is not None for order in self._requested["order"]}
-        if (key.order is not None) not in orders and self._used:
+        if (key.order is not None) not in orders and 1 in self._used:
             return None
         for name in _REPORT_ORDER:
             value = fields[name]
@@ -185,18 +212,25 @@ class RecordedModel:
     def _miss(self, subject: Subject) -> ModelError:
         wanted = _key(subject)
         # Only rows of the same case: a near row of another case would mislead.
-        same_case = [key for key in self._lines if key.case_id == wanted.case_id]
+        same_case = [
+            (number, asks._replace(case_id=wanted.case_id))
+            for asks, numbers in self._rows.items()
+            if (number := numbers.get(wanted.case_id or "")) is not None
+        ]
         if not same_case:
-            cases = sorted({key.case_id or "" for key in self._lines})
+            cases = sorted({case_id for numbers in self._rows.values() for case_id in numbers})
             close = difflib.get_close_matches(wanted.case_id or "", cases, n=3)
             hint = f"did you mean {' or '.join(close)}?" if close else "the file has no such case"
         else:
-            near = min(same_case, key=lambda key: len(_differences(key, wanted)))
+            # Of rows that differ in as many fields the first.
+            number, near = min(
+                same_case, key=lambda row: (len(_differences(row[1], wanted)), row[0])
+            )
             differing = [
                 f"{field} is {_word(recorded)} instead of {_word(value)}"
                 for field, recorded, value in _differences(near, wanted)
             ]
-            hint = f"the nearest row is line {self._lines[near]}, where {', '.join(differing)}"
+            hint = f"the nearest row is line {self._lines[number]}, where {', '.join(differing)}"
         return ModelError(
             f"{self.path} holds no reply for {_words(wanted)}",
             kind="bad_request",

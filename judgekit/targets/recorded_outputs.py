@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 from judgekit.datasets import RecordedOutput, iter_output_rows, valid_output
@@ -16,14 +17,13 @@ from judgekit.formats import (
     open_file,
     suffix_of,
 )
-from judgekit.records import Output
 from judgekit.targets.target import TargetCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.records import Case, TargetErrorKind
+    from judgekit.records import Case, Output, TargetErrorKind
 
 # Formats in which a row can be read again from the byte it begins at.
 _INDEXED = (".jsonl", ".ndjson")
@@ -42,14 +42,22 @@ class RecordedTarget:
     def __init__(self, variant: str, path: Path | str) -> None:
         self.id = variant
         self._path = as_path(path)
-        self._rows: dict[str, list[Output | _RowOffset]] = {}
+        # The numbers of each case's rows: their places would take twice the memory
+        self._rows: dict[str, tuple[int, ...]] = {}
+        self._outputs: list[Output] = []
+        self._offsets, self._lines = array("Q"), array("Q")
         others: set[str] = set()
         for answer, place in _answers(self._path):
             if answer.output.variant not in {None, variant}:
                 others.add(str(answer.output.variant))
             else:
-                rows = self._rows.setdefault(str(answer.output.case_id), [])
-                rows.append(answer.output if place is None else place)
+                case_id, number = str(answer.output.case_id), len(self._outputs) + len(self._lines)
+                self._rows[case_id] = (*self._rows.get(case_id, ()), number)
+                if place is None:
+                    self._outputs.append(answer.output)
+                else:
+                    self._offsets.append(place[0])
+                    self._lines.append(place[1])
         if not self._rows:
             hint = f"it has outputs of {', '.join(sorted(others)[:10])}" if others else None
             raise DatasetError(f"holds no outputs of {variant!r}", path=self._path, hint=hint)
@@ -80,10 +88,10 @@ class RecordedTarget:
             message = f"{self._path} has {has if rows else 'no output for it'}"
             return _failed(call, "not_recorded", message)
         row = rows[repeat]
-        if isinstance(row, Output):
-            return self._own(row)
+        if self._outputs:
+            return self._own(self._outputs[row])
         try:
-            output = self._read_again(*row)
+            output = self._read_again(self._offsets[row], self._lines[row])
         except (DatasetError, OSError) as error:
             return _failed(call, "unreadable", f"the file has changed: {error}")
         # The offsets were read when the file was opened; another program may have rewritten it

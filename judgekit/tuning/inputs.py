@@ -364,10 +364,10 @@ def join_labelled_outputs(
     groups = {place: groups_of(case, out.metadata) for place, (case, out) in places.items()}
     add_metadata(groups, matching.matched)
     ungraded = PointwiseData(rubric=rubric, groups=groups)
-    table = {place: dict.fromkeys(names, ()) for place in sorted(places, key=lambda p: p.rank)}
+    judged = [(place, ()) for place in sorted(places, key=lambda place: place.rank)]
     wanted = CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
     aligned = [
-        align_items(c, by_criterion[c.name], ungraded, table, wanted) for c in rubric.criteria
+        align_items(c, by_criterion[c.name], ungraded, judged, wanted) for c in rubric.criteria
     ]
     criteria = tuple(part for part in aligned if part.items)
     if not criteria:
