@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import (
+    JUDGED_CHOICE,
     LEXICAL,
     PROFILES,
     SIMILAR_ASSERTION,
@@ -18,7 +19,9 @@ from judgekit.assertions import (
     SimilaritySettings,
     assertion_registry,
     check_specs,
+    compares_variants,
     find_script,
+    full_name,
     named_scripts,
     plan_evaluation,
     read_scorers,
@@ -38,6 +41,7 @@ from judgekit.datasets import (
     suite_place,
 )
 from judgekit.errors import DatasetError, InputError, SettingsError
+from judgekit.evaluation.judges import choice_rubric
 from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
 
@@ -99,6 +103,8 @@ class CasePlans:
         """Cases with a rubric where there is no judge to be asked; known then, too."""
         self.unmet_needs: tuple[str, ...] = ()
         """What criteria need of a case and no case has, in words; known then, too."""
+        self.compares_variants = False
+        """Whether any case has an assertion about the outputs of all variants; known then, too."""
         self.embeddings: dict[str, Embeddings] = {}
         self._open_embeddings = open_embeddings
         # The suite's own scorers as they are carried out, but for that of the judge
@@ -154,6 +160,15 @@ class CasePlans:
     def every_check(self, case: Case) -> list[JsonObject]:
         """The assertions of the suite, then those of a case."""
         return [*self.suite.assertions, *self.own_checks(case)]
+
+    def variant_checks(self, case: Case) -> list[tuple[int, JsonObject]]:
+        """The assertions that compare the outputs of variants, with their places among all."""
+        every = enumerate(self.every_check(case))
+        return [(n, spec) for n, spec in every if compares_variants(str(spec.get("type")))]
+
+    def is_compared(self, case: Case) -> bool:
+        """Whether the answers to a case of this run are compared with one another."""
+        return self.compares_variants and bool(self.variant_checks(case))
 
     def every_scorer(self, case: Case) -> list[dict[str, object]]:
         """The scorers of the suite, then those of a case."""
@@ -321,7 +336,10 @@ def needs_judge(case: Case, suite: Suite) -> bool:
         return True
     if suite.profile is not None:
         return _asks_judge(case, PROFILES[suite.profile])
-    return not (case.assertions or case.evaluation is not None or suite.assertions)
+    checks = (*suite.assertions, *case.assertions)
+    if any(full_name(str(spec.get("type"))) == JUDGED_CHOICE for spec in checks):
+        return True
+    return not (checks or case.evaluation is not None)
 
 
 def rubric_hint() -> str:
@@ -468,8 +486,10 @@ class CaseChecks:
             self._note(case, (f"it has an image, and {self._blind[0]} takes none",))
         self._count_judged(case)
         self._plans.measures_similarity |= self._plans.measures(case)
-        if case.assertions:
-            self._note(case, self._faults(case))
+        faults = self._faults(case) if case.assertions else ()
+        self._note(case, faults)
+        if not faults:
+            self._count_compared(case)
         own = None if case.evaluation is None else case.evaluation.script
         if own is not None and plan is not None:  # everything else a plan adds is valid
             used = [spec for spec in plan.assertions if spec.get("script") == own]
@@ -529,6 +549,21 @@ class CaseChecks:
             raise
         if (reason := self._plans.defaults.reason_for(case)) is not None:
             self._by_default[reason] += 1
+
+    def _count_compared(self, case: Case) -> None:
+        """Count a case whose outputs are compared, and refuse it where no model can do that."""
+        for _, spec in self._plans.variant_checks(case):
+            self._plans.compares_variants = True
+            if (rubric := choice_rubric(spec)) is None:
+                continue
+            self._n_judged += 1
+            if not self._suite_judges.judges:
+                raise SettingsError(
+                    f"the case {case.id!r} has the outputs of its variants compared "
+                    f"({spec['type']}), and the suite names no model that judges",
+                    hint="add `judge:` to the suite, or name one with --judge",
+                )
+            self._criteria.take(case, rubric)
 
     def _refuse_without_judge(self, case: Case, plan: EvaluationPlan | None) -> None:
         """Refuse a case that only a judge can decide, where there is none."""

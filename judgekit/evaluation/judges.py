@@ -11,6 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from judgekit.assertions import JUDGED_CHOICE, full_name
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, Gate, Suite, find_calibrations, naming_place
 from judgekit.judge import (
     HEURISTIC,
@@ -34,6 +35,7 @@ from judgekit.records import (
     CalibrationInUse,
     Case,
     Criterion,
+    EmbeddingUsage,
     HumanItem,
     ItemKey,
     JsonObject,
@@ -110,6 +112,18 @@ def judge_usage(answers: Sequence[Judgment | JudgeFailure | PairAnswer]) -> Judg
     )
 
 
+def choice_usage(asked: EmbeddingUsage) -> JudgeUsage:
+    """What the comparisons of an assertion took."""
+    return JudgeUsage(
+        n_replies=asked.n_calls + asked.n_owned,
+        n_cached=asked.n_owned,
+        cost_usd=asked.cost_usd or 0.0,
+        saved_usd=asked.saved_usd,
+        cost_unknown=asked.cost_usd is None,
+        input_tokens=asked.input_tokens,
+    )
+
+
 class JudgeTally:
     """Who answered, what failed, and what that cost."""
 
@@ -150,6 +164,8 @@ if TYPE_CHECKING:
     JudgeAnswer = Judgment | JudgeFailure
 
 HUMAN_JUDGE = "human"
+# The criterion by which a judge compares the outputs of all variants to a case.
+BEST_CRITERION = "best"
 # Whom questions wait for that only review automated verdicts; the verdicts stand meanwhile.
 REVIEWER = "review"
 # The key of a run's `config` that says which share of the answers is reviewed.
@@ -304,6 +320,15 @@ class SuiteJudges(JudgePanel):
             if last:
                 return not is_sure_of(name, last, self.panel)
         return True
+
+
+def choice_rubric(spec: JsonObject) -> Rubric | None:
+    """What outputs are compared by for an assertion; None for one that asks no judge."""
+    if full_name(str(spec.get("type"))) != JUDGED_CHOICE:
+        return None
+    asked = {"question": spec["value"], "judge": spec.get("judge"), "scale": "binary"}
+    criterion = Criterion.model_validate({"name": BEST_CRITERION, **asked})
+    return Rubric(name=JUDGED_CHOICE, criteria=(criterion,))
 
 
 def open_suite_judges(

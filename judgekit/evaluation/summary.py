@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.evaluation.judges import JudgeTally, JudgeUsage, calibration_of_run
+from judgekit.assertions import compares_variants
+from judgekit.evaluation.judges import JudgeTally, JudgeUsage, calibration_of_run, choice_usage
 from judgekit.evaluation.outcome import (
     Outcome,
     OutcomeGroup,
@@ -254,6 +255,9 @@ class RunTally:
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
         # Criteria that share a reply share its cost; a reply never belongs to two answers.
         self._judges.take([*result.judgments, *result.failures])
+        for check in result.checks:
+            if check.asked is not None and compares_variants(check.type):
+                self._judges.spent += choice_usage(check.asked)
         for judgment in result.judgments:
             n_found = sum(piece.found for piece in judgment.evidence)
             self._n_evidence += len(judgment.evidence)
@@ -331,8 +335,9 @@ class _VariantTally:
             self.failures[failure.kind] += 1
         self._take_output(result)
         self._take_judges(result)
+        compared = {id(one.asked) for one in result.checks if compares_variants(one.type)}
         for asked in result.asked:
-            self.usd["checks"] += asked.cost_usd or 0.0
+            self.usd["judges" if id(asked) in compared else "checks"] += asked.cost_usd or 0.0
             self.usd["saved"] += asked.saved_usd
             self.has_all_prices = self.has_all_prices and asked.cost_usd is not None
 

@@ -33,6 +33,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     TRANSFORMS,
     UNREAD_FIELDS,
     WRITE_IT,
+    choice_specs,
     is_threshold,
     weigh_assertions,
 )
@@ -397,8 +398,8 @@ class _Config:
         reader = replace(self._assertions, own_judge=whole["judge"])
         checks = reader.read(asserted, variables, is_scored=threshold is not None)
         weigh_assertions(checks, threshold, at, self.reading)
-        for place, marker in lost:
-            checks.add(marker, place)
+        for place, spec in [*lost, *choice_specs(checks, self.reading)]:
+            checks.add(spec, place)
         if not checks.assertions and not checks.criteria:
             message = "the test asserts nothing, so it cannot fail"
             self.reading.warn(at, message, "add `assert`, or grade it with a rubric", case_id=name)

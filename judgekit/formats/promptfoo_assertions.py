@@ -18,6 +18,7 @@ from judgekit.formats.promptfoo_files import code_call
 from judgekit.formats.promptfoo_syntax import UntranslatedError, as_steps, python_pattern
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
+    COMPARING_ASSERTIONS,
     KNOWN_ASSERTIONS,
     MODEL_FREE_ASSERTIONS,
     MODEL_GRADED_ASSERTIONS,
@@ -115,6 +116,8 @@ class AssertionReader:
                 self._take_set(assertion, variables, checks, is_scored=is_scored)
             elif (marker := self._omission(assertion)) is not None:
                 checks.add(marker, at)
+                if isinstance(script := marker.get("script"), dict):
+                    checks.names.setdefault(assertion.plain, []).append(script["type"])
             else:
                 try:
                     value = self._value(fields.get("value"), (*at, "value"), variables)
@@ -123,7 +126,13 @@ class AssertionReader:
                     self._mark(assertion, assertion.value_at, str(error), remedy, checks)
                     continue
                 n_before, n_similar = len(checks.assertions), len(checks.similarities)
+                n_criteria = len(checks.criteria)
                 self._take(replace(assertion, value=value), checks, is_scored=is_scored)
+                names = checks.names.setdefault(assertion.plain, [])
+                names += [spec["type"] for spec in checks.assertions[n_before:]]
+                names += [
+                    one["name"] for one in checks.criteria[n_criteria:] if isinstance(one, dict)
+                ]
                 steps = as_steps(str(fields.get("transform") or "output"))
                 for spec in checks.assertions[n_before:] if steps else ():
                     _transform(spec, [*(steps or ())])
@@ -137,6 +146,8 @@ class AssertionReader:
             self._grade(item, checks, is_scored=is_scored)
         elif plain.partition(":")[0] == PROMPTFOO_SIMILAR:
             self._compare(item, checks)
+        elif plain in COMPARING_ASSERTIONS:
+            self._choose(item, checks)
         elif plain in MODEL_FREE_ASSERTIONS:
             self._check(item, checks)
         elif plain in TRAJECTORY_ASSERTIONS:
@@ -189,7 +200,7 @@ class AssertionReader:
         at: KeyPath = (*item.at, "transform")
         if steps is None:
             return self._reading.not_imported("transform", at, NO_CODE, WRITE_IT)
-        if steps and plain in MODEL_GRADED_ASSERTIONS:
+        if steps and plain in MODEL_GRADED_ASSERTIONS.keys() | COMPARING_ASSERTIONS:
             reason, remedy = "a judge sees the whole output", "transform the test's output"
             return self._reading.not_imported("transform", at, reason, remedy)
         is_known = plain in KNOWN_ASSERTIONS or plain.partition(":")[0] == PROMPTFOO_SIMILAR
@@ -282,13 +293,33 @@ class AssertionReader:
             remedy = suggest_name(name[:40], SQL_DIALECTS)
             self._reading.add((*at, "databaseType"), message, remedy)
 
-    def _describe(self, spec: JsonObject, item: _Assertion) -> None:
+    def _choose(self, item: _Assertion, checks: PromptfooChecks) -> None:
+        """An assertion on the outputs of all variants to a test."""
+        value = item.value
+        if item.name == "select-best" and isinstance(value, str) and value.strip():
+            spec: JsonObject = {"type": item.name, "value": value}
+            own = self._judge_name(item.fields.get("provider"), (*item.at, "provider"))
+            if (judge := own or self.own_judge) is not None:
+                spec["judge"] = judge
+        elif item.name == "max-score" and isinstance(value, dict | None):
+            spec = {"type": item.name, **(value or {})}
+        else:
+            reason = f"its `value` is {json_kind(value)}"
+            reason = "it is negated" if item.name.startswith(_NOT) else reason
+            self._mark(item, item.value_at, reason, "write what the best output is", checks)
+            return
+        self._describe(spec, item, frozenset({"provider"}))
+        checks.choices.append((item.at, spec))
+
+    def _describe(
+        self, spec: JsonObject, item: _Assertion, more: frozenset[str] = frozenset()
+    ) -> None:
         """Add weight and metric to a spec, and list settings that are not imported."""
         if item.fields.get("weight") is not None:
             spec["weight"] = item.fields["weight"]
         if isinstance(item.fields.get("metric"), str):
             spec["description"] = item.fields["metric"]
-        self._leave_out_settings(item)
+        self._leave_out_settings(item, more)
 
     def _compare(self, item: _Assertion, checks: PromptfooChecks) -> None:
         """Several texts are alternatives: the output must be like one of them."""
@@ -365,6 +396,9 @@ class AssertionReader:
             checks.places += inner.places
             checks.criteria += inner.criteria
             checks.similarities += inner.similarities
+            checks.choices += inner.choices
+            for name, own in inner.names.items():
+                checks.names.setdefault(name, []).extend(own)
         elif inner.criteria:
             message = "a set with a `threshold` may hold only checks that need no model"
             self._reading.add(item.at, message, "leave the threshold out, or split the set")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from judgekit.formats.problems import FieldFault, json_kind, threshold_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
 
     from pydantic import JsonValue
 
@@ -62,16 +62,21 @@ PROMPTFOO_SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
     "is-xml": Synonym("text.is_xml", {"value": "required_elements"}),
     "latency": Synonym("metric.latency_ms.max", _AT_MOST),
     "levenshtein": Synonym("text.levenshtein"),
+    "max-score": Synonym("variants.highest_score"),
     "meteor": Synonym("text.meteor"),
     "regex": Synonym("text.regex"),
     "rouge-n": Synonym("text.rouge_n"),
+    "select-best": Synonym("variants.best"),
     "starts-with": Synonym("text.starts_with"),
     "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}),
     "word-count": Synonym("text.word_count"),
 })  # fmt: skip
 """promptfoo's assertions that need no model, with judgekit's own names."""
 
-MODEL_FREE_ASSERTIONS = frozenset({*PROMPTFOO_SYNONYMS, PROMPTFOO_SIMILAR})
+COMPARING_ASSERTIONS = frozenset({"max-score", "select-best"})
+"""Assertions that one output of a test passes and the others fail."""
+
+MODEL_FREE_ASSERTIONS = frozenset({*PROMPTFOO_SYNONYMS, PROMPTFOO_SIMILAR}) - COMPARING_ASSERTIONS
 
 _FACTS = "Does the output agree with these facts: {value}"
 MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
@@ -102,9 +107,6 @@ PROMPTFOO_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "criterion",
         "human": "annotators judge with judgekit label",
         **dict.fromkeys(("javascript", "python", "ruby"), _OWN_CODE),
-        "max-score": "after a run: judgekit compare --scores latest::A latest::B",
-        "select-best": "after a run: judgekit compare latest::A latest::B --rubric RUBRIC; for "
-        "more variants judgekit rank",
         **dict.fromkeys(("perplexity", "perplexity-score"), _LOG_PROBABILITIES),
         "skill-used": "use `trajectory.tool_used` with the tool that loads the skill",
         **dict.fromkeys(("trace-error-spans", "trace-span-count", "trace-span-duration"), _TRACE),
@@ -229,6 +231,10 @@ class PromptfooChecks:
     reference: str | None = None  # the first good answer that one of them names
     # The thresholds of the assertions on similarity to one text.
     similarities: list[float] = field(default_factory=list)
+    # Those that compare the outputs of all variants; no group holds them.
+    choices: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
+    # What assertions and criteria are called here, by promptfoo's types.
+    names: dict[str, list[JsonValue]] = field(default_factory=dict)
 
     def add(self, spec: JsonObject, at: KeyPath) -> None:
         """Add an assertion that needs no model."""
@@ -271,6 +277,26 @@ def weigh_assertions(
         reading.warn((*at, "threshold"), message, "write a test for the other assertions")
     elif threshold is not None and not all(weightless):
         checks.group({"threshold": threshold, "scored": True}, place)
+
+
+def choice_specs(
+    checks: PromptfooChecks, reading: ForeignFile
+) -> Iterator[tuple[KeyPath, JsonObject]]:
+    """The assertions that compare outputs; weights by promptfoo's types are by the names here."""
+    specs = (spec.get("script", spec) for spec in checks.assertions)
+    alone = [one["type"] for one in specs if isinstance(one, dict)]
+    alone += [one["name"] for one in checks.criteria if isinstance(one, dict)]
+    for at, spec in checks.choices:
+        weights = spec.get("weights")
+        listed = weights.items() if isinstance(weights, dict) else ()
+        named = [(own, weight) for name, weight in listed for own in checks.names.get(name, ())]
+        own = {str(name): weight for name, weight in named}
+        # One of a group counts with the group, and two languages of code have one name.
+        if any(name not in alone or own[str(name)] != weight for name, weight in named):
+            reason = "its `weights` name what is no assertion of its own here"
+            yield at, reading.not_imported(str(spec["type"]), at, reason, "leave out the `weights`")
+        else:
+            yield at, {**spec, "weights": own} if listed else spec
 
 
 _PREFIX = "trajectory:"
@@ -373,6 +399,10 @@ _READERS: Mapping[str, Callable[[JsonValue], JsonObject]] = {
 TRAJECTORY_ASSERTIONS = frozenset(_READERS)
 """The assertions on an agent's actions that need no model."""
 
-KNOWN_ASSERTIONS = frozenset(
-    {*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS, *CODE_ASSERTIONS, *TRAJECTORY_ASSERTIONS}
+KNOWN_ASSERTIONS = frozenset().union(
+    MODEL_FREE_ASSERTIONS,
+    MODEL_GRADED_ASSERTIONS,
+    CODE_ASSERTIONS,
+    TRAJECTORY_ASSERTIONS,
+    COMPARING_ASSERTIONS,
 )
