@@ -150,10 +150,14 @@ class _Config:
         # What JavaScript prints in another way; of objects it would print nothing of use.
         reader.values = {n for one in sets for n, v in one.items() if not isinstance(v, str | dict)}
         reader.images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
-        run = reader.read(self._fields, _options(default).get("provider"))
-        for place, case in enumerate(cases):
-            if (chosen := reader.chosen(*self._tests[case.id])) is not None:
-                cases[place] = case.model_copy(update={"variants": chosen})
+        reader.read(self._fields)
+        chosen = [reader.chosen(*self._tests[case.id]) for case in cases]
+        run = reader.run(_options(default).get("provider"))
+        # Variants of single tests answer no others.
+        others = reader.configured if len(run.variants) > len(reader.configured) else None
+        for place, (case, own) in enumerate(zip(cases, chosen, strict=True)):
+            if (names := others if own is None else own) is not None:
+                cases[place] = case.model_copy(update={"variants": names})
         return run
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:

@@ -144,7 +144,8 @@ UNREAD_FIELDS = {
 """Fields of a configuration that are not read: the reason, and what to do instead."""
 
 READ_TEST_FIELDS = frozenset({"vars", "assert", "description", "threshold", "metadata", "options"})
-CHOOSING_FIELDS = frozenset({"providers", "prompts"})  # by which a test is for some variants
+# By which a test is for some variants.
+CHOOSING_FIELDS = frozenset({"provider", "providers", "prompts"})
 TRANSFORMS = ("transform", "postprocess")
 READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", "provider", *TRANSFORMS})
 CODE_SETTINGS = frozenset({

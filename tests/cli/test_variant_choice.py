@@ -74,8 +74,8 @@ def checks(bench: Bench) -> dict[str, tuple[bool | None, str]]:
     rows = map(json.loads, (bench.folder / "results.jsonl").read_text("utf-8").splitlines())
     found: dict[str, tuple[bool | None, str]] = {}
     for row in rows:
-        own = next(iter(row["checks"]), {"passed": None, "message": "an error"})
-        found[f"{row['variant']} {row['case']['id']}"] = own["passed"], own["message"]
+        own: dict[str, Any] = next(iter(row["checks"]), {"passed": None, "message": "an error"})
+        found[f"{row['variant']} {row['case']['id']}"] = own["passed"], str(own["message"])
     return found
 
 
