@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
@@ -41,7 +41,7 @@ from judgekit.datasets import (
     suite_place,
 )
 from judgekit.errors import DatasetError, InputError, SettingsError
-from judgekit.evaluation.judges import choice_rubric
+from judgekit.evaluation.judges import CriterionChecks, choice_rubric
 from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
     from judgekit.evaluation.judges import SuiteJudges
     from judgekit.models import Embeddings
-    from judgekit.records import Case, Criterion, CriterionNeed, JsonObject, Rubric
+    from judgekit.records import Case, Criterion, JsonObject, Rubric
 
 # The scorer that is worked out of the verdict, so that it is no observation.
 JUDGE_SCORER = "judge"
@@ -332,14 +332,13 @@ class DefaultRubrics:
 
 def needs_judge(case: Case, suite: Suite) -> bool:
     """Whether a judge is called about a case, or nothing else decides it."""
-    if suite.rubric is not None or case.rubric is not None or _wants_judge(case):
+    checks = (full_name(str(spec.get("type"))) for spec in (*suite.assertions, *case.assertions))
+    has_rubric = suite.rubric is not None or case.rubric is not None
+    if has_rubric or _wants_judge(case) or JUDGED_CHOICE in checks:
         return True
     if suite.profile is not None:
         return _asks_judge(case, PROFILES[suite.profile])
-    checks = (*suite.assertions, *case.assertions)
-    if any(full_name(str(spec.get("type"))) == JUDGED_CHOICE for spec in checks):
-        return True
-    return not (checks or case.evaluation is not None)
+    return not (case.assertions or case.evaluation is not None or suite.assertions)
 
 
 def rubric_hint() -> str:
@@ -392,65 +391,6 @@ def check_suite_specs(plans: CasePlans) -> None:
             raise SettingsError(fault)
 
 
-class CriterionChecks:
-    """Checks that every criterion has a judge, every named judge a criterion, and needs a case."""
-
-    def __init__(self, names: Collection[str], *, n_judges: int) -> None:
-        self._names, self._n_judges = names, n_judges
-        self._used: set[str] = set()
-        # Cases that are judged by a criterion, and those of them that have what it needs
-        self._n_needing: Counter[tuple[str, CriterionNeed]] = Counter()
-        self._n_having: Counter[tuple[str, CriterionNeed]] = Counter()
-
-    def take(self, case: Case, rubric: Rubric) -> None:
-        for criterion in rubric.criteria:
-            self._check_judge(criterion)
-            for need in criterion.needs:
-                if need != "trace":  # outputs have it, which may not exist yet
-                    self._n_needing[criterion.name, need] += 1
-                    self._n_having[criterion.name, need] += getattr(case, need) is not None
-
-    def check_names(self) -> None:
-        """Refuse a judge that no criterion names, once all cases were examined."""
-        for name in sorted(self._names):
-            if name not in self._used:
-                raise SettingsError(
-                    f"the suite's judge {name!r} has nothing to grade: no criterion names it",
-                    hint=f"add `judge: {name}` to a criterion of the rubric; or remove the judge's "
-                    "`name`, so that it grades all criteria that name no judge",
-                )
-
-    @property
-    def unmet_needs(self) -> tuple[str, ...]:
-        """What criteria need of a case and no case has, in words."""
-        return tuple(
-            f"criterion {criterion!r} needs `{need}`, and no case has it: it will not be judged "
-            "(cannot_assess)"
-            for criterion, need in self._n_needing
-            if not self._n_having[criterion, need]
-        )
-
-    def _check_judge(self, criterion: Criterion) -> None:
-        name = criterion.judge
-        if name is not None:
-            self._used.add(name)
-        if name is not None and self._n_judges and name not in self._names:
-            known = ", ".join(self._names)
-            known = f"its judges are named {known}" if known else "no judge has a name"
-            raise SettingsError(
-                f"criterion {criterion.name!r} is to be graded by the judge {name!r}, and {known}",
-                hint=f"define it in the suite, beside the other judges: `judge: [{{model: …}}, "
-                f"{{name: {name}, model: …}}]`; or remove `judge` from the criterion",
-            )
-        if name is None and self._names and len(self._names) == self._n_judges:
-            raise SettingsError(
-                f"criterion {criterion.name!r} names no judge, and every judge has a name: such a "
-                "judge grades only the criteria that name it",
-                hint="name a further judge for it (--judge MODEL, or one without a `name` in the "
-                "suite), or add `judge: NAME` to the criterion",
-            )
-
-
 class CaseChecks:
     """Looks at the cases one after the other as they are counted; what is equal is read once."""
 
@@ -486,10 +426,9 @@ class CaseChecks:
             self._note(case, (f"it has an image, and {self._blind[0]} takes none",))
         self._count_judged(case)
         self._plans.measures_similarity |= self._plans.measures(case)
-        faults = self._faults(case) if case.assertions else ()
-        self._note(case, faults)
-        if not faults:
-            self._count_compared(case)
+        if case.assertions:
+            self._note(case, self._faults(case))
+        self._count_compared(case)
         own = None if case.evaluation is None else case.evaluation.script
         if own is not None and plan is not None:  # everything else a plan adds is valid
             used = [spec for spec in plan.assertions if spec.get("script") == own]

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
 from judgekit.assertions import compares_variants
-from judgekit.evaluation.judges import JudgeTally, JudgeUsage, calibration_of_run, choice_usage
+from judgekit.evaluation.judges import JudgeTally, JudgeUsage, calibration_of_run
 from judgekit.evaluation.outcome import (
     Outcome,
     OutcomeGroup,
@@ -256,8 +256,10 @@ class RunTally:
         # Criteria that share a reply share its cost; a reply never belongs to two answers.
         self._judges.take([*result.judgments, *result.failures])
         for check in result.checks:
-            if check.asked is not None and compares_variants(check.type):
-                self._judges.spent += choice_usage(check.asked)
+            if (one := check.asked) is not None and compares_variants(check.type):
+                usd, n = one.cost_usd, one.n_calls + one.n_owned
+                money = JudgeUsage(n, one.n_owned, usd or 0.0, one.saved_usd, usd is None)
+                self._judges.spent += replace(money, input_tokens=one.input_tokens)
         for judgment in result.judgments:
             n_found = sum(piece.found for piece in judgment.evidence)
             self._n_evidence += len(judgment.evidence)

@@ -533,11 +533,6 @@ class ObservationWriter:
             self._writing = asyncio.create_task(self._write())
         return done
 
-    async def put_all(self, observed: Sequence[Observation]) -> None:
-        """Have observations stored at once, in one transaction."""
-        for done in [self.put(one) for one in observed]:
-            await done
-
     async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
         if self._waiting:  # the answers that they are about come first
             self._urgent.set()

@@ -24,6 +24,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     MODEL_GRADED_ASSERTIONS,
     NO_CODE,
     NO_COUNTERPART,
+    OWN_TYPES,
     PROMPTFOO_SIMILAR,
     PROMPTFOO_SIMILARITY,
     TRAJECTORY_ASSERTIONS,
@@ -53,8 +54,6 @@ _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is
 _NEVER_EMPTY = frozenset({"contains", "icontains", "starts-with", "regex"})
 _SQL = frozenset({"is-sql", "contains-sql"})
 _ONE_REFERENCE = "rouge-n"
-# The metric that is called `bleu` here cuts words and smooths in another way.
-_OWN_TYPES = {"bleu": "text.word_bleu"}
 # Parameters with which an assertion gives the scores of promptfoo.
 _OWN_SETTINGS: Mapping[str, JsonObject] = {
     "rouge-n": {"signs": True},
@@ -116,8 +115,6 @@ class AssertionReader:
                 self._take_set(assertion, variables, checks, is_scored=is_scored)
             elif (marker := self._omission(assertion)) is not None:
                 checks.add(marker, at)
-                if isinstance(script := marker.get("script"), dict):
-                    checks.names.setdefault(assertion.plain, []).append(script["type"])
             else:
                 try:
                     value = self._value(fields.get("value"), (*at, "value"), variables)
@@ -126,13 +123,7 @@ class AssertionReader:
                     self._mark(assertion, assertion.value_at, str(error), remedy, checks)
                     continue
                 n_before, n_similar = len(checks.assertions), len(checks.similarities)
-                n_criteria = len(checks.criteria)
                 self._take(replace(assertion, value=value), checks, is_scored=is_scored)
-                names = checks.names.setdefault(assertion.plain, [])
-                names += [spec["type"] for spec in checks.assertions[n_before:]]
-                names += [
-                    one["name"] for one in checks.criteria[n_criteria:] if isinstance(one, dict)
-                ]
                 steps = as_steps(str(fields.get("transform") or "output"))
                 for spec in checks.assertions[n_before:] if steps else ():
                     _transform(spec, [*(steps or ())])
@@ -220,7 +211,7 @@ class AssertionReader:
         if not is_run:
             return self._reading.not_imported(item.name, item.value_at, NO_CODE, WRITE_IT)
         negation = _NOT if item.name.startswith(_NOT) else ""
-        spec: JsonObject = {"type": f"{negation}custom.code", "call": call}
+        spec: JsonObject = {"type": negation + OWN_TYPES[item.plain], "call": call}
         known = ("threshold", "config")
         spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
         self._describe(spec, item)
@@ -253,7 +244,7 @@ class AssertionReader:
             self._mark(item, item.value_at, reason, "write the `value`", checks)
             return
         negation = _NOT if item.name.startswith(_NOT) else ""
-        spec: JsonObject = {"type": negation + _OWN_TYPES.get(plain, plain)}
+        spec: JsonObject = {"type": negation + OWN_TYPES.get(plain, plain)}
         # In promptfoo `value` is an object with the dialect; here the dialect is a parameter.
         if plain in _SQL and isinstance(value, dict):
             self._sql(item, value, spec, checks)
@@ -397,8 +388,6 @@ class AssertionReader:
             checks.criteria += inner.criteria
             checks.similarities += inner.similarities
             checks.choices += inner.choices
-            for name, own in inner.names.items():
-                checks.names.setdefault(name, []).extend(own)
         elif inner.criteria:
             message = "a set with a `threshold` may hold only checks that need no model"
             self._reading.add(item.at, message, "leave the threshold out, or split the set")

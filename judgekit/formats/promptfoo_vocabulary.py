@@ -91,6 +91,9 @@ MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
     "trajectory:goal-success": "Was this goal reached: {value}",
 }  # assertions that ask a model, with the question of the criterion they become
 
+# The metric that is called `bleu` here cuts words and smooths in another way.
+OWN_TYPES = {"bleu": "text.word_bleu", "javascript": "custom.code", "python": "custom.code"}
+
 CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""
 
@@ -234,8 +237,6 @@ class PromptfooChecks:
     similarities: list[float] = field(default_factory=list)
     # Those that compare the outputs of all variants; no group holds them.
     choices: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
-    # What assertions and criteria are called here, by promptfoo's types.
-    names: dict[str, list[JsonValue]] = field(default_factory=dict)
 
     def add(self, spec: JsonObject, at: KeyPath) -> None:
         """Add an assertion that needs no model."""
@@ -283,21 +284,19 @@ def weigh_assertions(
 def choice_specs(
     checks: PromptfooChecks, reading: ForeignFile
 ) -> Iterator[tuple[KeyPath, JsonObject]]:
-    """The assertions that compare outputs; weights by promptfoo's types are by the names here."""
-    specs = (spec.get("script", spec) for spec in checks.assertions)
-    alone = [one["type"] for one in specs if isinstance(one, dict)]
-    alone += [one["name"] for one in checks.criteria if isinstance(one, dict)]
+    """The assertions that compare outputs; their weights are by the names that types have here."""
+    is_grouped = any(spec.get("type") == "all" for spec in checks.assertions)
     for at, spec in checks.choices:
         weights = spec.get("weights")
-        listed = weights.items() if isinstance(weights, dict) else ()
-        named = [(own, weight) for name, weight in listed for own in checks.names.get(name, ())]
-        own = {str(name): weight for name, weight in named}
-        # One of a group counts with the group, and two languages of code have one name.
-        if any(name not in alone or own[str(name)] != weight for name, weight in named):
-            reason = "its `weights` name what is no assertion of its own here"
+        if not isinstance(weights, dict):
+            yield at, spec
+            continue
+        own = {OWN_TYPES.get(name, name): weight for name, weight in weights.items()}
+        if is_grouped or len(own) < len(weights):
+            reason = "its `weights` name assertions that are one here"
             yield at, reading.not_imported(str(spec["type"]), at, reason, "leave out the `weights`")
         else:
-            yield at, {**spec, "weights": own} if listed else spec
+            yield at, {**spec, "weights": own}
 
 
 _PREFIX = "trajectory:"

@@ -90,7 +90,7 @@ def test_the_output_that_is_preferred_to_each_other_passes(bench: Bench) -> None
         assert server.n_requests == 12
     assert (ran.code, frozen.code) == (1, 0)
     found = checks(bench)
-    assert found["v2 c0"] == (True, "preferred to each of the others")
+    assert found["v2 c0"] == (True, "v2 is preferred to each of the others")
     assert found["v1 c1"] == found["v3 c1"] == (False, "v2 is preferred to each of the others")
     assert "v2 passed 2/2" in frozen.out
     page = bench.run("show", "latest", "c0").out
@@ -206,7 +206,7 @@ def test_the_highest_score_needs_no_judge(bench: Bench) -> None:
     lay(bench, one_each(), assertions=[{"type": "max-score"}, words[0]])
     bench.run("run", "-q")
     assert {one[0] for one in checks(bench).values()} == {None}
-    assert "several variants have the highest score, 1" in str(checks(bench))
+    assert "the highest score is 1: v1, v2, v3" in str(checks(bench))
 
 
 def test_outputs_that_are_graded_are_compared_too(bench: Bench) -> None:
