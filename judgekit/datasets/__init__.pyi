@@ -79,6 +79,8 @@ from .suite import (
     SuiteGroup as SuiteGroup,
     TargetKind as TargetKind,
     VariantSettings as VariantSettings,
+    asks_comparison as asks_comparison,
+    may_ask_judge as may_ask_judge,
     names_a_file as names_a_file,
     scorer_name as scorer_name,
     suite_file as suite_file,

@@ -560,7 +560,17 @@ class Suite(Record):
         """Whether answers may be judged; of cases in a file that is known when they are read."""
         if self.cases is None or self.rubric is not None or self.profile is not None:
             return True
-        return any(case.rubric is not None or case.reference is not None for case in self.cases)
+        is_asked = asks_comparison(self.assertions) or any(map(may_ask_judge, self.cases))
+        return is_asked or any(case.reference is not None for case in self.cases)
+
+
+def may_ask_judge(case: Case) -> bool:
+    """Whether a case has a rubric, or an assertion by which a judge compares outputs."""
+    return case.rubric is not None or asks_comparison(case.assertions)
+
+
+def asks_comparison(assertions: Iterable[JsonObject]) -> bool:
+    return any(spec.get("type") in {"select-best", "variants.best"} for spec in assertions)
 
 
 def of_file(suite: Suite, file: Path) -> Suite:

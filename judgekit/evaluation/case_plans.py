@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import (
-    JUDGED_CHOICE,
     LEXICAL,
     PROFILES,
     SIMILAR_ASSERTION,
@@ -21,7 +20,6 @@ from judgekit.assertions import (
     check_specs,
     compares_variants,
     find_script,
-    full_name,
     named_scripts,
     plan_evaluation,
     read_scorers,
@@ -32,8 +30,10 @@ from judgekit.assertions import (
 )
 from judgekit.datasets import (
     Suite,
+    asks_comparison,
     criterion_place,
     load_rubric,
+    may_ask_judge,
     naming_place,
     scorer_name,
     shipped_rubrics,
@@ -332,9 +332,8 @@ class DefaultRubrics:
 
 def needs_judge(case: Case, suite: Suite) -> bool:
     """Whether a judge is called about a case, or nothing else decides it."""
-    checks = (full_name(str(spec.get("type"))) for spec in (*suite.assertions, *case.assertions))
-    has_rubric = suite.rubric is not None or case.rubric is not None
-    if has_rubric or _wants_judge(case) or JUDGED_CHOICE in checks:
+    is_asked = suite.rubric is not None or may_ask_judge(case) or asks_comparison(suite.assertions)
+    if is_asked or _wants_judge(case):
         return True
     if suite.profile is not None:
         return _asks_judge(case, PROFILES[suite.profile])

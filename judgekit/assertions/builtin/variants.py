@@ -13,17 +13,16 @@ from judgekit.records import AssertionResult, Name, Output, Weight
 
 PENDING_CHOICE = "the outputs of the variants were not compared yet"
 """How the error of an assertion begins that a run has not decided yet; outside of runs none is."""
-
 JUDGED_CHOICE = "variants.best"
 
 
 @assertion(JUDGED_CHOICE)
 def best_of_variants(output: Output, *, value: Name, judge: Name | None = None) -> AssertionResult:
-    """Of the outputs of all variants to a case, a judge prefers this one to each of the others.
+    """Pass when a judge prefers the output to that of each other variant, in both orders.
 
-    Each two outputs are compared blind and in both orders, by what `value` asks for. Without an
-    output that is preferred to each of the others, and where an output or a judgment is missing, it
-    is undecided. `judge` is the `name` of the suite's judge that compares.
+    Args:
+        value: What is asked for, such as `the shortest reply`.
+        judge: The `name` of the suite's judge that compares; left out, all without a name do.
     """
     del output, value, judge
     raise UndecidedError(PENDING_CHOICE)
@@ -37,11 +36,13 @@ def highest_score_of_variants(
     weights: Mapping[str, Weight] | None = None,
     threshold: float | None = None,
 ) -> AssertionResult:
-    """The scores of the other assertions and criteria are higher than those of all other variants.
+    """Pass when the other assertions and criteria score higher than for each other variant.
 
-    An assertion counts with its value, else with 1 or 0, a criterion with its value; `weights` are
-    theirs by type or name, by default 1. The score must also reach `threshold`. Where two have the
-    highest score, or a result is missing, it is undecided.
+    Args:
+        method: How the scores are combined.
+        weights: The weight of each score, by the type of its assertion or the name of its
+            criterion; 1 for those that are not named.
+        threshold: What the score must reach, too.
     """
     del output, method, weights, threshold
     raise UndecidedError(PENDING_CHOICE)
