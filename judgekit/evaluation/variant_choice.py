@@ -75,7 +75,7 @@ class _ChoosingJudges(PairJudge):
 def choice_questions(
     opened: OpenSuite, case: Case, outputs: Mapping[str, Output | None]
 ) -> Iterator[tuple[Judge, JudgeQuestion, tuple[str, ...]]]:
-    """What judges are asked of the outputs of a case, with the variants whose output is unknown."""
+    """The questions of judges about the outputs of a case, with the variants of unknown ones."""
     # Each placeholder is another text, or nobody would be asked about two of them.
     shown = {
         name: output or Output(text=f"output {place}", variant=name)

@@ -170,7 +170,7 @@ class VariantReader:
         return PromptfooRun(variants=tuple(self._variants.values()), judges=tuple(judges))
 
     def chosen(self, test: JsonObject, at: KeyPath) -> tuple[str, ...] | None:
-        """The variants that a test is for, where it says so; else all that are `configured`."""
+        """The variants that a test chooses; None for all that are `configured`."""
         wanted = {key: test[key] for key in sorted(CHOOSING_FIELDS) if test.get(key) is not None}
         # It answers in the place of every provider of the configuration, as often as there are.
         variants = self._of_test(wanted.pop("provider", None), (*at, "provider"))
