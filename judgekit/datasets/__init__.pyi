@@ -14,6 +14,7 @@ from .judge_settings import (
     SuiteJudge as SuiteJudge,
     choices_of as choices_of,
     command_options as command_options,
+    may_ask_judge as may_ask_judge,
 )
 from .labels import (
     YES_NO as YES_NO,
@@ -79,8 +80,6 @@ from .suite import (
     SuiteGroup as SuiteGroup,
     TargetKind as TargetKind,
     VariantSettings as VariantSettings,
-    asks_comparison as asks_comparison,
-    may_ask_judge as may_ask_judge,
     names_a_file as names_a_file,
     scorer_name as scorer_name,
     suite_file as suite_file,

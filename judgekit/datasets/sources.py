@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import JsonValue, ValidationError
 
 from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark
+from judgekit.datasets.judge_settings import may_ask_judge
 from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite, no_cases
 from judgekit.datasets.outputs import iter_described_cases
-from judgekit.datasets.suite import Gate, RunSettings, Suite, may_ask_judge
+from judgekit.datasets.suite import Gate, RunSettings, Suite
 from judgekit.errors import DatasetError, RetiredSuiteError, SettingsError, UnknownNameError
 from judgekit.formats import (
     ARCHIVE_SUFFIXES,
@@ -308,7 +309,7 @@ def foreign_suite(document: ParsedDocument) -> Suite | None:
         ]
     elif isinstance(head, PromptfooRun):
         fields |= {"description": dataset.description, "variants": [*head.variants]}
-        if head.judges and any(map(may_ask_judge, dataset.cases)):
+        if head.judges and any(may_ask_judge(c.rubric, c.assertions) for c in dataset.cases):
             fields["judge"] = [*head.judges]
     if not dataset.cases:
         raise no_cases(document.path, reading.problems)

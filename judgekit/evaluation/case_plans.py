@@ -30,7 +30,6 @@ from judgekit.assertions import (
 )
 from judgekit.datasets import (
     Suite,
-    asks_comparison,
     criterion_place,
     load_rubric,
     may_ask_judge,
@@ -332,7 +331,7 @@ class DefaultRubrics:
 
 def needs_judge(case: Case, suite: Suite) -> bool:
     """Whether a judge is called about a case, or nothing else decides it."""
-    is_asked = suite.rubric is not None or may_ask_judge(case) or asks_comparison(suite.assertions)
+    is_asked = may_ask_judge(suite.rubric or case.rubric, (*suite.assertions, *case.assertions))
     if is_asked or _wants_judge(case):
         return True
     if suite.profile is not None:

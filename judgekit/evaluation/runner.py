@@ -45,7 +45,7 @@ from judgekit.evaluation.schedule import (
 )
 from judgekit.evaluation.session import Choice, Session, calibration_of_suite, check_callable
 from judgekit.evaluation.variant_choice import VariantChooser
-from judgekit.evaluation.worker import AnswerWorker, ObservationWriter, end_at_failures
+from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.extras import missing_dependencies
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
@@ -258,7 +258,8 @@ class _RunLoop:
                 finally:
                     answering.close()
             if self._is_whole and self._opened.plans.compares_variants:
-                chooser = VariantChooser(self._opened, self._store, self._run, self._session)
+                about = self._opened, self._store, self._run, self._session
+                chooser = VariantChooser(*about, self._stop_at)
                 n = n_answers_in_work(self._opened, self._session.in_flight)
                 self._is_whole = await chooser.go(self._unfinished, in_flight=n)
         finally:
@@ -364,13 +365,24 @@ class _RunLoop:
         self._session.n_open += not result.is_done
         if not result.is_done:
             self._unfinished.add(item.key)
-        end_at_failures(self._session, result.failures)
+        for failure in result.failures:
+            self._stop_at(failure.kind, failure.message)
+        self._session.n_missed += any(f.kind == "frozen_miss" for f in result.failures)
         if item.stored is None and result.output.metadata.get("model_error") in FATAL_FAILURE_KINDS:
             self._session.end("model", result.output.error)
         if item.stored is None:
             self._stop_at_dead_endpoint(result)
         if self._opened.count_own_spending(result.variant, result.output):
             self._session.end("budget", f"{result.variant} has spent it")
+
+    def _stop_at(self, kind: str, message: str) -> None:
+        """End the session at a failure after which every further call would fail."""
+        if kind == "budget":
+            self._session.end("budget", message.partition("\n")[0])
+        # A wrong key, an empty account or a server that is down fails every call in the same
+        # way, at the price of a retry each.
+        elif kind in FATAL_FAILURE_KINDS:
+            self._session.end("model", message)
 
     def _stop_at_dead_endpoint(self, result: CaseResult) -> None:
         """End the session when an endpoint under test fails for case after case, and for all."""

@@ -5,22 +5,21 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, groupby, product
-from math import fsum
+from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, cast
 
 from judgekit.assertions import PENDING_CHOICE, compares_variants
 from judgekit.evaluation.judges import BEST_CRITERION, choice_rubric, judge_usage
 from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.pairing import OutputPair, compare_in_order, pair_question
-from judgekit.evaluation.worker import ObservationWriter, end_at_failures
+from judgekit.evaluation.worker import ObservationWriter
 from judgekit.judge import PairJudge, gather_in_order
 from judgekit.records import (
     VALUE_TOLERANCE,
@@ -97,8 +96,16 @@ def choice_questions(
 class VariantChooser:
     """Compares the answers of a run, case by case, where an assertion wants it."""
 
-    def __init__(self, opened: OpenSuite, store: RunStore, run: RunInfo, session: Session) -> None:
+    def __init__(
+        self,
+        opened: OpenSuite,
+        store: RunStore,
+        run: RunInfo,
+        session: Session,
+        stop_at: Callable[[str, str], None],
+    ) -> None:
         self._opened, self._store, self._run, self._session = opened, store, run, session
+        self._stop_at = stop_at
 
     async def go(self, unfinished: Collection[ItemKey], *, in_flight: int) -> bool:
         """Decide every case whose answers are whole; whether all of them were taken up."""
@@ -170,7 +177,9 @@ class VariantChooser:
         async with aclosing(judged) as answers:
             compared = [one.comparison async for one in answers]
         failures = [failure for one in compared for failure in one.failures]
-        end_at_failures(self._session, failures)
+        for failure in failures:
+            self._stop_at(failure.kind, failure.message)
+        self._session.n_missed += any(failure.kind == "frozen_miss" for failure in failures)
         names = [one.variant for one in group]
         parts = {name: tuple(_parts(compared, name)) for name in names}
         won = [name for name in names if all(part.passed for part in parts[name])]
@@ -203,7 +212,7 @@ class VariantChooser:
                 (weights.get(n, weights.get(_NUMBER.sub("", n), 1.0)), v)
                 for n, v in self._scores(one)
             ]
-            if not known or any(math.isnan(value) for _, value in known):
+            if not known or any(isnan(value) for _, value in known):
                 why = f"not compared, because a score is missing: {one.variant}"
                 return {each.variant: _found(None, why) for each in group}
             total, weight = fsum(w * v for w, v in known), fsum(w for w, _ in known)
@@ -225,14 +234,11 @@ class VariantChooser:
         """The scores of an answer by types of assertions and names of criteria; nan is missing."""
         for check in result.checks:
             if not compares_variants(check.type):
-                score = check.passed if check.value is None else check.value
-                yield (
-                    check.type,
-                    math.nan if check.passed is None or score is None else float(score),
-                )
+                score = check.passed if None in {check.value, check.passed} else check.value
+                yield check.type, nan if score is None else float(score)
         verdict = conclude_result(result, self._run).verdict
         for criterion in verdict.criteria if verdict else ():
-            yield criterion.name, math.nan if criterion.value is None else criterion.value
+            yield criterion.name, nan if criterion.value is None else criterion.value
 
 
 def _found(passed: bool | None, why: str) -> _Found:  # noqa: FBT001 - the field of the record
@@ -261,15 +267,13 @@ def _parts(compared: Sequence[Comparison], variant: str) -> Iterator[AssertionRe
                 why = "the same text" if one.is_identical else "neither is preferred"
             found = _found(None, f"against {other}: {why}")
         else:
-            shown = (
-                {"first": p.variant_first, "second": p.variant_second} for p in one.preferences
-            )
-            chosen = zip(one.preferences, shown, strict=True)
-            reason = next(
-                (p.rationale for p, names in chosen if names.get(p.choice) == preferred), ""
-            )
+            shown = {"first": 0, "second": 1, "tie": -1}
+            reasons = [
+                p.rationale for p in one.preferences
+                if shown[p.choice] == (p.variant_first, p.variant_second).index(preferred)
+            ]  # fmt: skip
             words = "preferred to" if preferred == variant else "not preferred to"
-            found = _found(preferred == variant, f"{words} {other}: {reason}")
+            found = _found(preferred == variant, f"{words} {other}: {' '.join(reasons[:1])}")
         yield AssertionResult.model_validate({**found, "type": BEST_CRITERION})
 
 

@@ -19,29 +19,14 @@ from judgekit.evaluation.check_runner import (
     is_pending_score,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.records import (
-    FATAL_FAILURE_KINDS,
-    CaseResult,
-    JudgeFailure,
-    Judgment,
-    Observation,
-    Output,
-)
+from judgekit.records import CaseResult, JudgeFailure, Judgment, Observation, Output
 from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
     from judgekit.evaluation.schedule import WorkItem
-    from judgekit.evaluation.session import OpenSuite, Session
+    from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import PendingGrading
-    from judgekit.records import (
-        AssertionResult,
-        FailureKind,
-        HumanItem,
-        ItemKey,
-        PreferenceFailure,
-        Rubric,
-        Score,
-    )
+    from judgekit.records import AssertionResult, FailureKind, HumanItem, ItemKey, Rubric, Score
     from judgekit.store import RunStore
 
 # Failures that say that nothing was asked; they are not kept, so that a resumed run asks.
@@ -451,20 +436,6 @@ class AnswerWorker:
 
 def _is_unasked(one: Judgment | JudgeFailure) -> bool:
     return isinstance(one, JudgeFailure) and one.kind in UNASKED_FAILURE_KINDS
-
-
-def end_at_failures(
-    session: Session, failures: Sequence[JudgeFailure] | Sequence[PreferenceFailure]
-) -> None:
-    """Count what a frozen cache lacks, and end a session whose every further call would fail."""
-    for failure in failures:
-        if failure.kind == "budget":
-            session.end("budget", failure.message.partition("\n")[0])
-        # A wrong key, an empty account or a server that is down fails every call in the same way,
-        # at the price of a retry each.
-        elif failure.kind in FATAL_FAILURE_KINDS:
-            session.end("model", failure.message)
-    session.n_missed += any(failure.kind == "frozen_miss" for failure in failures)
 
 
 # Observations that may wait to be written, so that memory stays bounded. Fewer cost a tenth of the
