@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 from judgekit.assertions import PENDING_CHOICE, compares_variants
 from judgekit.evaluation.judges import BEST_CRITERION, choice_rubric, judge_usage
-from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.pairing import OutputPair, compare_in_order, pair_question
 from judgekit.evaluation.worker import ObservationWriter
 from judgekit.judge import PairJudge, gather_in_order
@@ -124,18 +124,21 @@ class VariantChooser:
 
     def _groups(self, unfinished: Collection[ItemKey]) -> Iterator[list[CaseResult]]:
         """The answers to each case, where the choice among them is open."""
-        results = last_tries(self._store.results(self._run.id), self._run)
+        results = self._store.results(self._run.id)
         for _, of_case in groupby(results, key=lambda one: one.place):
             by_repeat: defaultdict[int, list[CaseResult]] = defaultdict(list)
-            for one in of_case:  # of several tries the last one is compared
+            for one in of_case:
                 by_repeat[one.repeat if self._run.repeats > 1 else 0].append(one)
             for group in by_repeat.values():
                 is_open = not all(one.is_done for one in group)
                 if is_open and not any(one.key in unfinished for one in group):
                     yield group
 
-    async def _chosen(self, group: Sequence[CaseResult]) -> list[Observation]:
+    async def _chosen(self, tries: Sequence[CaseResult]) -> list[Observation]:
         """What is to be stored of the answers to a case."""
+        # Of several tries the last one is compared.
+        last = {one.variant: one for one in tries}
+        group = [*last.values()]
         is_done, checks = True, {one.variant: [*one.checks] for one in group}
         why_not = self._why_not(group)
         for place, spec in self._opened.plans.variant_checks(group[0].case):
@@ -153,7 +156,14 @@ class VariantChooser:
             for name, one in own.items():
                 checks[name][place] = one.model_copy(update=found[name])
         settled = partial(Observation, at=self._session.now(), is_done=is_done)
-        return [settled(key=o.key, place=o.place, checks=checks[o.variant]) for o in group]
+        return [
+            settled(
+                key=one.key,
+                place=one.place,
+                checks=checks[one.variant] if one is last[one.variant] else one.checks,
+            )
+            for one in tries
+        ]
 
     def _why_not(self, group: Sequence[CaseResult]) -> str | None:
         """Why nothing can be compared; None where it can."""

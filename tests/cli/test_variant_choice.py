@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -214,3 +215,19 @@ def test_outputs_that_are_graded_are_compared_too(bench: Bench) -> None:
         lay(bench, one_each("v1", "v2", n=2), judge=served(server))
         ran = bench.run("grade", "--json")
     assert [one["pass_rate"]["value"] for one in ran.json["variants"]] == [0.0, 1.0]
+
+
+def test_of_several_tries_the_last_is_compared(bench: Bench) -> None:
+    code = (
+        "import json, pathlib; p = pathlib.Path('tried'); n = p.exists(); p.touch();"
+        f"print(json.dumps({{'text': {GOOD['v1']!r} if n else 'bad'}}))"
+    )
+    variants = [{"id": "v1", "command": [sys.executable, "-c", code]},
+                {"id": "v2", "outputs": "v2.jsonl"}]  # fmt: skip
+    checks_first = [BEST, {"type": "contains", "value": "answer"}]
+    with OpenAILikeServer(ranks(*GOOD)) as server:
+        lay(bench, one_each("v2"), assertions=checks_first, judge=served(server),
+            variants=variants, settings={"retry_failed": 1})  # fmt: skip
+        ran = bench.run("run", "-q")
+    assert (ran.code, "v1 passed 1/1; v2 passed 0/1" in ran.out) == (0, True), ran.out
+    assert "not fully judged" not in ran.out
