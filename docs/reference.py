@@ -62,6 +62,7 @@ _GROUPS = {
     "Time, cost and tokens": ("metric.",),
     "Behaviour": ("behavior.",),
     "Agent trajectories": ("trajectory.",),
+    "The outputs of all variants": ("variants.",),
 }  # fmt: skip
 """The sections of the page: names, or with a dot at the end all names that begin so."""
 

@@ -8,12 +8,15 @@ from .builtin.text_similarity import (
     reference_text as reference_text,
     similar_entry as similar_entry,
 )
+from .builtin.variants import JUDGED_CHOICE as JUDGED_CHOICE, PENDING_CHOICE as PENDING_CHOICE
 from .registry import (
     SYNONYMS as SYNONYMS,
     NotApplicableError as NotApplicableError,
     UndecidedError as UndecidedError,
     assertion as assertion,
     assertion_registry as assertion_registry,
+    compares_variants as compares_variants,
+    full_name as full_name,
     scorer as scorer,
     scorer_registry as scorer_registry,
 )

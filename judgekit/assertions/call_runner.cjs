@@ -7,6 +7,9 @@ const { pathToFileURL } = require("node:url");
 
 async function load(file) {
   const whole = path.resolve(file);
+  if (/\.[cm]?ts$/.test(whole) && !process.features.typescript) {
+    throw new Error(`TypeScript needs Node.js 22.18 or later, and this is ${process.version}`);
+  }
   if (whole.endsWith(".mjs")) return import(pathToFileURL(whole));
   try {
     return require(whole);

@@ -154,6 +154,17 @@ SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
 })  # fmt: skip
 """The names that promptfoo uses, and other short ones, with the assertions they stand for."""
 
+
+def full_name(name: str) -> str:
+    """The assertion that a name stands for."""
+    return SYNONYMS[name].name if name in SYNONYMS else name
+
+
+def compares_variants(name: str) -> bool:
+    """Whether an assertion is decided by the outputs of all variants to a case, not by one."""
+    return full_name(name).startswith("variants.")
+
+
 # Assertions that need an optional package, and that package.
 OPTIONAL: Mapping[str, str] = MappingProxyType({
     "text.meteor": "nltk", "text.bleu": "sacrebleu", "text.chrf": "sacrebleu",

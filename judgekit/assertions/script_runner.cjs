@@ -56,6 +56,9 @@ process.on("exit", () => {
 });
 
 async function load() {
+  if (/\.[cm]?ts$/.test(path) && !process.features.typescript) {
+    throw new Error(`TypeScript needs Node.js 22.18 or later, and this is ${process.version}`);
+  }
   if (path.endsWith(".mjs")) return import(pathToFileURL(path));
   try {
     return require(path);

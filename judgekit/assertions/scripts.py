@@ -58,7 +58,7 @@ _PROGRAM: Literal["exec"] = "exec"
 """The language of a command line, and what it begins with in a name."""
 
 _PYTHON = frozenset({".py"})
-_JAVASCRIPT = frozenset({".js", ".cjs", ".mjs"})
+_JAVASCRIPT = frozenset({".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"})
 _HERE = Path(__file__).parent
 
 # The script's parent is this shell and not judgekit, in case the script signals its parent.
@@ -381,7 +381,7 @@ def find_script(script: str, settings: ScriptSettings) -> Path:
     suffix = path.suffix.lower()
     if suffix not in _PYTHON | _JAVASCRIPT:
         raise ScriptFailedError(
-            f"{path.name} is in an unknown language; scripts are .py, .js, .cjs or .mjs files"
+            f"{path.name} is in an unknown language; scripts are .py, .js, .cjs, .mjs or .ts files"
         )
     environment = scrub_environment(settings.environment)
     if suffix in _JAVASCRIPT and shutil.which(settings.node, path=environment.get("PATH")) is None:

@@ -22,7 +22,9 @@ from judgekit.assertions.registry import (
     SYNONYMS,
     Declaration,
     assertion_registry,
+    compares_variants,
     declaration_of,
+    full_name,
 )
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.extras import install_hint, is_installed
@@ -125,6 +127,11 @@ class _Reader:
         is_negated = name.startswith(_NOT) and name not in self._registry
         plain = name.removeprefix(_NOT) if is_negated else name
         base = ParsedAssertion(name, 1.0 if weight is None else cast("float", weight), is_negated)
+        # It has its result after all others: a part of one would be concluded without it.
+        if compares_variants(plain) and (is_negated or depth or _TRANSFORM in settings):
+            message = "stands by itself: it is not negated, in no group, and transforms nothing"
+            self._add(where, message, name)
+            return None
         if plain in GROUPS:
             check = self._group(base, GROUPS[plain], settings, where, depth)
         else:
@@ -135,8 +142,7 @@ class _Reader:
     def _single(
         self, base: ParsedAssertion, plain: str, settings: dict[str, object], where: SpecLocation
     ) -> ParsedAssertion | None:
-        synonym = SYNONYMS.get(plain)
-        own_name = plain if synonym is None else synonym.name
+        synonym, own_name = SYNONYMS.get(plain), full_name(plain)
         try:
             declared = declaration_of(cast("Callable[..., object]", self._registry.load(own_name)))
         except InputError as error:

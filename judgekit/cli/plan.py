@@ -6,12 +6,13 @@ import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
+from judgekit.assertions import compares_variants
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -37,7 +38,7 @@ from judgekit.cli.outputs import (
 )
 from judgekit.cli.setup import SUITE_FILE, GradeSetup, grade_setup
 from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, RunSetup, run_setup
-from judgekit.datasets import Suite, command_options, load_suite
+from judgekit.datasets import Suite, command_options, load_suite, open_cases
 from judgekit.evaluation import (
     CriterionChecks,
     SuitePlan,
@@ -193,10 +194,14 @@ def _is_suite(path: Path) -> bool:
 
 
 def has_panel(suite: Suite) -> bool:
-    """Whether the judges of a suite are other than one model."""
+    """Whether the judges of a suite are other than one model, or compare what variants answer."""
     # A grading plan knows one model only, which grades all criteria: panels, judges with a name,
-    # humans and checks need the plan of a run.
-    return len(suite.judge) > 1 or any(j.kind != "llm" or j.name for j in suite.judge)
+    # humans, checks and comparisons need the plan of a run.
+    if len(suite.judge) > 1 or any(j.kind != "llm" or j.name for j in suite.judge):
+        return True
+    cases = (case.assertions for case in (open_cases(suite) if suite.judge else ()))
+    specs = chain(suite.assertions, chain.from_iterable(cases))
+    return any(compares_variants(str(spec.get("type"))) for spec in specs)
 
 
 def _refuse(options: _PlanOptions, names: Sequence[str], belongs_to: str) -> None:

@@ -316,7 +316,9 @@ def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = N
     setup.info = info
     # Reading answers back from the store would take as long as grading from the cache; those of a
     # long run would not fit into memory.
-    if setup.is_grading and setup.resumed is None and setup.total() <= _MOST_IN_MEMORY:
+    # What variants are compared for is known only after the last answer.
+    is_whole = setup.resumed is None and not setup.opened.plans.compares_variants
+    if setup.is_grading and is_whole and setup.total() <= _MOST_IN_MEMORY:
         setup.graded = []
     return info
 

@@ -56,7 +56,7 @@ from judgekit.errors import (
     SettingsError,
     TemplateError,
 )
-from judgekit.evaluation import CasePlans, CriterionChecks
+from judgekit.evaluation import CasePlans, CriterionChecks, choice_rubric
 from judgekit.extras import install_hint, is_installed
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
@@ -445,12 +445,13 @@ def _of_criteria(
     """Criteria without a judge, judges without a criterion, and needs that no case meets."""
     named = [judge.name for judge in suite.judge if judge.name is not None]
     checks = CriterionChecks(named, n_judges=len(suite.judge))
-    rubrics = [_rubric_of(case, plans) for case in cases]
+    choices = (map(choice_rubric, plans.every_check(case)) for case in cases)
+    rubrics = [[_rubric_of(case, plans), *own] for case, own in zip(cases, choices, strict=True)]
     try:
-        for case, rubric in zip(cases, rubrics, strict=True):
-            if rubric is not None:
+        for case, listed in zip(cases, rubrics, strict=True):
+            for rubric in filter(None, listed):
                 checks.take(case, rubric)
-        if any(rubrics):
+        if any(map(any, rubrics)):
             checks.check_names()
     except SettingsError as error:
         line = document.line_of("judge")

@@ -14,6 +14,7 @@ from .judge_settings import (
     SuiteJudge as SuiteJudge,
     choices_of as choices_of,
     command_options as command_options,
+    may_ask_judge as may_ask_judge,
 )
 from .labels import (
     YES_NO as YES_NO,

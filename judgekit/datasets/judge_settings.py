@@ -25,7 +25,7 @@ from judgekit.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pydantic.fields import FieldInfo
 
@@ -359,3 +359,9 @@ class CompareSettings(Record):
     rule: ReconciliationRule = "consistent"
     """Who wins where the two orders differ: with `consistent` nobody, with `average` who is
     preferred by more than half of both, by token probabilities where the judge has `logprobs`."""
+
+
+def may_ask_judge(rubric: object, assertions: Iterable[JsonObject]) -> bool:
+    """Whether there is a rubric, or an assertion by which a judge compares outputs."""
+    names = (spec.get("type") for spec in assertions)
+    return rubric is not None or any(name in {"select-best", "variants.best"} for name in names)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import JsonValue, ValidationError
 
 from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark
+from judgekit.datasets.judge_settings import may_ask_judge
 from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite, no_cases
 from judgekit.datasets.outputs import iter_described_cases
 from judgekit.datasets.suite import Gate, RunSettings, Suite
@@ -308,7 +309,7 @@ def foreign_suite(document: ParsedDocument) -> Suite | None:
         ]
     elif isinstance(head, PromptfooRun):
         fields |= {"description": dataset.description, "variants": [*head.variants]}
-        if head.judges and any(case.rubric is not None for case in dataset.cases):
+        if head.judges and any(may_ask_judge(c.rubric, c.assertions) for c in dataset.cases):
             fields["judge"] = [*head.judges]
     if not dataset.cases:
         raise no_cases(document.path, reading.problems)

@@ -17,6 +17,7 @@ from judgekit.datasets.judge_settings import (
     PanelSettings,
     PriceSettings,
     SuiteJudge,
+    may_ask_judge,
 )
 from judgekit.fingerprint import omit_at_default
 from judgekit.formats import as_path, is_foreign_file
@@ -558,9 +559,10 @@ class Suite(Record):
 
     def _may_have_rubric(self) -> bool:
         """Whether answers may be judged; of cases in a file that is known when they are read."""
-        if self.cases is None or self.rubric is not None or self.profile is not None:
+        if self.cases is None or self.profile is not None:
             return True
-        return any(case.rubric is not None or case.reference is not None for case in self.cases)
+        own = (may_ask_judge(c.rubric or c.reference, c.assertions) for c in self.cases)
+        return may_ask_judge(self.rubric, self.assertions) or any(own)
 
 
 def of_file(suite: Suite, file: Path) -> Suite:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +18,7 @@ from judgekit.assertions import (
     SimilaritySettings,
     assertion_registry,
     check_specs,
+    compares_variants,
     find_script,
     named_scripts,
     plan_evaluation,
@@ -31,6 +32,7 @@ from judgekit.datasets import (
     Suite,
     criterion_place,
     load_rubric,
+    may_ask_judge,
     naming_place,
     scorer_name,
     shipped_rubrics,
@@ -38,6 +40,7 @@ from judgekit.datasets import (
     suite_place,
 )
 from judgekit.errors import DatasetError, InputError, SettingsError
+from judgekit.evaluation.judges import CriterionChecks, choice_rubric
 from judgekit.extras import is_installed, require_package
 from judgekit.records import inactive_rubric_error
 
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
     from judgekit.evaluation.judges import SuiteJudges
     from judgekit.models import Embeddings
-    from judgekit.records import Case, Criterion, CriterionNeed, JsonObject, Rubric
+    from judgekit.records import Case, Criterion, JsonObject, Rubric
 
 # The scorer that is worked out of the verdict, so that it is no observation.
 JUDGE_SCORER = "judge"
@@ -99,6 +102,8 @@ class CasePlans:
         """Cases with a rubric where there is no judge to be asked; known then, too."""
         self.unmet_needs: tuple[str, ...] = ()
         """What criteria need of a case and no case has, in words; known then, too."""
+        self.compares_variants = False
+        """Whether any case has an assertion about the outputs of all variants; known then, too."""
         self.embeddings: dict[str, Embeddings] = {}
         self._open_embeddings = open_embeddings
         # The suite's own scorers as they are carried out, but for that of the judge
@@ -154,6 +159,15 @@ class CasePlans:
     def every_check(self, case: Case) -> list[JsonObject]:
         """The assertions of the suite, then those of a case."""
         return [*self.suite.assertions, *self.own_checks(case)]
+
+    def variant_checks(self, case: Case) -> list[tuple[int, JsonObject]]:
+        """The assertions that compare the outputs of variants, with their places among all."""
+        every = enumerate(self.every_check(case))
+        return [(n, spec) for n, spec in every if compares_variants(str(spec.get("type")))]
+
+    def is_compared(self, case: Case) -> bool:
+        """Whether the answers to a case of this run are compared with one another."""
+        return self.compares_variants and bool(self.variant_checks(case))
 
     def every_scorer(self, case: Case) -> list[dict[str, object]]:
         """The scorers of the suite, then those of a case."""
@@ -317,7 +331,8 @@ class DefaultRubrics:
 
 def needs_judge(case: Case, suite: Suite) -> bool:
     """Whether a judge is called about a case, or nothing else decides it."""
-    if suite.rubric is not None or case.rubric is not None or _wants_judge(case):
+    is_asked = may_ask_judge(suite.rubric or case.rubric, (*suite.assertions, *case.assertions))
+    if is_asked or _wants_judge(case):
         return True
     if suite.profile is not None:
         return _asks_judge(case, PROFILES[suite.profile])
@@ -374,65 +389,6 @@ def check_suite_specs(plans: CasePlans) -> None:
             raise SettingsError(fault)
 
 
-class CriterionChecks:
-    """Checks that every criterion has a judge, every named judge a criterion, and needs a case."""
-
-    def __init__(self, names: Collection[str], *, n_judges: int) -> None:
-        self._names, self._n_judges = names, n_judges
-        self._used: set[str] = set()
-        # Cases that are judged by a criterion, and those of them that have what it needs
-        self._n_needing: Counter[tuple[str, CriterionNeed]] = Counter()
-        self._n_having: Counter[tuple[str, CriterionNeed]] = Counter()
-
-    def take(self, case: Case, rubric: Rubric) -> None:
-        for criterion in rubric.criteria:
-            self._check_judge(criterion)
-            for need in criterion.needs:
-                if need != "trace":  # outputs have it, which may not exist yet
-                    self._n_needing[criterion.name, need] += 1
-                    self._n_having[criterion.name, need] += getattr(case, need) is not None
-
-    def check_names(self) -> None:
-        """Refuse a judge that no criterion names, once all cases were examined."""
-        for name in sorted(self._names):
-            if name not in self._used:
-                raise SettingsError(
-                    f"the suite's judge {name!r} has nothing to grade: no criterion names it",
-                    hint=f"add `judge: {name}` to a criterion of the rubric; or remove the judge's "
-                    "`name`, so that it grades all criteria that name no judge",
-                )
-
-    @property
-    def unmet_needs(self) -> tuple[str, ...]:
-        """What criteria need of a case and no case has, in words."""
-        return tuple(
-            f"criterion {criterion!r} needs `{need}`, and no case has it: it will not be judged "
-            "(cannot_assess)"
-            for criterion, need in self._n_needing
-            if not self._n_having[criterion, need]
-        )
-
-    def _check_judge(self, criterion: Criterion) -> None:
-        name = criterion.judge
-        if name is not None:
-            self._used.add(name)
-        if name is not None and self._n_judges and name not in self._names:
-            known = ", ".join(self._names)
-            known = f"its judges are named {known}" if known else "no judge has a name"
-            raise SettingsError(
-                f"criterion {criterion.name!r} is to be graded by the judge {name!r}, and {known}",
-                hint=f"define it in the suite, beside the other judges: `judge: [{{model: …}}, "
-                f"{{name: {name}, model: …}}]`; or remove `judge` from the criterion",
-            )
-        if name is None and self._names and len(self._names) == self._n_judges:
-            raise SettingsError(
-                f"criterion {criterion.name!r} names no judge, and every judge has a name: such a "
-                "judge grades only the criteria that name it",
-                hint="name a further judge for it (--judge MODEL, or one without a `name` in the "
-                "suite), or add `judge: NAME` to the criterion",
-            )
-
-
 class CaseChecks:
     """Looks at the cases one after the other as they are counted; what is equal is read once."""
 
@@ -470,6 +426,7 @@ class CaseChecks:
         self._plans.measures_similarity |= self._plans.measures(case)
         if case.assertions:
             self._note(case, self._faults(case))
+        self._count_compared(case)
         own = None if case.evaluation is None else case.evaluation.script
         if own is not None and plan is not None:  # everything else a plan adds is valid
             used = [spec for spec in plan.assertions if spec.get("script") == own]
@@ -529,6 +486,21 @@ class CaseChecks:
             raise
         if (reason := self._plans.defaults.reason_for(case)) is not None:
             self._by_default[reason] += 1
+
+    def _count_compared(self, case: Case) -> None:
+        """Count a case whose outputs are compared, and refuse it where no model can do that."""
+        for _, spec in self._plans.variant_checks(case):
+            self._plans.compares_variants = True
+            if (rubric := choice_rubric(spec)) is None:
+                continue
+            self._n_judged += 1
+            if not self._suite_judges.judges:
+                raise SettingsError(
+                    f"the case {case.id!r} has the outputs of its variants compared "
+                    f"({spec['type']}), and the suite names no model that judges",
+                    hint="add `judge:` to the suite, or name one with --judge",
+                )
+            self._criteria.take(case, rubric)
 
     def _refuse_without_judge(self, case: Case, plan: EvaluationPlan | None) -> None:
         """Refuse a case that only a judge can decide, where there is none."""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 from judgekit.assertions import (
     SIMILAR_ASSERTION,
     SIMILARITY,
-    SYNONYMS,
     evaluate_assertions,
+    full_name,
     reference_text,
     score_output,
     text_of,
@@ -176,6 +176,8 @@ _INLINE_CHECKS = frozenset({
     "text.equals",
     "text.starts_with",
     "text.word_count",
+    "variants.best",
+    "variants.highest_score",
 })  # fmt: skip
 _LONGEST_TEXT = 20_000
 _MOST_EVENTS = 200
@@ -183,8 +185,7 @@ _MOST_EVENTS = 200
 
 def are_inline_checks(assertions: Sequence[JsonObject]) -> bool:
     """Whether all of some assertions are over at once, for an output of an ordinary size."""
-    names = (str(spec.get("type")) for spec in assertions)
-    return all((SYNONYMS[n].name if n in SYNONYMS else n) in _INLINE_CHECKS for n in names)
+    return all(full_name(str(spec.get("type"))) in _INLINE_CHECKS for spec in assertions)
 
 
 def is_small_output(output: Output) -> bool:

@@ -203,12 +203,12 @@ class _Sum:
     output_tokens: int = 0
     unread: Counter[str] = field(default_factory=Counter)
 
-    def add(self, n: int, sent: int, back: int, unread: str | None) -> None:
+    def add(self, n: int, sent: int, back: int, unread: Sequence[str]) -> None:
         self.calls += n
         self.input_tokens += n * sent
         self.output_tokens += n * back
-        if unread is not None:
-            self.unread[unread] += n
+        for name in unread:
+            self.unread[name] += n
 
 
 @dataclass(slots=True)
@@ -251,18 +251,16 @@ class RequestCounter:
         *,
         is_likely: bool = True,
         n_again: int = 0,
-        unread: str | None = None,
+        unread: Sequence[str] = (),
     ) -> ModelReply | None:
         # Identical requests are one call where a cache answers the second. Texts that are not known
-        # yet have no key.
-        is_seen = unread is None and self.asks_once and request.key in self.known_keys
+        # yet (`unread` names their variants) have no key.
+        is_seen = not unread and self.asks_once and request.key in self.known_keys
         self.n_shared += is_seen
-        reply = (
-            None if unread is not None or self.refresh else self.connection.cached_reply(request)
-        )
+        reply = None if unread or self.refresh else self.connection.cached_reply(request)
         if not is_seen:
             self.n_questions += 1
-            self.known_keys.update(() if unread is not None else (request.key,))
+            self.known_keys.update(() if unread else (request.key,))
             if reply is not None:
                 self._take_cached(reply)
         # Tries after a failure can be needed even where the first reply is cached.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, repeat
@@ -11,7 +11,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from judgekit.assertions import JUDGED_CHOICE, full_name
 from judgekit.datasets import DEFAULT_CACHE_FOLDER, Gate, Suite, find_calibrations, naming_place
+from judgekit.errors import SettingsError
 from judgekit.judge import (
     HEURISTIC,
     AnswerKey,
@@ -34,6 +36,7 @@ from judgekit.records import (
     CalibrationInUse,
     Case,
     Criterion,
+    CriterionNeed,
     HumanItem,
     ItemKey,
     JsonObject,
@@ -150,6 +153,8 @@ if TYPE_CHECKING:
     JudgeAnswer = Judgment | JudgeFailure
 
 HUMAN_JUDGE = "human"
+# The criterion by which a judge compares the outputs of all variants to a case.
+BEST_CRITERION = "best"
 # Whom questions wait for that only review automated verdicts; the verdicts stand meanwhile.
 REVIEWER = "review"
 # The key of a run's `config` that says which share of the answers is reviewed.
@@ -304,6 +309,76 @@ class SuiteJudges(JudgePanel):
             if last:
                 return not is_sure_of(name, last, self.panel)
         return True
+
+
+def choice_rubric(spec: JsonObject) -> Rubric | None:
+    """What outputs are compared by for an assertion; None for one that asks no judge."""
+    question, judge = spec.get("value"), spec.get("judge")
+    is_judged = full_name(str(spec.get("type"))) == JUDGED_CHOICE
+    # A spec that is invalid is reported as such.
+    if not (is_judged and isinstance(question, str) and question and isinstance(judge, str | None)):
+        return None
+    asked = {"name": BEST_CRITERION, "question": question, "judge": judge, "scale": "binary"}
+    return Rubric(name=JUDGED_CHOICE, criteria=(Criterion.model_validate(asked),))
+
+
+class CriterionChecks:
+    """Checks that every criterion has a judge, every named judge a criterion, and needs a case."""
+
+    def __init__(self, names: Collection[str], *, n_judges: int) -> None:
+        self._names, self._n_judges = names, n_judges
+        self._used: set[str] = set()
+        # Cases that are judged by a criterion, and those of them that have what it needs
+        self._n_needing: Counter[tuple[str, CriterionNeed]] = Counter()
+        self._n_having: Counter[tuple[str, CriterionNeed]] = Counter()
+
+    def take(self, case: Case, rubric: Rubric) -> None:
+        for criterion in rubric.criteria:
+            self._check_judge(criterion)
+            for need in criterion.needs:
+                if need != "trace":  # outputs have it, which may not exist yet
+                    self._n_needing[criterion.name, need] += 1
+                    self._n_having[criterion.name, need] += getattr(case, need) is not None
+
+    def check_names(self) -> None:
+        """Refuse a judge that no criterion names, once all cases were examined."""
+        for name in sorted(self._names):
+            if name not in self._used:
+                raise SettingsError(
+                    f"the suite's judge {name!r} has nothing to grade: no criterion names it",
+                    hint=f"add `judge: {name}` to a criterion of the rubric; or remove the judge's "
+                    "`name`, so that it grades all criteria that name no judge",
+                )
+
+    @property
+    def unmet_needs(self) -> tuple[str, ...]:
+        """What criteria need of a case and no case has, in words."""
+        return tuple(
+            f"criterion {criterion!r} needs `{need}`, and no case has it: it will not be judged "
+            "(cannot_assess)"
+            for criterion, need in self._n_needing
+            if not self._n_having[criterion, need]
+        )
+
+    def _check_judge(self, criterion: Criterion) -> None:
+        name = criterion.judge
+        if name is not None:
+            self._used.add(name)
+        if name is not None and self._n_judges and name not in self._names:
+            known = ", ".join(self._names)
+            known = f"its judges are named {known}" if known else "no judge has a name"
+            raise SettingsError(
+                f"criterion {criterion.name!r} is to be graded by the judge {name!r}, and {known}",
+                hint=f"define it in the suite, beside the other judges: `judge: [{{model: …}}, "
+                f"{{name: {name}, model: …}}]`; or remove `judge` from the criterion",
+            )
+        if name is None and self._names and len(self._names) == self._n_judges:
+            raise SettingsError(
+                f"criterion {criterion.name!r} names no judge, and every judge has a name: such a "
+                "judge grades only the criteria that name it",
+                hint="name a further judge for it (--judge MODEL, or one without a `name` in the "
+                "suite), or add `judge: NAME` to the criterion",
+            )
 
 
 def open_suite_judges(

@@ -26,7 +26,7 @@ from judgekit.fingerprint import text_fingerprint
 from judgekit.records import FATAL_FAILURE_KINDS, record_text
 
 if TYPE_CHECKING:
-    from judgekit.judge import Judge, JudgeQuestion, Panel
+    from judgekit.judge import Judge, JudgeQuestion, PairJudge
     from judgekit.records import (
         Case,
         ComparedSide,
@@ -347,7 +347,7 @@ PairQuestion: TypeAlias = "Callable[[int, OutputPair], Coroutine[object, object,
 QuestionChoice: TypeAlias = "Callable[[OutputPair, Sequence[JudgeQuestion]], list[JudgeQuestion]]"
 
 
-def pair_question(judge: Judge | Panel, rubric: Rubric, names: Iterable[str] = ()) -> PairQuestion:
+def pair_question(judge: PairJudge, rubric: Rubric, names: Iterable[str] = ()) -> PairQuestion:
     """What a judge is to decide about each pair, by one rubric."""
     hidden = tuple(names)
 

@@ -13,7 +13,12 @@ from judgekit.datasets import SelectionCount, VariantSettings, draw_sample
 from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
 from judgekit.evaluation.comparability import compare_measures
-from judgekit.evaluation.cost_plan import RequestCounter, TextLength, estimate_judge_reply_tokens
+from judgekit.evaluation.cost_plan import (
+    RequestCounter,
+    TextLength,
+    estimate_judge_reply_tokens,
+    estimate_reply_tokens,
+)
 from judgekit.evaluation.gate import stratum_needs
 from judgekit.evaluation.judges import HUMAN_JUDGE
 from judgekit.evaluation.runner import n_answers_in_work, new_run
@@ -31,6 +36,7 @@ from judgekit.evaluation.suite_plan import (
     mean_length,
     text_tokens,
 )
+from judgekit.evaluation.variant_choice import choice_questions
 from judgekit.judge import HEURISTIC, resolve_suite_model
 from judgekit.models import Connection, connect
 from judgekit.records import Case, Output, Rubric, RunInfo, TraceEvent
@@ -181,14 +187,28 @@ class _SuitePlanner:
         self._opened.check_case(case)
         rubric = self._opened.plans.rubric_of(case)
         n_again = self._opened.retries_of(case)
+        outputs: defaultdict[int, dict[str, Output | None]] = defaultdict(dict)
         for item in chain.from_iterable(self._work.chains([case])):
             if self.ledger.is_done(item.key.variant, item.key.repeat, place):
                 self._n_done += 1
                 continue
             self._n_retries += n_again
-            await self._take_answer(replace(item, place=place), rubric, n_again)
+            output = await self._take_answer(replace(item, place=place), rubric, n_again)
+            outputs[item.key.repeat][item.key.variant] = output
+        for of_repeat in outputs.values():
+            self._take_choices(case, of_repeat)
 
-    async def _take_answer(self, item: WorkItem, rubric: Rubric | None, n_again: int) -> None:
+    def _take_choices(self, case: Case, outputs: Mapping[str, Output | None]) -> None:
+        """Count the questions by which judges compare the outputs of a case."""
+        countings = {judge.id: counting for judge, counting in self._judges}
+        for judge, question, unread in choice_questions(self._opened, case, outputs):
+            back = estimate_reply_tokens(question.request, len(question.criteria))
+            countings[judge.id].take(question.request, back, unread=unread)
+
+    async def _take_answer(
+        self, item: WorkItem, rubric: Rubric | None, n_again: int
+    ) -> Output | None:
+        """Count what an answer asks; its output, where that is known."""
         answers = self._answers[item.key.variant]
         answers.n_answers += 1
         output = await self._known_output(item, n_again)
@@ -202,10 +222,11 @@ class _SuitePlanner:
         if output is not None:
             output = self._opened.transformed(output, item.case, item.key.variant)
             if output.error is not None:
-                return
+                return output
         self._take_vectors(item, output, n_again)
         if rubric is not None:
             self._take_judges(item, output, rubric, n_again)
+        return output
 
     async def _known_output(self, item: WorkItem, n_again: int) -> Output | None:
         """The answer, where it is there already."""
@@ -246,7 +267,7 @@ class _SuitePlanner:
                     # nobody knows before.
                     is_likely=judge.id in self._sure_judges,
                     n_again=n_again,
-                    unread=item.key.variant if output is None else None,
+                    unread=(item.key.variant,) if output is None else (),
                 )
         self._n_newly_judged += sum(c.n_calls for _, c in self._judges) > n_before
         if self._has_human_judge:
@@ -269,7 +290,7 @@ class _SuitePlanner:
             if (name, text) in compared_texts:
                 continue  # several compare the same text of an answer
             compared_texts.add((name, text))
-            unread = item.key.variant if output is None else None
+            unread = (item.key.variant,) if output is None else ()
             request = one.embed.request("" if output is None else text)
             counting.take(request, _NOTHING_BACK, n_again=n_again, unread=unread)
 

@@ -44,6 +44,7 @@ from judgekit.evaluation.schedule import (
     variant_versions,
 )
 from judgekit.evaluation.session import Choice, Session, calibration_of_suite, check_callable
+from judgekit.evaluation.variant_choice import VariantChooser
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.extras import missing_dependencies
 from judgekit.fingerprint import fingerprint
@@ -230,6 +231,7 @@ class _RunLoop:
         self._ledger = ProgressLedger()
         self._concludes = session.fail_fast or opened.suite.settings.fail_fast
         self._is_whole = False
+        self._unfinished: set[ItemKey] = set()
         self._waiting: deque[WorkChain] = deque()
         # Endpoints under test that have not answered yet, each with the cases that failed there
         endpoints = [variant.id for variant in opened.variants if variant.kind == "http"]
@@ -255,6 +257,11 @@ class _RunLoop:
                     await self._work(self._chains(answers), answering)
                 finally:
                     answering.close()
+            if self._is_whole and self._opened.plans.compares_variants:
+                about = self._opened, self._store, self._run, self._session
+                chooser = VariantChooser(*about, self._stop_at)
+                n = n_answers_in_work(self._opened, self._session.in_flight)
+                self._is_whole = await chooser.go(self._unfinished, in_flight=n)
         finally:
             if timer is not None:
                 timer.cancel()
@@ -356,13 +363,10 @@ class _RunLoop:
 
     def _stop_if_needed(self, item: WorkItem, result: CaseResult) -> None:
         self._session.n_open += not result.is_done
+        if not result.is_done:
+            self._unfinished.add(item.key)
         for failure in result.failures:
-            if failure.kind == "budget":
-                self._session.end("budget", failure.message.partition("\n")[0])
-            # A wrong key, an empty account or a server that is down fails every call in the same
-            # way, at the price of a retry each.
-            elif failure.kind in FATAL_FAILURE_KINDS:
-                self._session.end("model", failure.message)
+            self._stop_at(failure.kind, failure.message)
         self._session.n_missed += any(f.kind == "frozen_miss" for f in result.failures)
         if item.stored is None and result.output.metadata.get("model_error") in FATAL_FAILURE_KINDS:
             self._session.end("model", result.output.error)
@@ -370,6 +374,15 @@ class _RunLoop:
             self._stop_at_dead_endpoint(result)
         if self._opened.count_own_spending(result.variant, result.output):
             self._session.end("budget", f"{result.variant} has spent it")
+
+    def _stop_at(self, kind: str, message: str) -> None:
+        """End the session at a failure after which every further call would fail."""
+        if kind == "budget":
+            self._session.end("budget", message.partition("\n")[0])
+        # A wrong key, an empty account or a server that is down fails every call in the same
+        # way, at the price of a retry each.
+        elif kind in FATAL_FAILURE_KINDS:
+            self._session.end("model", message)
 
     def _stop_at_dead_endpoint(self, result: CaseResult) -> None:
         """End the session when an endpoint under test fails for case after case, and for all."""

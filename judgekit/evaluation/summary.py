@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
+from judgekit.assertions import compares_variants
 from judgekit.evaluation.judges import JudgeTally, JudgeUsage, calibration_of_run
 from judgekit.evaluation.outcome import (
     Outcome,
@@ -254,6 +255,11 @@ class RunTally:
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
         # Criteria that share a reply share its cost; a reply never belongs to two answers.
         self._judges.take([*result.judgments, *result.failures])
+        for check in result.checks:
+            if (one := check.asked) is not None and compares_variants(check.type):
+                usd, n = one.cost_usd, one.n_calls + one.n_owned
+                money = JudgeUsage(n, one.n_owned, usd or 0.0, one.saved_usd, usd is None)
+                self._judges.spent += replace(money, input_tokens=one.input_tokens)
         for judgment in result.judgments:
             n_found = sum(piece.found for piece in judgment.evidence)
             self._n_evidence += len(judgment.evidence)
@@ -331,8 +337,9 @@ class _VariantTally:
             self.failures[failure.kind] += 1
         self._take_output(result)
         self._take_judges(result)
+        compared = {id(one.asked) for one in result.checks if compares_variants(one.type)}
         for asked in result.asked:
-            self.usd["checks"] += asked.cost_usd or 0.0
+            self.usd["judges" if id(asked) in compared else "checks"] += asked.cost_usd or 0.0
             self.usd["saved"] += asked.saved_usd
             self.has_all_prices = self.has_all_prices and asked.cost_usd is not None
 

@@ -429,7 +429,8 @@ class AnswerWorker:
             said=judge_answers,
             checks=checks,
             scores=scores,
-            is_done=is_done,
+            # Until its output was compared with those of other variants, it is not whole.
+            is_done=is_done and not self._opened.plans.is_compared(item.case),
         )
 
 

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from judgekit.errors import DatasetError
 from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import CASE_ALIASES, ForeignFile
+from judgekit.formats.messages import decode_value
 from judgekit.formats.rows import (
     DOCUMENT_SUFFIXES,
     LINE_SUFFIXES,
@@ -443,12 +444,15 @@ def is_read_whole(path: Path) -> bool:
     """Whether a path is read whole, rather than row by row."""
     if folder_exists(path) or is_archive(path) or suffix_of(path) in DOCUMENT_SUFFIXES:
         return True
-    # The rows of a table are never of another tool: those write documents or lines.
-    if suffix_of(path) not in LINE_SUFFIXES:
+    if suffix_of(path) not in {*LINE_SUFFIXES, ".csv"}:
         return False
     # The first row is enough: a file does not mix formats. The rows after a damaged one are read.
     first = next(scan_rows(path), None)
-    return isinstance(first, FileRow) and foreign_row_shape(first.fields) is not None
+    if not isinstance(first, FileRow):
+        return False
+    # Any table may have such columns, unless the tool documents that it writes it.
+    shape = tool_shape(first.fields) if first.is_table else foreign_row_shape(first.fields)
+    return shape is not None and (isinstance(shape, Format) or shape.in_tables)
 
 
 def is_foreign_file(path: Path) -> bool:
@@ -517,6 +521,9 @@ def _without_index(document: ParsedDocument) -> ParsedDocument:
 
 def rows_document(path: Path, rows: Sequence[FileRow]) -> ParsedDocument:
     """Rows of another tool as one list, with the line of each."""
-    value: list[JsonValue] = [row.fields for row in rows]
+    value: list[JsonValue] = [
+        {n: decode_value(v or None) for n, v in row.fields.items()} if row.is_table else row.fields
+        for row in rows
+    ]
     lines: dict[KeyPath, int] = {(place,): row.line for place, row in enumerate(rows)}
     return ParsedDocument(path, value, (), lambda: lines)

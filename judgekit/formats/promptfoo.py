@@ -33,6 +33,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     TRANSFORMS,
     UNREAD_FIELDS,
     WRITE_IT,
+    choice_specs,
     is_threshold,
     weigh_assertions,
 )
@@ -149,10 +150,14 @@ class _Config:
         # What JavaScript prints in another way; of objects it would print nothing of use.
         reader.values = {n for one in sets for n, v in one.items() if not isinstance(v, str | dict)}
         reader.images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
-        run = reader.read(self._fields, _options(default).get("provider"))
-        for place, case in enumerate(cases):
-            if (chosen := reader.chosen(*self._tests[case.id])) is not None:
-                cases[place] = case.model_copy(update={"variants": chosen})
+        reader.read(self._fields)
+        chosen = [reader.chosen(*self._tests[case.id]) for case in cases]
+        run = reader.run(_options(default).get("provider"))
+        # Variants of single tests answer no others.
+        others = reader.configured if len(run.variants) > len(reader.configured) else None
+        for place, (case, own) in enumerate(zip(cases, chosen, strict=True)):
+            if (names := others if own is None else own) is not None:
+                cases[place] = case.model_copy(update={"variants": names})
         return run
 
     def _listed(self, tests: JsonValue, at: KeyPath) -> Iterator[tuple[KeyPath, JsonObject]]:
@@ -397,8 +402,8 @@ class _Config:
         reader = replace(self._assertions, own_judge=whole["judge"])
         checks = reader.read(asserted, variables, is_scored=threshold is not None)
         weigh_assertions(checks, threshold, at, self.reading)
-        for place, marker in lost:
-            checks.add(marker, place)
+        for place, spec in [*lost, *choice_specs(checks, self.reading)]:
+            checks.add(spec, place)
         if not checks.assertions and not checks.criteria:
             message = "the test asserts nothing, so it cannot fail"
             self.reading.warn(at, message, "add `assert`, or grade it with a rubric", case_id=name)

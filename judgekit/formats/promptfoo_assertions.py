@@ -18,11 +18,13 @@ from judgekit.formats.promptfoo_files import code_call
 from judgekit.formats.promptfoo_syntax import UntranslatedError, as_steps, python_pattern
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
+    COMPARING_ASSERTIONS,
     KNOWN_ASSERTIONS,
     MODEL_FREE_ASSERTIONS,
     MODEL_GRADED_ASSERTIONS,
     NO_CODE,
     NO_COUNTERPART,
+    OWN_TYPES,
     PROMPTFOO_SIMILAR,
     PROMPTFOO_SIMILARITY,
     TRAJECTORY_ASSERTIONS,
@@ -52,8 +54,6 @@ _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is
 _NEVER_EMPTY = frozenset({"contains", "icontains", "starts-with", "regex"})
 _SQL = frozenset({"is-sql", "contains-sql"})
 _ONE_REFERENCE = "rouge-n"
-# The metric that is called `bleu` here cuts words and smooths in another way.
-_OWN_TYPES = {"bleu": "text.word_bleu"}
 # Parameters with which an assertion gives the scores of promptfoo.
 _OWN_SETTINGS: Mapping[str, JsonObject] = {
     "rouge-n": {"signs": True},
@@ -137,6 +137,8 @@ class AssertionReader:
             self._grade(item, checks, is_scored=is_scored)
         elif plain.partition(":")[0] == PROMPTFOO_SIMILAR:
             self._compare(item, checks)
+        elif plain in COMPARING_ASSERTIONS:
+            self._choose(item, checks)
         elif plain in MODEL_FREE_ASSERTIONS:
             self._check(item, checks)
         elif plain in TRAJECTORY_ASSERTIONS:
@@ -189,7 +191,7 @@ class AssertionReader:
         at: KeyPath = (*item.at, "transform")
         if steps is None:
             return self._reading.not_imported("transform", at, NO_CODE, WRITE_IT)
-        if steps and plain in MODEL_GRADED_ASSERTIONS:
+        if steps and plain in MODEL_GRADED_ASSERTIONS.keys() | COMPARING_ASSERTIONS:
             reason, remedy = "a judge sees the whole output", "transform the test's output"
             return self._reading.not_imported("transform", at, reason, remedy)
         is_known = plain in KNOWN_ASSERTIONS or plain.partition(":")[0] == PROMPTFOO_SIMILAR
@@ -209,7 +211,7 @@ class AssertionReader:
         if not is_run:
             return self._reading.not_imported(item.name, item.value_at, NO_CODE, WRITE_IT)
         negation = _NOT if item.name.startswith(_NOT) else ""
-        spec: JsonObject = {"type": f"{negation}custom.code", "call": call}
+        spec: JsonObject = {"type": negation + OWN_TYPES[item.plain], "call": call}
         known = ("threshold", "config")
         spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
         self._describe(spec, item)
@@ -242,7 +244,7 @@ class AssertionReader:
             self._mark(item, item.value_at, reason, "write the `value`", checks)
             return
         negation = _NOT if item.name.startswith(_NOT) else ""
-        spec: JsonObject = {"type": negation + _OWN_TYPES.get(plain, plain)}
+        spec: JsonObject = {"type": negation + OWN_TYPES.get(plain, plain)}
         # In promptfoo `value` is an object with the dialect; here the dialect is a parameter.
         if plain in _SQL and isinstance(value, dict):
             self._sql(item, value, spec, checks)
@@ -282,13 +284,33 @@ class AssertionReader:
             remedy = suggest_name(name[:40], SQL_DIALECTS)
             self._reading.add((*at, "databaseType"), message, remedy)
 
-    def _describe(self, spec: JsonObject, item: _Assertion) -> None:
+    def _choose(self, item: _Assertion, checks: PromptfooChecks) -> None:
+        """An assertion on the outputs of all variants to a test."""
+        value = item.value
+        if item.name == "select-best" and isinstance(value, str) and value.strip():
+            spec: JsonObject = {"type": item.name, "value": value}
+            own = self._judge_name(item.fields.get("provider"), (*item.at, "provider"))
+            if (judge := own or self.own_judge) is not None:
+                spec["judge"] = judge
+        elif item.name == "max-score" and isinstance(value, dict | None):
+            spec = {"type": item.name, **(value or {})}
+        else:
+            reason = f"its `value` is {json_kind(value)}"
+            reason = "it is negated" if item.name.startswith(_NOT) else reason
+            self._mark(item, item.value_at, reason, "write what the best output is", checks)
+            return
+        self._describe(spec, item, frozenset({"provider"}))
+        checks.choices.append((item.at, spec))
+
+    def _describe(
+        self, spec: JsonObject, item: _Assertion, more: frozenset[str] = frozenset()
+    ) -> None:
         """Add weight and metric to a spec, and list settings that are not imported."""
         if item.fields.get("weight") is not None:
             spec["weight"] = item.fields["weight"]
         if isinstance(item.fields.get("metric"), str):
             spec["description"] = item.fields["metric"]
-        self._leave_out_settings(item)
+        self._leave_out_settings(item, more)
 
     def _compare(self, item: _Assertion, checks: PromptfooChecks) -> None:
         """Several texts are alternatives: the output must be like one of them."""
@@ -365,6 +387,7 @@ class AssertionReader:
             checks.places += inner.places
             checks.criteria += inner.criteria
             checks.similarities += inner.similarities
+            checks.choices += inner.choices
         elif inner.criteria:
             message = "a set with a `threshold` may hold only checks that need no model"
             self._reading.add(item.at, message, "leave the threshold out, or split the set")

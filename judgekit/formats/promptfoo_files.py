@@ -37,7 +37,9 @@ _Report = Callable[..., None]
 _Caller = Callable[[JsonObject, JsonObject, Path], JsonValue]
 code_caller: ContextVar[_Caller | None] = ContextVar("code_caller", default=None)
 
-_LANGUAGES = {".py": "python", ".js": "javascript", ".cjs": "javascript", ".mjs": "javascript"}
+# Node.js from 22.18 on runs TypeScript as it is.
+_JAVASCRIPT = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts")
+_LANGUAGES = {".py": "python", **dict.fromkeys(_JAVASCRIPT, "javascript")}
 
 
 def code_call(

@@ -122,48 +122,78 @@ class VariantReader:
     values: Container[str] = ()  # the variables that are no text in some case
     # Of each variant the names of its provider and of its prompt, by which tests choose.
     _made: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
+    _variants: dict[str, JsonObject] = field(default_factory=dict)
+    configured: tuple[str, ...] = ()  # of them, those of the configuration's own providers
+    _prompts: list[_Prompt] = field(default_factory=list)
+    # The variants of the systems under test that tests have of their own, by their settings.
+    _of_tests: dict[str, list[str]] = field(default_factory=dict)
     # The graders that assertions or tests have of their own, by the names of these judges.
     _judges: dict[str, JsonObject] = field(default_factory=dict)
 
-    def read(self, fields: JsonObject, grader: JsonValue) -> PromptfooRun:
-        """The variants, and the judges: the default grader, and those that were named before."""
-        prompts = list(self._prompts(fields.get("prompts")))
+    def read(self, fields: JsonObject) -> None:
+        """Read the variants of all tests."""
+        self._prompts = list(self._read_prompts(fields.get("prompts")))
         key = "providers" if fields.get("providers") else "targets"
-        variants: dict[str, JsonObject] = {}
         providers = list(self._providers(fields.get(key), (key,)))
         if not providers and fields.get("prompts"):
             message = "no provider is named for the prompts"
             reason = self._lose(("prompts",), message, "name one in `providers`")
             providers = [_Provider(("prompts",), "no provider", {}, reason)]
-        for provider in providers:
-            settings = self._settings(provider)
-            wanted = provider.fields.get("prompts")
-            if isinstance(wanted, list):
-                known = [prompt.labels for prompt in prompts]
-                self._check_names(wanted, known, "prompt", (*provider.at, "prompts"))
-            own = str(provider.fields.get("label") or provider.id)
-            for prompt in prompts:
-                if isinstance(wanted, list) and not _is_named(prompt.labels, wanted):
-                    continue
-                name = own if len(prompts) == 1 else f"{own} {prompt.name}"
-                name = unused_name(name, variants, " ")
-                variants[name] = self._variant(name, prompt, settings, provider)
-                self._made[name] = frozenset({provider.id, own}), prompt.labels
+        self.configured = tuple(name for one in providers for name in self._add(one))
+
+    def _add(self, provider: _Provider, known: Iterable[JsonObject] = ()) -> list[str]:
+        """Add a variant for each prompt of a provider, unless it is known; their names."""
+        settings, names = self._settings(provider), []
+        wanted = provider.fields.get("prompts")
+        if isinstance(wanted, list):
+            labels = [prompt.labels for prompt in self._prompts]
+            self._check_names(wanted, labels, "prompt", (*provider.at, "prompts"))
+        own = str(provider.fields.get("label") or provider.id)
+        for prompt in self._prompts:
+            if isinstance(wanted, list) and not _is_named(prompt.labels, wanted):
+                continue
+            name = own if len(self._prompts) == 1 else f"{own} {prompt.name}"
+            variant = self._variant(name, prompt, settings, provider)
+            same = (str(one["id"]) for one in known if {**one, "id": name} == variant)
+            if (found := next(same, None)) is None:
+                found = unused_name(name, self._variants, " ")
+                self._variants[found] = {**variant, "id": found}
+                self._made[found] = frozenset({provider.id, own}), prompt.labels
+            names.append(found)
+        return names
+
+    def run(self, grader: JsonValue) -> PromptfooRun:
+        """The variants, and the judges: the default grader, and those that were named before."""
         judges = [{**judge, "name": name} for name, judge in self._judges.items()]
         if (found := self._judge(grader, ("defaultTest", "options", "provider"))) is not None:
             judges.insert(0, found[1])
-        return PromptfooRun(variants=tuple(variants.values()), judges=tuple(judges))
+        return PromptfooRun(variants=tuple(self._variants.values()), judges=tuple(judges))
 
     def chosen(self, test: JsonObject, at: KeyPath) -> tuple[str, ...] | None:
-        """The variants that a test is for, by its `providers` and `prompts`; None for all."""
-        variants = [*self._made]
+        """The variants that a test chooses; None for all that are `configured`."""
         wanted = {key: test[key] for key in sorted(CHOOSING_FIELDS) if test.get(key) is not None}
+        # It answers in the place of every provider of the configuration, as often as there are.
+        variants = self._of_test(wanted.pop("provider", None), (*at, "provider"))
+        if variants:
+            wanted.pop("providers", None)
+        elif not wanted:
+            return None
+        variants = variants or [*self.configured]
         for key, names in wanted.items():
             named = {name: parts[key == "prompts"] for name, parts in self._made.items()}
             listed = names if isinstance(names, list) else [names]
             self._check_names(listed, named.values(), key.removesuffix("s"), (*at, key))
             variants = [name for name in variants if _is_named(named[name], listed)]
-        return tuple(variants) if wanted else None
+        return tuple(variants)
+
+    def _of_test(self, value: JsonValue, at: KeyPath) -> list[str]:
+        """The variants of the provider that a test has of its own."""
+        key = json.dumps(value)
+        if key not in self._of_tests:
+            provider = next(self._providers(value, at), None)
+            known = tuple(self._variants.values())
+            self._of_tests[key] = [] if provider is None else self._add(provider, known)
+        return self._of_tests[key]
 
     def _check_names(
         self, names: Iterable[JsonValue], known: Collection[frozenset[str]], what: str, at: KeyPath
@@ -382,7 +412,7 @@ class VariantReader:
 
     # Prompts
 
-    def _prompts(self, value: JsonValue) -> Iterator[_Prompt]:
+    def _read_prompts(self, value: JsonValue) -> Iterator[_Prompt]:
         if isinstance(value, dict):  # files with their labels
             value = [{"id": name, "label": label} for name, label in value.items()]
         number = 0

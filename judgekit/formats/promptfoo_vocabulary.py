@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from judgekit.formats.problems import FieldFault, json_kind, threshold_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
 
     from pydantic import JsonValue
 
@@ -62,16 +62,21 @@ PROMPTFOO_SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
     "is-xml": Synonym("text.is_xml", {"value": "required_elements"}),
     "latency": Synonym("metric.latency_ms.max", _AT_MOST),
     "levenshtein": Synonym("text.levenshtein"),
+    "max-score": Synonym("variants.highest_score"),
     "meteor": Synonym("text.meteor"),
     "regex": Synonym("text.regex"),
     "rouge-n": Synonym("text.rouge_n"),
+    "select-best": Synonym("variants.best"),
     "starts-with": Synonym("text.starts_with"),
     "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}),
     "word-count": Synonym("text.word_count"),
 })  # fmt: skip
 """promptfoo's assertions that need no model, with judgekit's own names."""
 
-MODEL_FREE_ASSERTIONS = frozenset({*PROMPTFOO_SYNONYMS, PROMPTFOO_SIMILAR})
+COMPARING_ASSERTIONS = frozenset({"max-score", "select-best"})
+"""Assertions that one output of a test passes and the others fail."""
+
+MODEL_FREE_ASSERTIONS = frozenset({*PROMPTFOO_SYNONYMS, PROMPTFOO_SIMILAR}) - COMPARING_ASSERTIONS
 
 _FACTS = "Does the output agree with these facts: {value}"
 MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
@@ -85,6 +90,9 @@ MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
     "context-faithfulness": "Is every statement of the output supported by the context?",
     "trajectory:goal-success": "Was this goal reached: {value}",
 }  # assertions that ask a model, with the question of the criterion they become
+
+# The metric that is called `bleu` here cuts words and smooths in another way.
+OWN_TYPES = {"bleu": "text.word_bleu", "javascript": "custom.code", "python": "custom.code"}
 
 CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""
@@ -102,9 +110,6 @@ PROMPTFOO_ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "criterion",
         "human": "annotators judge with judgekit label",
         **dict.fromkeys(("javascript", "python", "ruby"), _OWN_CODE),
-        "max-score": "after a run: judgekit compare --scores latest::A latest::B",
-        "select-best": "after a run: judgekit compare latest::A latest::B --rubric RUBRIC; for "
-        "more variants judgekit rank",
         **dict.fromkeys(("perplexity", "perplexity-score"), _LOG_PROBABILITIES),
         "skill-used": "use `trajectory.tool_used` with the tool that loads the skill",
         **dict.fromkeys(("trace-error-spans", "trace-span-count", "trace-span-duration"), _TRACE),
@@ -142,7 +147,8 @@ UNREAD_FIELDS = {
 """Fields of a configuration that are not read: the reason, and what to do instead."""
 
 READ_TEST_FIELDS = frozenset({"vars", "assert", "description", "threshold", "metadata", "options"})
-CHOOSING_FIELDS = frozenset({"providers", "prompts"})  # by which a test is for some variants
+# By which a test is for some variants.
+CHOOSING_FIELDS = frozenset({"provider", "providers", "prompts"})
 TRANSFORMS = ("transform", "postprocess")
 READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", "provider", *TRANSFORMS})
 CODE_SETTINGS = frozenset({
@@ -229,6 +235,8 @@ class PromptfooChecks:
     reference: str | None = None  # the first good answer that one of them names
     # The thresholds of the assertions on similarity to one text.
     similarities: list[float] = field(default_factory=list)
+    # Those that compare the outputs of all variants; no group holds them.
+    choices: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
 
     def add(self, spec: JsonObject, at: KeyPath) -> None:
         """Add an assertion that needs no model."""
@@ -271,6 +279,24 @@ def weigh_assertions(
         reading.warn((*at, "threshold"), message, "write a test for the other assertions")
     elif threshold is not None and not all(weightless):
         checks.group({"threshold": threshold, "scored": True}, place)
+
+
+def choice_specs(
+    checks: PromptfooChecks, reading: ForeignFile
+) -> Iterator[tuple[KeyPath, JsonObject]]:
+    """The assertions that compare outputs; their weights are by the names that types have here."""
+    is_grouped = any(spec.get("type") == "all" for spec in checks.assertions)
+    for at, spec in checks.choices:
+        weights = spec.get("weights")
+        if not isinstance(weights, dict):
+            yield at, spec
+            continue
+        own = {OWN_TYPES.get(name, name): weight for name, weight in weights.items()}
+        if is_grouped or len(own) < len(weights):
+            reason = "its `weights` name assertions that are one here"
+            yield at, reading.not_imported(str(spec["type"]), at, reason, "leave out the `weights`")
+        else:
+            yield at, {**spec, "weights": own}
 
 
 _PREFIX = "trajectory:"
@@ -373,6 +399,10 @@ _READERS: Mapping[str, Callable[[JsonValue], JsonObject]] = {
 TRAJECTORY_ASSERTIONS = frozenset(_READERS)
 """The assertions on an agent's actions that need no model."""
 
-KNOWN_ASSERTIONS = frozenset(
-    {*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS, *CODE_ASSERTIONS, *TRAJECTORY_ASSERTIONS}
+KNOWN_ASSERTIONS = frozenset().union(
+    MODEL_FREE_ASSERTIONS,
+    MODEL_GRADED_ASSERTIONS,
+    CODE_ASSERTIONS,
+    TRAJECTORY_ASSERTIONS,
+    COMPARING_ASSERTIONS,
 )

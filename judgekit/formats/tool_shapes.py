@@ -37,6 +37,7 @@ class ToolShape:
     trace_id: Paths = ""
     children: str | None = None
     span: Mapping[str, Paths] = field(default_factory=dict)
+    in_tables: bool = False  # whether the tool documents that it writes it as CSV, too
     prepare: str | None = None  # what makes other rows of a row first, in `tool_exports`
 
     @property

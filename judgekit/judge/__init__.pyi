@@ -12,6 +12,8 @@ from .judge import (
 )
 from .pairwise import (
     BlindPair as BlindPair,
+    Comparer as Comparer,
+    PairJudge as PairJudge,
     is_of_cases as is_of_cases,
     prepare_pair as prepare_pair,
     rubric_of_case as rubric_of_case,

@@ -16,7 +16,7 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class EmbeddingUsage(Record):
-    """The embedding calls of a check or a scorer, and their cost."""
+    """The calls of a check or a scorer, and their cost: for embeddings, or to compare outputs."""
 
     n_calls: Count = 0
     n_owned: Count = 0
@@ -61,7 +61,8 @@ class AssertionResult(Record):
 
     parts: tuple[AssertionResult, ...] = ()
     asked: EmbeddingUsage | None = None
-    """Its embedding calls; calls shared by several are counted with the first."""
+    """Its calls for embeddings, or to compare outputs; those shared by several are counted with the
+    first."""
 
     @model_validator(mode="after")
     def _is_decided_or_an_error(self) -> Self:

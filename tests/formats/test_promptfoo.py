@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.assertions import evaluate_assertions
-from judgekit.datasets import load_dataset, validate_path
+from judgekit.datasets import load_dataset, suite_from_path, validate_path
 from judgekit.errors import DatasetError, NotImportedWarning
 from judgekit.formats import promptfoo_files
 from judgekit.formats.promptfoo_assertions import assertion_of_text, row_as_test
@@ -382,7 +382,8 @@ def test_a_configuration_that_cannot_be_read_is_an_error(
     ("name", "what"),
     [
         ("file://tests.py:make", "is code, which is run only with --allow-scripts"),
-        ("file://tests.ts", "is code in a language that is not run here"),
+        ("file://tests.rb", "is code in a language that is not run here"),
+        ("file://tests.ts", "is code, which is run only with --allow-scripts"),
         ({"path": "tests.js", "config": {"a": "file://b"}}, "its `config` names a file"),
         ("https://x/y.csv", "is not a file here"),
         ("tests/*.yaml", "no file matches 'tests/*.yaml'"),
@@ -418,12 +419,12 @@ def test_a_pattern_names_files_of_tests_and_the_default_may_be_a_file(tmp_path: 
 
 
 def test_what_makes_the_outputs_and_unread_settings_are_listed(tmp_path: Path) -> None:
-    test = asserting({"type": "is-json"}, provider="openai:m", options={"storeOutputAs": "x"})
+    test = asserting({"type": "is-json"}, options={"storeOutputAs": "x"})
     fields = {"prompts": ["{{q}}"], "providers": ["openai:m"], "nunjucksFilters": {"f": "f.js"}}
     found = validate_path(write(tmp_path, config(test, **fields, sharing=False)))
     assert {problem.severity for problem in found} == {"left_out"}
     listed = [problem.message.split("`")[1] for problem in found]
-    assert sorted(listed) == ["nunjucksFilters", "provider", "storeOutputAs"]
+    assert sorted(listed) == ["nunjucksFilters", "storeOutputAs"]
 
 
 @pytest.mark.parametrize("name", ["assertScoringFunction", "transformVars"])
@@ -510,8 +511,8 @@ def test_the_dialect_of_an_assertion_on_sql_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [
     "classifier", "guardrails",
-    "human", "max-score", "moderation", "perplexity", "perplexity-score",
-    "pi", "promptfoo:redteam:harmful:x", "search-rubric", "select-best", "skill-used",
+    "human", "moderation", "perplexity", "perplexity-score",
+    "pi", "promptfoo:redteam:harmful:x", "search-rubric", "skill-used",
     "trace-error-spans", "trace-span-count", "trace-span-duration",
 ])  # fmt: skip
 def test_what_has_no_counterpart_is_told_with_what_to_do(tmp_path: Path, name: str) -> None:
@@ -588,3 +589,46 @@ def test_a_group_that_lost_a_check_never_passes(group: str) -> None:
     (found,) = evaluate_assertions(make_output("a day"), [spec])
     assert found.passed is None
     assert "could not be checked" in (found.error or "")
+
+
+BEST = {"type": "select-best", "value": "the shortest of {{q}}", "provider": "openai:gpt-4.1"}
+HIGHEST = {"type": "max-score", "value": {"method": "sum", "weights": {"python": 3, "bleu": 2}}}
+
+
+def test_what_compares_outputs_stands_outside_of_every_group(tmp_path: Path) -> None:
+    test = asserting({"type": "is-json"}, BEST, {"type": "max-score"}, threshold=0.5)
+    whole = config(test, prompts=["Ask {{q}}"], providers=["echo"])
+    suite = suite_from_path(write(tmp_path, whole))
+    assert suite.cases is not None
+    group, best, highest = suite.cases[0].assertions
+    assert (group["type"], highest) == ("all", {"type": "max-score"})
+    question = {"type": "select-best", "value": "the shortest of Q", "judge": "openai:gpt-4.1"}
+    assert best == question
+    assert [judge.name for judge in suite.judge] == ["openai:gpt-4.1"]
+
+
+def test_weights_of_scores_are_by_the_names_that_assertions_have_here(tmp_path: Path) -> None:
+    [case] = load_dataset(write(tmp_path, config(asserting(HIGHEST, {"type": "is-json"})))).cases
+    weights = {"custom.code": 3, "text.word_bleu": 2}
+    assert case.assertions[-1] == {"type": "max-score", "method": "sum", "weights": weights}
+
+
+@pytest.mark.parametrize(
+    ("spec", "fields", "reason"),
+    [
+        ({**BEST, "type": "not-select-best"}, {}, "it is negated"),
+        ({**BEST, "value": None}, {}, "its `value` is null"),
+        ({**BEST, "transform": "output.trim()"}, {}, "a judge sees the whole output"),
+        (HIGHEST, {"threshold": 0.5}, "its `weights` name assertions that are one here"),
+        ({"type": "max-score", "value": "most"}, {}, "its `value` is a text"),
+    ],
+)
+def test_a_comparison_that_is_not_imported_marks_its_case(
+    tmp_path: Path, spec: dict[str, Any], fields: dict[str, Any], reason: str
+) -> None:
+    path = write(tmp_path, config(asserting({"type": "is-json"}, spec, **fields)))
+    [problem] = validate_path(path)
+    assert (problem.severity, reason in problem.message) == ("left_out", True), problem.message
+    with pytest.warns(NotImportedWarning):
+        [case] = load_dataset(path).cases
+    assert "not_imported" in {one["type"] for one in case.assertions}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import warnings
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,6 +63,24 @@ def test_code_makes_tests_of_a_run_where_scripts_are_allowed(
     assert done.code == 0, done.err
     assert "passed 4/4" in done.out
     assert (tmp_path / "calls.txt").read_text(encoding="utf-8") == "x"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_typescript_runs_where_node_js_can_or_names_the_version_it_needs(tmp_path: Path) -> None:
+    typed = JAVASCRIPT.replace("(config)", "(config: {n: number})")
+    (tmp_path / "make.ts").write_text(typed, encoding="utf-8")
+    path = suite(tmp_path, [{"path": "make.ts:named", "config": {"n": 5}}, WRITTEN])
+    node = subprocess.run(
+        ["node", "-p", "process.features.typescript"], check=True, capture_output=True
+    )
+    with scripts.tests_by_code(is_allowed=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotImportedWarning)
+        lost = [one.message for one in validate_path(path) if one.severity == "left_out"]
+        n_cases = len(load_dataset(path).cases)
+    if node.stdout.strip() in {b"strip", b"transform"}:
+        assert (lost, n_cases) == ([], 2)
+    else:
+        assert ("TypeScript needs Node.js 22.18 or later" in lost[0], n_cases) == (True, 1)
 
 
 @pytest.mark.parametrize(

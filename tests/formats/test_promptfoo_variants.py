@@ -117,7 +117,7 @@ def test_what_is_no_model_is_listed(tmp_path: Path, provider: object, what: str)
         ({"providers": "file://no.yaml"}, "no.yaml", "Ask", "the providers cannot be read"),
         ({"providers": {"id": "https://x.org/{{q}}"}}, "https://x.org/{{q}}", "Ask", "its request"),
         ({"providers": []}, "no provider", "Ask", "no provider is named for the prompts"),
-        ({"prompts": ["file://p.ts"]}, "openai:gpt-4.1-mini", None, "'file://p.ts' cannot be sent"),
+        ({"prompts": ["file://p.rb"]}, "openai:gpt-4.1-mini", None, "'file://p.rb' cannot be sent"),
         ({"prompts": ["{{ q | x }}"]}, "openai:gpt-4.1-mini", None, "the filter `x` cannot be"),
         ({"prompts": ["file://no.txt"]}, "openai:gpt-4.1-mini", None, "the prompt cannot be read"),
     ],
@@ -466,3 +466,28 @@ def run_id(report: str) -> str:
     found = re.search(r"^run +(\S+)", report, re.MULTILINE)
     assert found is not None
     return found[1]
+
+
+def test_a_provider_of_a_test_is_a_variant_that_only_this_test_is_asked_of(tmp_path: Path) -> None:
+    own = {"id": "openai:gpt-4.1", "config": {"temperature": 1}}
+    prompts = [{"raw": "A {{q}}", "label": "a"}, {"raw": "B {{q}}", "label": "b"}]
+    tests = [
+        TEST,
+        {**TEST, "provider": own},
+        {**TEST, "provider": own, "prompts": ["b"], "providers": ["echo"]},
+        {**TEST, "provider": "echo"},  # the same system as one of the configuration
+    ]
+    whole = {"prompts": prompts, "providers": ["echo"], "tests": tests}
+    path = write(tmp_path, whole, "promptfooconfig.json")
+    suite = suite_from_path(path)
+    assert {one.id: one.parameters for one in suite.variants} == {
+        "echo a": {}, "echo b": {},
+        "openai:gpt-4.1 a": {"temperature": 1}, "openai:gpt-4.1 b": {"temperature": 1},
+    }  # fmt: skip
+    assert [case.variants for case in suite.cases or ()] == [
+        ("echo a", "echo b"),
+        ("openai:gpt-4.1 a", "openai:gpt-4.1 b"),
+        ("openai:gpt-4.1 b",),
+        ("echo a", "echo b"),
+    ]
+    assert not validate_path(path)

@@ -11,7 +11,7 @@ import judgekit as jk
 from judgekit.calibration import read_replies
 from judgekit.datasets import iter_case_outputs, read_labels, validate_path
 from judgekit.errors import DatasetError
-from judgekit.formats import FORMATS, foreign_shape
+from judgekit.formats import FORMATS, foreign_shape, read_whole_document
 from judgekit.formats.messages import answer_of
 from tests.formats.writing import read_variations
 
@@ -375,3 +375,25 @@ SAMPLES: tuple[Any, ...] = (
 @pytest.mark.parametrize("sample", SAMPLES, ids=range(len(SAMPLES)))
 def test_no_value_in_the_wrong_place_breaks_a_reader(sample: Any) -> None:
     read_variations(sample)
+
+
+@pytest.mark.parametrize(
+    ("names", "title"),
+    [
+        ("id,datasetName,input,expectedOutput,status,metadata", "dataset items of Langfuse"),
+        ("id,dataset_id,input,expected,tags,metadata", "dataset rows of Braintrust"),
+    ],
+)
+def test_an_exported_dataset_is_read_from_csv(tmp_path: Path, names: str, title: str) -> None:
+    path = tmp_path / "export.csv"
+    # What a cell lacks is missing, also in the first row, by which the file is known.
+    rows = ['a,d,"{""q"": [1]}",,,', 'b,d,plain [text,4,,"{""k"": 1}"']
+    path.write_text("\n".join([names, *rows, ""]), encoding="utf-8")
+    first, second = jk.load_dataset(path).cases
+    assert (first.id, first.input, first.reference) == ("a", {"q": [1]}, None)
+    assert (second.input, second.reference, second.metadata["k"]) == ("plain [text", "4", 1)
+    document = read_whole_document(path)
+    assert document is not None
+    shape = foreign_shape(document.value)
+    assert shape is not None
+    assert shape.title == title

@@ -55,7 +55,7 @@ def test_a_placeholder_is_never_looked_up_and_never_seen_before() -> None:
     bought(cache, [request])
     counted = counting(cache)
     for _ in range(2):
-        assert counted.take(request, (10, 20), unread="v1") is None
+        assert counted.take(request, (10, 20), unread=("v1",)) is None
     assert (counted.n_questions, counted.n_owned, counted.n_calls) == (2, 0, 2)
     sent = counted.likely({"v1": TextLength(50, 90)}).input_tokens
     assert counted.most({"v1": TextLength(50, 90)}).input_tokens - sent == 2 * 40
