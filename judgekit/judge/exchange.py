@@ -424,7 +424,8 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
 
     def read(self, reply: ModelReply, question: JudgeQuestion) -> Mapping[str | None, ReadingT]:
         """What a reply says about each thing that was asked; every answer has a rationale."""
-        reply = self._without_secrets(reply)
+        if self._secrets:
+            reply = self._without_secrets(reply)
         readings = self._parse(reply, question)
         header = question.prompt.header
         asks_rationale = (header.pair or header.reply).asks_rationale
@@ -451,7 +452,9 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         """What is recorded of an answer, for each thing that was asked."""
         outcomes: list[OutcomeT] = []
         spent, subject = total_spending(answer.replies), question.request.subject
-        reply = self._without_secrets(answer.replies[-1]) if answer.replies else None
+        reply = answer.replies[-1] if answer.replies else None
+        if reply is not None and self._secrets:
+            reply = self._without_secrets(reply)
         # A joint reply is paid for once, so that each of its judgments bears a part of the cost.
         share = 1 / len(question.criteria)
         for index, name in enumerate(question.criteria):

@@ -140,14 +140,7 @@ class Judge(PairJudge):
         name: str | None = None,
     ) -> None:
         self._settings = settings
-        self._made_of: dict[str, Any] = {
-            "model": model,
-            "settings": settings,
-            "cache": cache,
-            "prices": prices,
-            "budget": budget,
-            "name": name,
-        }
+        self._made_of = {key: value for key, value in locals().items() if key != "self"}
         self._connection: Connection = connect(
             model,
             api_base=settings.api_base,
@@ -166,11 +159,11 @@ class Judge(PairJudge):
         folders, own = settings.template_folders, settings.template
         # One setting names either kind of template, so that `--template` needs no second form.
         compares = own is not None and is_pair_template(own, folders)
-        mode_template = _TEMPLATES[settings.mode]
+        graded_by = _TEMPLATES[settings.mode] if compares or not own else own
         self._grader = Grader(
             model=self._connection.model,
             model_name=self._connection.name,
-            template=PromptTemplate(mode_template if compares or not own else own, folders),
+            template=PromptTemplate(graded_by, folders),
             parameters=_sent_parameters(settings),
             api_base=settings.api_base,
             repeats=settings.repeats,

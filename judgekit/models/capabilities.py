@@ -134,7 +134,7 @@ async def negotiate_reply(
             raise body.to_error()
 
 
-def chat_messages(request: ModelRequest, *, mark_cache: bool) -> list[dict[str, Any]]:
+def marked_messages(request: ModelRequest, *, mark_cache: bool) -> list[dict[str, Any]]:
     """The messages; where it helps, with marks that say how far the prompt is shared."""
     messages: list[dict[str, Any]] = [*request.chat_messages]
     if not mark_cache or not request.shared_prefix:

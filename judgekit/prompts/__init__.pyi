@@ -14,10 +14,10 @@ from .conversation import (
 from .environment import (
     CompiledTemplate as CompiledTemplate,
     TemplateLimitError as TemplateLimitError,
-    fence_text as fence_text,
     make_environment as make_environment,
     to_text as to_text,
 )
+from .fences import fence_text as fence_text
 from .messages import (
     OVERALL_KEY as OVERALL_KEY,
     SLOT_LABELS as SLOT_LABELS,

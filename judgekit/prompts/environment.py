@@ -1,15 +1,13 @@
 """The only module that uses Jinja for prompts: a sandbox over plain JSON data.
 
-Also the fences around untrusted text, and the syntax tree that `template_lint` checks.
+Also the syntax tree that `template_lint` checks.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from itertools import product
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -20,6 +18,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from judgekit import errors
+from judgekit.prompts.fences import fence_text
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
@@ -369,41 +368,6 @@ def _variables_in(node: nodes.Node, trees: Mapping[str, nodes.Template]) -> froz
 
 def _syntax_error(error: TemplateSyntaxError, name: str) -> errors.TemplateError:
     return errors.TemplateError(f"template {error.name or name}:{error.lineno}: {error.message}")
-
-
-# 80 bits, 16 base-32 digits: no author can write a text that contains its own marker.
-_MARKER_BYTES = 10
-_DIGIT_PAIRS = tuple(map("".join, product("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", repeat=2)))
-
-# Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most.
-_LONGEST_CACHED = 1000
-
-
-def fence_marker(text: str) -> str:
-    """The marker that fences a text, derived from the text itself."""
-    # Only a text that contains its own hash could close its fence. The same text always gets the
-    # same marker, so that requests stay byte-identical and the caches, also the providers', hit.
-    # If a text contains its marker nevertheless, the next one is taken.
-    body = text.encode("utf-8", "surrogatepass")
-    counter = 0
-    while True:
-        digest = hashlib.sha256(b"judgekit fence %d\n" % counter + body).digest()
-        number = int.from_bytes(digest[:_MARKER_BYTES])
-        # Two digits at a time: `base64.b32encode` takes longer than the hash.
-        marker = "".join([_DIGIT_PAIRS[number >> n & 1023] for n in range(70, -10, -10)])
-        if marker not in text:
-            return marker
-        counter += 1
-
-
-# Questions and references stand in the prompts of every variant and criterion.
-_cached_marker = lru_cache(maxsize=4096)(fence_marker)
-
-
-def fence_text(text: str, label: str = "text") -> str:
-    """The text between an opening and a closing line that carry its marker."""
-    marker = _cached_marker(text) if len(text) <= _LONGEST_CACHED else fence_marker(text)
-    return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
 
 
 # How an image is shown to readers.

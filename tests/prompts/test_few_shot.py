@@ -4,7 +4,7 @@ import pytest
 
 from judgekit.errors import TemplateError
 from judgekit.prompts import PromptTemplate
-from judgekit.prompts.environment import fence_marker
+from judgekit.prompts.fences import fence_marker
 from judgekit.records import Example
 from tests.factories import attacks, make_case, make_criterion, make_output, make_rubric
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from judgekit.prompts import fence_text
-from judgekit.prompts.environment import fence_marker
+from judgekit.prompts.fences import fence_marker
 from tests.factories import attacks
 
 PAIR = re.compile(r"\A<output ([A-Z2-7]{16})>\n(.*)\n</output \1>\Z", re.DOTALL)

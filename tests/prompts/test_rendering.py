@@ -7,7 +7,7 @@ import pytest
 
 from judgekit.errors import TemplateError
 from judgekit.prompts import JudgePrompt, PromptTemplate, judged_text, steps_text, to_text
-from judgekit.prompts.environment import fence_marker
+from judgekit.prompts.fences import fence_marker
 from judgekit.prompts.messages import criteria_data, criteria_schema, criterion_schema, item_data
 from judgekit.resources import shipped_file
 from tests.factories import attacks, make_case, make_criterion, make_output, make_rubric

@@ -8,7 +8,7 @@ from judgekit.calibration import OutputKey
 from judgekit.datasets import locate_labels
 from judgekit.errors import InputError, NotEnoughDataError, RubricError, SettingsError
 from judgekit.prompts import PromptTemplate
-from judgekit.prompts.environment import fence_marker
+from judgekit.prompts.fences import fence_marker
 from judgekit.records import Example
 from judgekit.tuning import TuneOptions
 from judgekit.tuning.inputs import (

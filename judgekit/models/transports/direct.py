@@ -16,7 +16,7 @@ from judgekit.models.capabilities import (
     Negotiation,
     ReplyForm,
     RequestPlan,
-    chat_messages,
+    marked_messages,
     negotiate_reply,
 )
 from judgekit.models.error_mapping import (
@@ -132,28 +132,30 @@ class DirectModel:
         is_short = provider.startswith("ollama") and not base.endswith("/v1")
         self.name, self._bare, self._base = model, bare, f"{base}/v1" if is_short else base
         # What listens at an address of one's own mostly wants no key.
-        self._wants_key = self._host.wants_key and own is None
+        wants_key = self._host.wants_key and own is None
+        self.check = self._require_key if wants_key else None
         self._label = endpoint_label(provider, own)
         # Providers' older models know no schemas, but can call a tool.
-        tool: tuple[ReplyForm, ...] = ("tool",) if self._wants_key else ()
+        tool: tuple[ReplyForm, ...] = ("tool",) if wants_key else ()
         self._negotiation = Negotiation(("json_schema", *tool, "plain"), renamed=self._host.renamed)
         self._marks_cache = provider == "openrouter" and "claude" in bare.lower()
         self._sessions = http_sessions(self._base, timeout_s=timeout_s)
 
-    def check(self) -> None:
-        """Refuse a provider that wants a key where the environment has none."""
-        if self._wants_key and not self._key():
+    def _require_key(self) -> None:
+        names = self._host.key_variables
+        if not any(os.environ.get(name, "").strip() for name in names):
             raise SettingsError(
                 f"no API key for {self._label} was found, so {self.name} cannot be called",
-                hint=f"set the environment variable {' or '.join(self._host.key_variables)}",
+                hint=f"set the environment variable {' or '.join(names)}",
             )
 
-    def _key(self) -> str:
-        values = (os.environ.get(name, "").strip() for name in self._host.key_variables)
-        return next(filter(None, values), "")
-
     async def complete(self, request: ModelRequest) -> ModelReply:
-        messages = chat_messages(request, mark_cache=self._marks_cache)
+        # Copied once, since a request that is negotiated is sent several times.
+        messages = (
+            marked_messages(request, mark_cache=self._marks_cache)
+            if request.images or self._marks_cache
+            else list(map(dict, request.messages))
+        )
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
             body = {"model": self._bare, "messages": messages, **plan.parameters, **self._host.more}
@@ -170,7 +172,9 @@ class DirectModel:
     async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:
         # Read at a call and not before: planning and cached runs need no key. Servers of one's own
         # mostly want none, but an empty header is refused by some.
-        key = self._key() or PLACEHOLDER_KEY
+        key = PLACEHOLDER_KEY
+        for name in reversed(self._host.key_variables):
+            key = os.environ.get(name, "").strip() or key
         session = await self._sessions.current()
         body = json.dumps(content).encode()
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}

@@ -20,7 +20,7 @@ from judgekit.models.capabilities import (
     Negotiation,
     ReplyForm,
     RequestPlan,
-    chat_messages,
+    marked_messages,
     negotiate_reply,
 )
 from judgekit.models.error_mapping import (
@@ -73,7 +73,7 @@ class LitellmModel:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         route = self._found_route()
-        messages = chat_messages(request, mark_cache=route.takes_cache_marks)
+        messages = marked_messages(request, mark_cache=route.takes_cache_marks)
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
             parameters = {name: thawed(value) for name, value in plan.parameters.items()}
