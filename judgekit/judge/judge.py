@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import weakref
 from collections import deque
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -215,6 +216,17 @@ class Judge(PairJudge):
     def grader(self) -> Grader:
         """What grades one output: its model, template, parameters and repeats."""
         return self._grader
+
+    @cached_property
+    def joint_grader(self) -> Grader | None:
+        """As `grader`, with one call for all criteria; None where the template is not the default.
+
+        For plans: what `mode="joint"` would ask of the same model.
+        """
+        if self._grader.template.name != _TEMPLATES["per_criterion"]:
+            return None
+        template = PromptTemplate(_TEMPLATES["joint"], self._settings.template_folders)
+        return replace(self._grader, template=template)
 
     @cached_property
     def comparer(self) -> Comparer:
