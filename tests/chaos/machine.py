@@ -17,8 +17,6 @@ import random
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import warnings
 from hashlib import sha256
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from hypothesis import settings
 
     from judgekit.testing import ServedReply, ServedRequest
+    from tests.chaos.commands import Forks
 
 CRITERIA = ("right", "short")
 _ASKED = re.compile(r"Question (c\d)\?.*?Is it (\w+), in wording (\d)\?", re.DOTALL)
@@ -62,8 +61,8 @@ def score_of(prompt: str) -> int:
 class SuiteMachine(RuleBasedStateMachine):
     """One folder with a suite, a cache and a store, and the server that plays the judge."""
 
-    with_kills = False
-    """Whether processes are killed as well; it takes a second each."""
+    forks: Forks | None = None
+    """Where processes are started that are killed; None starts none, for it takes longer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,16 +143,13 @@ class SuiteMachine(RuleBasedStateMachine):
         self._evaluate(resume=info.id)
         self._is_as_expected(info.id)
 
-    @precondition(lambda self: self.with_kills)
+    @precondition(lambda self: self.forks is not None)
     @rule(after=st.integers(1, 6))
     def kill_a_run(self, after: int) -> None:
-        environment = {**os.environ, "OPENAI_API_KEY": "k"}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "judgekit", "run", "-q"], env=environment,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        with self._watched(after, lambda: process.send_signal(signal.SIGKILL)):
-            process.wait(60)
+        assert self.forks is not None
+        process = self.forks.start("run", "-q")
+        with self._watched(after, lambda: os.kill(process, signal.SIGKILL)):
+            self.forks.wait()
         self._note_stored()
 
     @rule(seed=st.integers(0, 99), how=st.sampled_from(["bits", "cut", "empty", "delete", "text"]))

@@ -51,7 +51,7 @@ FORMS: dict[str, dict[str, float | str]] = {
     "result": {},
     "brackets": {"verdicts in brackets": "too_long"},
     "stated": {
-        "lines with scores": 4, "one long string": 4, "verdicts in brackets": 4,
+        "lines with scores": 4, "one long string": 4, "verdicts in brackets": "too_long",
         "stars": "too_long", "parts of five": "too_long",
     },
 }  # fmt: skip
