@@ -268,6 +268,9 @@ _TABLE = (
 )
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_ALTERED = re.compile(
+    r"no such (?:table|column|index)|has no column named|syntax error|unrecognized token"
+)
 _PAGE = 500
 _OWN_ROWS = "raw = 1 AND typeof(key) = 'text'"
 
@@ -445,8 +448,9 @@ def is_corruption(error: BaseException | None) -> bool:
     if not isinstance(error, sqlite3.Error):
         return False
     code = getattr(error, "sqlite_errorcode", None)
-    is_emptied = "no such table" in str(error)
-    return is_emptied or (code is not None and code & 0xFF in _DAMAGED)
+    # The statements are fixed: what one of them does not find, or cannot parse, was altered.
+    is_altered = _ALTERED.search(str(error)) is not None
+    return is_altered or (code is not None and code & 0xFF in _DAMAGED)
 
 
 def fetch_all(
