@@ -321,8 +321,15 @@ class SqlRows(ABC):
             f" ORDER BY key LIMIT {_PAGE}"
         )
         while page := [row[0] for row in self._ask(page_of, (after,))]:
+            if page[-1] <= after:  # where an index that is damaged leads back, it has no end
+                self.mend(DamagedFileError("the cache's index is damaged"))
+                continue
             after = page[-1]
             yield from filter(is_row_name, (name.decode(errors="replace") for name in page))
+
+    def mend(self, damage: DamagedFileError) -> None:
+        """Replace a damaged database; rows that cannot be replaced are an error."""
+        raise damage
 
     def count_replies(self) -> int:
         count = f"SELECT COUNT(*) FROM Cache WHERE {_OWN_ROWS} AND length(key) = 64"  # noqa: S608 - constants

@@ -214,6 +214,21 @@ def test_a_statement_in_the_file_that_was_altered_is_damage(
         assert make_request("new").key in cache
 
 
+def test_an_index_that_leads_back_is_damage_and_ends(folder: Path) -> None:
+    filled(folder)
+    last = max(request.key for request in REQUESTS).encode()
+    content = bytearray((folder / "cache.db").read_bytes())
+    start = content.find(last)
+    while content[start // 4096 * 4096] not in {0x02, 0x0A}:  # SQLite's pages of an index
+        start = content.find(last, start + 1)
+    content[start : start + 64] = b"0" * 64
+    (folder / "cache.db").write_bytes(content)
+    with DiskCache(folder) as cache:
+        with pytest.warns(CacheWarning, match="with the 300 replies that could still be read"):
+            assert {request.key for request in REQUESTS} <= set(cache.keys())
+        assert n_served(cache) == 300
+
+
 def test_a_file_cut_in_half_is_mended(folder: Path) -> None:
     filled(folder)
     with (folder / "cache.db").open("r+b") as file:
