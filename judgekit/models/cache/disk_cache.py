@@ -204,7 +204,7 @@ class SqliteRows(SqlRows):
         """It repairs nothing."""
         return self._rows.problems()
 
-    def mend(self, damage: DamagedFileError) -> None:
+    def replace_damaged(self, damage: DamagedFileError) -> None:
         """Set the database aside, and begin a new one with what can be read of it."""
         self._reopen(self._rows, damage)
 

@@ -322,12 +322,12 @@ class SqlRows(ABC):
         )
         while page := [row[0] for row in self._ask(page_of, (after,))]:
             if page[-1] <= after:  # where an index that is damaged leads back, it has no end
-                self.mend(DamagedFileError("the cache's index is damaged"))
+                self.replace_damaged(DamagedFileError("the cache's index is damaged"))
                 continue
             after = page[-1]
             yield from filter(is_row_name, (name.decode(errors="replace") for name in page))
 
-    def mend(self, damage: DamagedFileError) -> None:
+    def replace_damaged(self, damage: DamagedFileError) -> None:
         """Replace a damaged database; rows that cannot be replaced are an error."""
         raise damage
 

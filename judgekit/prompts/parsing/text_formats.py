@@ -242,10 +242,6 @@ class TextFormat(NamedTuple):
     wanted_words: tuple[str, ...] = ()
 
 
-def _results(prose: str) -> list[re.Match[str]]:
-    return list(_RESULT_TAG.finditer(prose))
-
-
 def _bracketed(prose: str) -> list[re.Match[str]]:
     return [hit for hit in VERDICT_BRACKETS.finditer(prose) if hit["value"][:1].isdigit()]
 
@@ -253,7 +249,7 @@ def _bracketed(prose: str) -> list[re.Match[str]]:
 TEXT_FORMATS: Mapping[str, TextFormat] = {
     "choice": TextFormat(lambda prose, form, _: find_choices(prose, tuple(form.choices))),
     "score_line": TextFormat(lambda prose, _, name: _score_lines(prose, name), ("Score:|Rating:",)),
-    "result": TextFormat(lambda prose, *_: _results(prose), ("[RESULT]",)),
+    "result": TextFormat(lambda prose, *_: list(_RESULT_TAG.finditer(prose)), ("[RESULT]",)),
     "brackets": TextFormat(lambda prose, *_: _bracketed(prose), ("[[",)),
     "stated": TextFormat(lambda prose, *_: _stated_scores(prose), ("score|stars",)),
 }
@@ -428,7 +424,7 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
     has_verb = any(stem in folded for stem in ("scor", "rat", "grad"))
     labelled = [*_LABELLED.finditer(prose)] if has_verb else []
     if "[" in prose:
-        labelled += [*_results(prose), *_bracketed(prose)]
+        labelled += [*_RESULT_TAG.finditer(prose), *_bracketed(prose)]
     end = max((hit.end() for hit in labelled), default=0)
     patterns = [
         *([_STARS] if "star" in folded else ()),
