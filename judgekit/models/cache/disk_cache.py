@@ -204,6 +204,10 @@ class SqliteRows(SqlRows):
         """It repairs nothing."""
         return self._rows.problems()
 
+    def replace_damaged(self, damage: DamagedFileError) -> None:
+        """Set the database aside, and begin a new one with what can be read of it."""
+        self._reopen(self._rows, damage)
+
     def close(self) -> None:
         self._rows.close()
 

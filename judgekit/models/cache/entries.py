@@ -268,6 +268,9 @@ _TABLE = (
 )
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_ALTERED = re.compile(
+    r"no such (?:table|column|index)|has no column named|syntax error|unrecognized token"
+)
 _PAGE = 500
 _OWN_ROWS = "raw = 1 AND typeof(key) = 'text'"
 
@@ -318,8 +321,15 @@ class SqlRows(ABC):
             f" ORDER BY key LIMIT {_PAGE}"
         )
         while page := [row[0] for row in self._ask(page_of, (after,))]:
+            if page[-1] <= after:  # where an index that is damaged leads back, it has no end
+                self.replace_damaged(DamagedFileError("the cache's index is damaged"))
+                continue
             after = page[-1]
             yield from filter(is_row_name, (name.decode(errors="replace") for name in page))
+
+    def replace_damaged(self, damage: DamagedFileError) -> None:
+        """Replace a damaged database; rows that cannot be replaced are an error."""
+        raise damage
 
     def count_replies(self) -> int:
         count = f"SELECT COUNT(*) FROM Cache WHERE {_OWN_ROWS} AND length(key) = 64"  # noqa: S608 - constants
@@ -445,8 +455,9 @@ def is_corruption(error: BaseException | None) -> bool:
     if not isinstance(error, sqlite3.Error):
         return False
     code = getattr(error, "sqlite_errorcode", None)
-    is_emptied = "no such table" in str(error)
-    return is_emptied or (code is not None and code & 0xFF in _DAMAGED)
+    # The statements are fixed: what one of them does not find, or cannot parse, was altered.
+    is_altered = _ALTERED.search(str(error)) is not None
+    return is_altered or (code is not None and code & 0xFF in _DAMAGED)
 
 
 def fetch_all(
