@@ -28,7 +28,7 @@ from judgekit.models.error_mapping import mask_secrets
 from judgekit.models.request import ModelRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from judgekit.models.cache.reply_cache import ReplyCache
     from judgekit.records import JsonObject
@@ -43,7 +43,7 @@ class CacheStats:
     """Replies that were paid for but may not be served."""
 
     n_bytes: int | None
-    """Size on disk; None in memory."""
+    """Size on disk or on the server; None in memory."""
 
     saved: CacheCounts
 
@@ -67,11 +67,7 @@ class VerifyReport:
 def cache_stats(cache: ReplyCache) -> CacheStats:
     """What a cache holds and what it has saved."""
     n_rejected = sum(len(cache.rejected(key)) for key in cache.rejected_keys())
-    n_bytes = None
-    if cache.location is not None:
-        files = cache.location.glob("cache.db*")
-        n_bytes = sum(file.stat().st_size for file in files if file.is_file())
-    return CacheStats(len(cache), n_rejected, n_bytes, cache.counts())
+    return CacheStats(len(cache), n_rejected, cache.n_bytes(), cache.counts())
 
 
 def list_entries(
@@ -405,25 +401,11 @@ def import_entries(
     return _import_all(cache, _read_file(source), source.name, overwrite=overwrite)
 
 
-def merge_caches(
-    cache: ReplyCache,
-    sources: Sequence[Path | str],
-    *,
-    on_error: Literal["stop", "skip"] = "stop",
-    overwrite: bool = False,
+def copy_entries(
+    cache: ReplyCache, source: ReplyCache, name: str, *, overwrite: bool = False
 ) -> ImportReport:
-    """Add the entries of several exports and cache folders to one cache, in their order."""
-    report = ImportReport()
-    for source in map(Path, sources):
-        if source.is_dir():
-            from judgekit.models.cache.disk_cache import DiskCache  # noqa: PLC0415 - diskcache is slow
-
-            with DiskCache(source, read_only=True) as folder:
-                found = _read_cache(folder)
-                report += _import_all(cache, found, source.name, overwrite=overwrite)
-        else:
-            report += import_entries(cache, source, on_error=on_error, overwrite=overwrite)
-    return report
+    """Add the entries of another cache to one; `name` is where they say they came from."""
+    return _import_all(cache, _read_cache(source), name, overwrite=overwrite)
 
 
 def _read_file(path: Path) -> Iterator[CacheEntry | DatasetError]:

@@ -12,13 +12,14 @@ import os
 import tempfile
 import threading
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from judgekit.byte_lock import BEYOND_TEXT, lock_byte
 from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json
 from judgekit.models.cache.entries import (
@@ -28,7 +29,7 @@ from judgekit.models.cache.entries import (
     CacheWarning,
     DamagedEntryError,
     MemoryRows,
-    SqlRows,
+    Rows,
     decode_entry,
     decode_reply,
     decode_request,
@@ -42,6 +43,7 @@ from judgekit.models.cache.entries import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
+    from io import FileIO
 
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import JsonObject
@@ -57,7 +59,7 @@ class ReplyCache:
 
     def __init__(
         self,
-        rows: SqlRows,
+        rows: Rows,
         locks: LocalKeyLocks,
         *,
         location: Path | None = None,
@@ -75,8 +77,15 @@ class ReplyCache:
 
     @property
     def location(self) -> Path | None:
-        """The folder it lives in; None when it lives in memory."""
+        """The folder it lives in; None when it lives in memory or on a server."""
         return self._location
+
+    def n_bytes(self) -> int | None:
+        """What it takes on disk or on a server; None in memory."""
+        if self._location is None:
+            return None
+        files = self._location.glob("cache.db*")
+        return sum(file.stat().st_size for file in files if file.is_file())
 
     def get(self, key: str) -> ModelReply | None:
         """The reply to serve for a key; nothing is counted."""
@@ -381,7 +390,7 @@ class SpillFile:
         """Append an entry that its cache could not write."""
         with self._lock:
             path = self._append(encode_line(entry).encode("ascii") + b"\n", entry.key, cause)
-        hint = f"once the folder can be written again: judgekit cache import {path}"
+        hint = self.hint(path)
         if not self._goes_on:
             raise StoreError(
                 f"{cause.message}; the reply {entry.key[:12]} was saved in {path} instead",
@@ -395,6 +404,10 @@ class SpillFile:
                 CacheWarning,
                 stacklevel=4,
             )
+
+    def hint(self, path: Path) -> str:
+        """How the saved replies come into the cache."""
+        return f"once the folder can be written again: judgekit cache import {path}"
 
     def _append(self, line: bytes, key: str, cause: StoreError) -> Path:
         errors = []
@@ -424,8 +437,21 @@ class SpillFile:
         ) from cause
 
 
+@contextmanager
+def locked_spill_file(path: Path) -> Iterator[FileIO]:
+    """A spill file, open at its end, that no other process writes to or takes away meanwhile."""
+    with path.open("r+b", buffering=0) as file:
+        with suppress(OSError):  # a file system without locks is no reason to lose a reply
+            lock_byte(file.fileno(), BEYOND_TEXT, wait=True)
+        # Whoever had the lock may have written it to the cache and deleted it.
+        if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            raise FileNotFoundError(f"{path} was taken away")
+        file.seek(0, os.SEEK_END)
+        yield file
+
+
 def _append_synced(path: Path, line: bytes) -> None:
-    with path.open("ab", buffering=0) as file:
+    with locked_spill_file(path) as file:
         length = os.fstat(file.fileno()).st_size
         if file.write(line) != len(line):
             # A torn line would spoil the file for the import.
