@@ -206,9 +206,12 @@ def environment_page() -> str:
     for command, option in _options(
         main_command, [name for names in JOBS.values() for name in names]
     ):
-        if isinstance(option.envvar, str):
-            spelled = max(option.opts, key=len)
-            options.setdefault(option.envvar, (spelled, set()))[1].add(command)
+        variables = [option.envvar] if isinstance(option.envvar, str) else option.envvar or ()
+        for variable in variables:
+            # A synonym has a variable of its own.
+            name = f"--{variable.removeprefix('JUDGEKIT_').lower().replace('_', '-')}"
+            spelled = name if name in option.opts else max(option.opts, key=len)
+            options.setdefault(variable, (spelled, set()))[1].add(command)
     rows = []
     for variable, (spelled, commands) in sorted(options.items()):
         rows.append(_row(f"`{variable}`", f"`{spelled}`", ", ".join(sorted(commands))))

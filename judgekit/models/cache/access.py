@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from judgekit.errors import StoreError
 from judgekit.extras import require_package
 from judgekit.models.cache.admin import ImportReport, copy_entries, import_entries
 from judgekit.models.cache.entries import CacheWarning
@@ -30,7 +31,14 @@ def open_cache(named: str | Path | CacheUrl, *, read_only: bool = False) -> Repl
         return DiskCache(location, read_only=read_only)
     from judgekit.models.cache.shared import SharedCache  # noqa: PLC0415 - few need a server
 
-    rows = _connect(location, read_only=read_only)
+    try:
+        rows = _connect(location, read_only=read_only)
+    except StoreError as error:
+        if not error.is_incomplete:
+            raise
+        # Nothing was done yet that could be continued.
+        hint = "check that the server runs, and host, port, user, password and database"
+        raise StoreError(error.message, hint=hint) from error
     try:
         cache = SharedCache(rows, location, read_only=read_only)
         if cache.is_writable:
@@ -72,8 +80,7 @@ def _write_waiting(cache: SharedCache, location: CacheUrl) -> None:
         more += [f"{len(report.problems)} lines are damaged"] if report.problems else []
         kept = f"; {' and '.join(more)}: see kept-*.jsonl in {path.parent}" if more else ""
         warnings.warn(
-            f"{report.n_added} replies that {location} did not take earlier were written to it"
-            f"{kept}",
+            f"replies written to {location} that it did not take earlier: {report.n_added}{kept}",
             CacheWarning,
             stacklevel=3,
         )

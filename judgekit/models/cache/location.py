@@ -40,7 +40,7 @@ def cache_location(named: str | Path | CacheUrl) -> CacheLocation:
         return named
     url = expand_address(named)
     if "://" not in url:
-        return Path(named)
+        return Path(url)
     name = mask_address(url)
     if urlsplit(url).scheme not in _POSTGRES | _REDIS:
         raise SettingsError(

@@ -203,7 +203,13 @@ class UnwrittenReplies(SpillFile):
 
         with suppress(OSError, StoreError):  # then it goes among the temporary files
             CacheFolder(self._folder).prepare()
-        return super()._append(line, key, cause)
+        path = super()._append(line, key, cause)
+        # The error that ends the run may be that of a request that was not sent.
+        if path != self._named:
+            self._named = path
+            words = f"replies that {self._location} did not take are saved in {path}"
+            warnings.warn(f"{words}\n  {self.hint(path)}", CacheWarning, stacklevel=6)
+        return path
 
 
 class SharedCache(ReplyCache):
