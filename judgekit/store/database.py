@@ -63,7 +63,7 @@ class DatabaseLocation:
         """The location for messages: without its password."""
         if self.file is not None:
             return str(self.file)
-        return mask_address(self.url.render_as_string())
+        return mask_address(self.url.render_as_string(hide_password=False))
 
 
 def locate_database(location: str | Path) -> DatabaseLocation:

@@ -77,7 +77,7 @@ class PostgresServer:
     def execute(self, *statements: str, database: str = "postgres") -> None:
         with psycopg.connect(self.url(database), autocommit=True) as connection:
             for statement in statements:
-                connection.execute(statement)  # type: ignore[call-overload]  # written here
+                connection.execute(statement)
 
     def _call(self, command: list[str]) -> None:
         server_program(self.programs, self.folder, command)

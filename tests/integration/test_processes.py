@@ -1,4 +1,4 @@
-"""Processes with one cache on a server: what is paid for, also when they or the server are killed."""
+"""Processes with one cache on a server: what is paid for, also when they or it are killed."""
 
 from __future__ import annotations
 

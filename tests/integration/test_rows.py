@@ -79,10 +79,12 @@ def test_a_lease_that_is_renewed_lasts_and_one_of_a_dead_holder_ends(
 ) -> None:
     dead_holder = open_cache(url)
     assert isinstance(dead_holder, SharedCache)
-    for module in (shared, *map(inspect.getmodule, map(type, [dead_holder._rows]))):
+    rows = dead_holder._rows
+    assert isinstance(rows, shared.ServerRows)
+    for module in (shared, *map(inspect.getmodule, map(type, [rows]))):
         monkeypatch.setattr(module, "LEASE_S", 0.4)
     assert cache.try_lease(KEY)
-    assert dead_holder._server.lease(OTHER, "a process that was killed")
+    assert rows.lease(OTHER, "a process that was killed")
     assert not cache.try_lease(OTHER)
     assert wait_until(lambda: cache.try_lease(OTHER))
     assert not dead_holder.try_lease(KEY), "its holder renewed it meanwhile"

@@ -51,7 +51,7 @@ def open_cache(named: str | Path | CacheUrl, *, read_only: bool = False) -> Repl
 
 def _connect(location: CacheUrl, *, read_only: bool) -> ServerRows:
     """Only the driver that is used is imported."""
-    if location.is_redis:
+    if location.url.startswith("redis"):
         require_package("redis", "a cache on Redis")
         from judgekit.models.cache.redis_rows import RedisRows  # noqa: PLC0415
 
@@ -72,8 +72,8 @@ def _write_waiting(cache: SharedCache, location: CacheUrl) -> None:
                 # What could not be added is for a person to look at.
                 is_done = not (added.conflicts or added.problems)
                 path.unlink() if is_done else path.rename(path.with_name(f"kept-{path.name}"))
-        except FileNotFoundError:
-            continue  # another process was first
+        except OSError:
+            continue  # another process was first, or has it open on Windows
         report += added
     if report != ImportReport():
         more = [f"{len(report.conflicts)} had another answer by then"] if report.conflicts else []
@@ -99,7 +99,6 @@ def merge_caches(
         if isinstance(source, Path) and not source.is_dir():
             report += import_entries(cache, source, on_error=on_error, overwrite=overwrite)
             continue
-        name = source.name
         with open_cache(source, read_only=True) as other:
-            report += copy_entries(cache, other, name, overwrite=overwrite)
+            report += copy_entries(cache, other, source.name, overwrite=overwrite)
     return report

@@ -316,6 +316,10 @@ class Rows(ABC):
     def close(self) -> None:
         """Let go of files and connections."""
 
+    def n_bytes(self) -> int | None:
+        """What a server needs for them; None where no server has them."""
+        return None
+
 
 class SqlRows(Rows):
     """The rows of a database of diskcache's layout."""

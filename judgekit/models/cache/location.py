@@ -10,8 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from judgekit.errors import SettingsError
 
-_POSTGRES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
-_REDIS = frozenset({"redis", "rediss"})
+_SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg", "redis", "rediss"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +20,6 @@ class CacheUrl:
     url: str = field(repr=False)
     name: str
     """The address for messages."""
-
-    @property
-    def is_redis(self) -> bool:
-        return urlsplit(self.url).scheme in _REDIS
 
     def __str__(self) -> str:
         return self.name
@@ -42,12 +37,18 @@ def cache_location(named: str | Path | CacheUrl) -> CacheLocation:
     if "://" not in url:
         return Path(url)
     name = mask_address(url)
-    if urlsplit(url).scheme not in _POSTGRES | _REDIS:
-        raise SettingsError(
-            f"replies cannot be cached in {name}",
-            hint="name a folder, postgresql://USER@HOST/DATABASE or redis://HOST:PORT/NUMBER",
-        )
+    if urlsplit(url).scheme not in _SCHEMES:
+        raise unreadable_address(name)
     return CacheUrl(url, name)
+
+
+def unreadable_address(name: str) -> SettingsError:
+    """The error of an address; it has no cause, which may repeat a password."""
+    return SettingsError(
+        f"replies cannot be cached in {name}",
+        hint="name a folder, postgresql://USER@HOST/DATABASE or redis://HOST:PORT/NUMBER; "
+        "@, / and : in a password are %40, %2F and %3A",
+    )
 
 
 _REFERENCE = re.compile(r"\$\{(\w+)\}")

@@ -8,8 +8,9 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
-from judgekit.errors import SettingsError, StoreError
+from judgekit.errors import StoreError
 from judgekit.models.cache.entries import COUNTS_ROW, is_row_name
+from judgekit.models.cache.location import unreadable_address
 from judgekit.models.cache.shared import CONNECT_TIMEOUT_S, LEASE_S, ServerRows
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Engine
 
-_PAGE = 500
+_PAGE = 5000  # names, which are short
 # A process that makes the tables at the moment another does would fail.
 _LOCKED = "SELECT pg_advisory_xact_lock(7310320463178329444)"
 # Byte order, as in every other cache, whatever the order of the database is.
@@ -155,13 +156,7 @@ class PostgresRows(ServerRows):
                 for statement in (_LOCKED, *_TABLES.split(";")):
                     open_.execute(text(statement))
 
-        try:
-            self.run(action, is_write=True)
-        except StoreError as error:
-            raise StoreError(
-                f"the tables of the cache {self._name} cannot be made: {error.message}",
-                hint="have a user who may create tables open the cache once: judgekit cache stats",
-            ) from error
+        self.run(action, is_write=True)
 
     def _ask(self, query: str, **values: object) -> list[tuple[Any, ...]]:
         return self._execute(query, values, is_write=False)
@@ -184,11 +179,7 @@ def _make_engine(url: str, name: str) -> Engine:
     try:
         address = make_url(url).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError):
-        # Without its cause, which may repeat the password.
-        raise SettingsError(
-            f"the address of the cache cannot be read: {name}",
-            hint="write postgresql://USER@HOST/DATABASE; @, / and : in a password as %40, %2F, %3A",
-        ) from None
+        raise unreadable_address(name) from None
     # What the address says goes first. A dead network is noticed within the time of a lease.
     options = {
         "connect_timeout": CONNECT_TIMEOUT_S,

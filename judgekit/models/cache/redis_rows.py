@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -12,7 +13,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.models.cache.entries import COUNTS_ROW, CacheWarning, DamagedEntryError, is_row_name
+from judgekit.models.cache.entries import COUNTS_ROW, CacheWarning, is_cache_key, is_row_name
+from judgekit.models.cache.location import unreadable_address
 from judgekit.models.cache.shared import CONNECT_TIMEOUT_S, LEASE_S, ServerRows
 
 if TYPE_CHECKING:
@@ -21,10 +23,10 @@ if TYPE_CHECKING:
 PASSWORD_VARIABLE = "REDIS_PASSWORD"  # noqa: S105 - the name of a variable
 """The environment variable of the password, where the address has none."""
 
-# One hash for each kind of row, so that replies are counted without reading names.
-_KINDS = ("reply", "request", "rejected", "counts")
+# One hash: commands for several of its fields change all of them or none.
+_ROWS = "judgekit:cache"
 _LEASES = "judgekit:lease:"
-_LOST = (redis.ConnectionError, redis.TimeoutError)
+_FORBIDDEN = (redis.exceptions.NoPermissionError, redis.ReadOnlyError)
 # Compared and set in one step on the server; as a renewal it finds its own name.
 _TAKE = """
 local held = redis.call('GET', KEYS[1])
@@ -32,11 +34,16 @@ if held and held ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
+_SWAP = """
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+"""
 _END = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return 1"
 
 
 class RedisRows(ServerRows):
-    """Hashes of names and texts. The server must never evict keys, and should persist them."""
+    """A hash of names and texts. The server must never evict keys, and should persist them."""
 
     foreign_errors = (redis.RedisError, UnicodeDecodeError)
 
@@ -52,54 +59,44 @@ class RedisRows(ServerRows):
             self.read_only_because = "the server is a replica"
         elif not self._may_write():
             self.read_only_because = "this user may not write to it"
-        if read_only and not self.run(lambda: self._client.exists(*map(_hash_of_kind, _KINDS))):
+        if read_only and not self._ask("EXISTS", _ROWS):
             raise StoreError(f"there is no cache in {name}", hint="grade something first")
         if self.read_only_because is None:
             warn_of_loss(about, name)
 
     def text(self, name: str) -> str | None:
-        found: str | None = self._ask("HGET", _hash(name), name)
+        found: str | None = self._ask("HGET", _ROWS, name)
         return found
 
     def texts(self, names: Sequence[str]) -> Mapping[str, str]:
-        found: dict[str, str | None] = {}
-        for kind in _KINDS:
-            of_kind = [name for name in names if _hash(name) == _hash_of_kind(kind)]
-            if of_kind:
-                values = self._ask("HMGET", _hash_of_kind(kind), *of_kind)
-                found.update(zip(of_kind, values, strict=True))
-        return {name: value for name, value in found.items() if value is not None}
+        found = self._ask("HMGET", _ROWS, *names) if names else ()
+        return {name: text for name, text in zip(names, found, strict=True) if text is not None}
 
     def names(self) -> Iterator[str]:
-        found = [name for kind in _KINDS for name in self._ask("HKEYS", _hash_of_kind(kind))]
-        yield from sorted(filter(is_row_name, found))
+        yield from sorted(filter(is_row_name, self._ask("HKEYS", _ROWS)))
 
     def count_replies(self) -> int:
-        return int(self._ask("HLEN", _hash_of_kind("reply")))
+        return sum(map(is_cache_key, self._ask("HKEYS", _ROWS)))
 
     def n_bytes(self) -> int:
-        usages = [self._ask("MEMORY", "USAGE", _hash_of_kind(kind)) for kind in _KINDS]
-        return sum(int(usage or 0) for usage in usages)
+        return int(self._ask("MEMORY", "USAGE", _ROWS) or 0)
 
     def write(self, rows: Mapping[str, str]) -> None:
-        self._change([("HSET", _hash(name), name, value) for name, value in rows.items()])
+        self._change("HSET", _ROWS, *chain.from_iterable(rows.items()))
 
     def remove(self, names: Sequence[str]) -> None:
-        self._change([("HDEL", _hash(name), name) for name in names])
+        self._change("HDEL", _ROWS, *names)
 
     def clear(self) -> None:
-        self._change([("UNLINK", _hash_of_kind(kind)) for kind in _KINDS])
+        self._change("UNLINK", _ROWS)
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        place = _hash_of_kind("counts")
-
-        def replace(open_: Any) -> None:
-            present = open_.hget(place, "counts")
-            open_.multi()
-            open_.hset(place, "counts", text_of(present))
-
-        # Once only: done twice it would count twice.
-        self.run(lambda: self._client.transaction(replace, place), is_write=True, retries=False)
+        is_added = False
+        while not is_added:  # another process may add its own between the two commands
+            present = self.text(COUNTS_ROW)
+            words = "EVAL", _SWAP, 1, _ROWS, COUNTS_ROW, present or "", text_of(present)
+            # Without a second attempt: done twice it would count twice.
+            is_added = bool(self._change(*words, retries=False))
 
     def lease(self, key: str, holder: str) -> bool:
         return bool(self._ask("EVAL", _TAKE, 1, _LEASES + key, holder, int(LEASE_S * 1000)))
@@ -112,53 +109,28 @@ class RedisRows(ServerRows):
 
     def is_lost(self, error: Exception) -> bool:
         # A server that is reading its file after a start answers, but has nothing yet.
-        is_refusal = isinstance(
-            error, redis.AuthenticationError | redis.exceptions.MaxConnectionsError
-        )
-        is_loading = isinstance(error, redis.BusyLoadingError)
-        return is_loading or (isinstance(error, _LOST) and not is_refusal)
-
-    def forget_connections(self) -> None:
-        """Nothing: the client of Redis notices a fork itself."""
+        is_lost = isinstance(error, redis.ConnectionError | redis.TimeoutError)
+        return is_lost and not isinstance(error, redis.AuthenticationError)
 
     def _may_write(self) -> bool:
         try:
-            self._change([("HDEL", _hash_of_kind("counts"), "probe")])
-            self._ask("EVAL", _END, 1, f"{_LEASES}probe", "nobody")
+            self._change("HDEL", _ROWS, "probe")
+            self.end_lease("probe", "nobody")
         except StoreError as error:
-            if isinstance(
-                error.__cause__, redis.exceptions.NoPermissionError | redis.ReadOnlyError
-            ):
-                return False
-            raise
+            if not isinstance(error.__cause__, _FORBIDDEN):
+                raise
+            return False
         return True
 
-    def _ask(self, *words: object) -> Any:
-        try:
-            return self.run(lambda: self._client.execute_command(*words))  # type: ignore[no-untyped-call]  # redis-py has types for some commands only
-        except StoreError as error:
-            if isinstance(error.__cause__, UnicodeDecodeError):
-                raise DamagedEntryError("the row is not UTF-8 text") from error
-            raise
+    def _ask(self, *words: object, is_write: bool = False, retries: bool = True) -> Any:
+        return self.run(
+            lambda: self._client.execute_command(*words),  # type: ignore[no-untyped-call]  # redis-py has types for some commands only
+            is_write=is_write,
+            retries=retries,
+        )
 
-    def _change(self, commands: Sequence[tuple[object, ...]]) -> None:
-        def action() -> None:
-            with self._client.pipeline(transaction=True) as all_or_none:
-                for words in commands:
-                    all_or_none.execute_command(*words)  # type: ignore[no-untyped-call]  # as above
-                all_or_none.execute()
-
-        self.run(action, is_write=True)
-
-
-def _hash_of_kind(kind: str) -> str:
-    return f"judgekit:cache:{kind}"
-
-
-def _hash(name: str) -> str:
-    """The hash in which a row is: a key alone is a reply."""
-    kind = name.partition(":")[2].partition(":")[0]
-    return _hash_of_kind("counts" if name == COUNTS_ROW else kind or "reply")
+    def _change(self, *words: object, retries: bool = True) -> Any:
+        return self._ask(*words, is_write=True, retries=retries)
 
 
 def _make_client(url: str, name: str) -> redis.Redis:
@@ -174,11 +146,7 @@ def _make_client(url: str, name: str) -> redis.Redis:
             **password,
         )
     except (ValueError, TypeError):
-        # Without its cause, which may repeat the password.
-        raise SettingsError(
-            f"the address of the cache cannot be read: {name}",
-            hint="write redis://HOST:PORT/NUMBER; @, / and : in a password as %40, %2F, %3A",
-        ) from None
+        raise unreadable_address(name) from None
 
 
 def _server_facts(client: redis.Redis) -> dict[str, Any]:
@@ -209,16 +177,14 @@ def warn_of_loss(about: Mapping[str, Any], name: str) -> None:
     """Warn of a server that forgets everything when it is restarted."""
     if about.get("aof_enabled") or about["save"]:
         return
-    cannot_tell = about["save"] is None
-    words = "may not be" if cannot_tell else "are not"
     reason = (
-        "there is no append-only file, and this user may not see whether there are snapshots"
-        if cannot_tell
-        else "there is neither an append-only file nor a snapshot"
+        "there is neither an append-only file nor a snapshot"
+        if about["save"] is not None
+        else "there is no append-only file, and this user may not ask for snapshots"
     )
     warnings.warn(
-        f"the replies in {name} {words} on its disk: {reason}; a restart of the server loses them "
-        "(set `appendonly yes` there)",
+        f"a restart of the Redis server {name} may lose its replies: {reason} (set `appendonly "
+        "yes` there)",
         CacheWarning,
         stacklevel=5,
     )

@@ -15,7 +15,7 @@ import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from itertools import count, takewhile
+from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -42,7 +42,7 @@ from judgekit.models.cache.entries import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from io import FileIO
 
     from judgekit.models.request import ModelReply, ModelRequest
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 FLUSH_EVERY = 512
 """Hits between two writes of the counts; a killed process loses at most so many."""
 
+_PAGE = 250
 _FIRST_REJECTED = ":rejected:0"  # the end of a name as `rejected_row` makes it
 
 
@@ -83,7 +84,7 @@ class ReplyCache:
     def n_bytes(self) -> int | None:
         """What it takes on disk or on a server; None in memory."""
         if self._location is None:
-            return None
+            return self._rows.n_bytes()
         files = self._location.glob("cache.db*")
         return sum(file.stat().st_size for file in files if file.is_file())
 
@@ -144,6 +145,12 @@ class ReplyCache:
         self._rows.remove([key] if is_needed else [key, request_row(key)])
         return True
 
+    def delete_all(self, keys: Iterable[str]) -> None:
+        """Delete the replies that are served for several keys."""
+        needed = {*self.rejected_keys()}  # as in `delete`
+        for page in _pages(keys):
+            self._rows.remove([*page, *(request_row(key) for key in page if key not in needed)])
+
     def forget_rejected(self, key: str) -> int:
         """Delete the rejected replies of a key, and not the one that is served."""
         names = list(self._rejected_rows(key))
@@ -166,6 +173,24 @@ class ReplyCache:
         """The whole entry of a key; no hit is counted."""
         text = self._rows.text(key)
         return None if text is None else decode_entry(text, key, self.request_parts(key))
+
+    def entries(
+        self, keys: Iterable[str] | None = None
+    ) -> Iterator[tuple[str, CacheEntry | DamagedEntryError]]:
+        """Each of the keys, or every key, with its entry or what is wrong with it."""
+        for page in _pages(self.keys() if keys is None else keys):
+            try:
+                texts = self._rows.texts([*page, *map(request_row, page)])
+            except DamagedEntryError:
+                texts = None  # one by one, to know which it is
+            for key in page:
+                try:
+                    entry = self.entry(key) if texts is None else _entry_in(texts, key)
+                except DamagedEntryError as error:
+                    yield key, error
+                else:
+                    if entry is not None:  # else another process deleted it meanwhile
+                        yield key, entry
 
     def rejected_keys(self) -> Iterator[str]:
         """The keys that hold rejected replies, in ascending order."""
@@ -191,11 +216,12 @@ class ReplyCache:
 
     def request_parts(self, key: str) -> JsonObject | None:
         """The request of a key, whether its reply is served or rejected."""
+        name = request_row(key)
         try:
-            text = self._rows.text(request_row(key))
-            return None if text is None else decode_request(text, key)
+            text = self._rows.text(name)
         except DamagedEntryError:
             return None
+        return _request_in({} if text is None else {name: text}, key)
 
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the storage itself, in words; empty when it is intact."""
@@ -307,6 +333,26 @@ class ReplyCache:
         except StoreError as error:
             # The counts are a convenience; the run continues without them.
             _warn(f"the counts of the cache could not be written: {error.message}")
+
+
+def _pages(keys: Iterable[str]) -> Iterator[list[str]]:
+    """In parts: an answer of a server takes as long for many rows as for one."""
+    left = iter(keys)
+    while page := [*islice(left, _PAGE)]:
+        yield page
+
+
+def _request_in(texts: Mapping[str, str], key: str) -> JsonObject | None:
+    text = texts.get(request_row(key))
+    try:
+        return None if text is None else decode_request(text, key)
+    except DamagedEntryError:
+        return None
+
+
+def _entry_in(texts: Mapping[str, str], key: str) -> CacheEntry | None:
+    text = texts.get(key)
+    return None if text is None else decode_entry(text, key, _request_in(texts, key))
 
 
 def _decode_counts(text: str | None) -> CacheCounts:

@@ -18,7 +18,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
 
 from judgekit.errors import StoreError
-from judgekit.models.cache.entries import CacheWarning, Rows, WriteFailedError
+from judgekit.models.cache.entries import CacheWarning, DamagedEntryError, Rows, WriteFailedError
 from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
 
 if TYPE_CHECKING:
@@ -61,10 +61,6 @@ class ServerRows(Rows):
         self._down_until = 0.0
 
     @abstractmethod
-    def n_bytes(self) -> int:
-        """What the rows take on the server."""
-
-    @abstractmethod
     def lease(self, key: str, holder: str) -> bool:
         """Take or renew a lease for `LEASE_S`, unless another holder has it."""
 
@@ -76,9 +72,8 @@ class ServerRows(Rows):
     def is_lost(self, error: Exception) -> bool:
         """Whether an error of the driver means that the server cannot be reached."""
 
-    @abstractmethod
     def forget_connections(self) -> None:
-        """Leave the connections of a parent process to it."""
+        """Leave the connections of a parent process to it; some drivers do so themselves."""
 
     def problems(self) -> tuple[str, ...]:
         """Nothing: the server looks after its own files."""
@@ -102,6 +97,8 @@ class ServerRows(Rows):
                 time.sleep(wait_s)
 
     def _mapped(self, error: Exception, *, is_write: bool) -> StoreError:
+        if isinstance(error, UnicodeDecodeError):
+            return DamagedEntryError("the row is not UTF-8 text")
         words = " ".join(str(getattr(error, "orig", None) or error).split())
         if self.is_lost(error):
             self._down_until = time.monotonic() + _DOWN_S
@@ -221,26 +218,16 @@ class SharedCache(ReplyCache):
 
     def __init__(self, rows: ServerRows, location: CacheUrl, *, read_only: bool) -> None:
         reason = rows.read_only_because
-        if reason is not None and not read_only:
+        self.is_writable = reason is None
+        if not (self.is_writable or read_only):
             warnings.warn(
                 f"the cache {location} cannot be written ({reason}); it is only read",
                 CacheWarning,
                 stacklevel=3,
             )
-        is_read = reason is not None
-        locks = LocalKeyLocks() if is_read else ServerKeyLocks(rows)
-        self.unwritten = UnwrittenReplies(location, goes_on=is_read)
+        locks = ServerKeyLocks(rows) if self.is_writable else LocalKeyLocks()
+        self.unwritten = UnwrittenReplies(location, goes_on=not self.is_writable)
         super().__init__(rows, locks, rescue=self.unwritten)
-        self._server = rows
-
-    @property
-    def is_writable(self) -> bool:
-        """Whether replies can be stored in it."""
-        return self._server.read_only_because is None
-
-    def n_bytes(self) -> int:
-        """What it takes on the server."""
-        return self._server.n_bytes()
 
     def _flush_counts(self) -> None:
         if self.is_writable:
