@@ -67,6 +67,8 @@ _OTHER_VARIABLES = {
     "TIKTOKEN_CACHE_DIR": "the folder in which tiktoken keeps its tables of tokens",
     "JUDGEKIT_LOCAL_GGUF": "the file of weights of the model `local`",
     "JUDGEKIT_LOCAL_THREADS": "the threads that the model `local` uses",
+    "PGPASSWORD, REDIS_PASSWORD": "the password of a server of `--cache` or `--store`, where the "
+    "address has none",
     "NO_COLOR": "any value: no colours in the terminal",
     "CI": "any value: no progress bar; messages are lines",
     "GITHUB_ACTIONS, GITLAB_CI, …": "what started a run, for `--triggered-by`",

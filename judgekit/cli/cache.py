@@ -22,7 +22,6 @@ from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import (
     CacheFolderOptions,
-    CachePlace,
     GradingOptions,
     InputOptions,
     OutputOptions,
@@ -39,6 +38,7 @@ from judgekit.models import RecordedModel
 from judgekit.models.cache import (
     DamagedFileError,
     admin,
+    cache_location,
     explain_request,
     export_entries,
     find_cache_key,
@@ -56,19 +56,12 @@ from judgekit.report import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from judgekit.models.cache import (
-        CacheEntry,
-        CacheExplanation,
-        CacheLocation,
-        ReplyCache,
-        VerifyReport,
-    )
+    from judgekit.models.cache import CacheEntry, CacheExplanation, ReplyCache
     from judgekit.models.request import ModelRequest
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _SHOWN = 20
-_MERGED = CachePlace(may_be_file=True)
 _WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
@@ -189,15 +182,15 @@ def cache_import_command(options: _ImportOptions, *, files: tuple[Path, ...]) ->
 
 
 @command("merge", _ImportOptions, cache_command)
-@click.argument("sources", nargs=-1, required=True, metavar="FROM... [INTO]", type=_MERGED)
+@click.argument("sources", nargs=-1, required=True, metavar="FROM... [INTO]")
 @click.pass_context
 def cache_merge_command(
-    context: click.Context, options: _ImportOptions, *, sources: tuple[CacheLocation, ...]
+    context: click.Context, options: _ImportOptions, *, sources: tuple[str, ...]
 ) -> None:
     """Add the replies of cache folders, servers and exported files to another cache.
 
-    The last one is where they go, unless --cache says so or there is only one, which goes into
-    the default cache. A reply that differs is not replaced, and counted.
+    The last one is where they go, unless --cache names it or there is only one, which goes into
+    the default cache. A reply that differs is counted and not replaced.
 
     Examples:
         judgekit cache merge .judgekit/cache postgresql://judge@db.example/judgekit
@@ -205,14 +198,8 @@ def cache_merge_command(
     """
     *others, last = sources
     if others and context.get_parameter_source("cache_dir") is not ParameterSource.COMMANDLINE:
-        if isinstance(last, Path) and last.is_file():
-            raise SettingsError(
-                f"the last one is where replies go, and {last} is no cache",
-                hint="name the folder or server at the end, or with --cache",
-            )
-        sources, options = tuple(others), options.model_copy(update={"cache_dir": last})
-    if missing := [one for one in sources if isinstance(one, Path) and not one.exists()]:
-        raise SettingsError(f"there is no cache or file {missing[0]}")
+        sources = tuple(others)
+        options = options.model_copy(update={"cache_dir": cache_location(last)})
     _add_replies(sources, options)
 
 
@@ -327,7 +314,7 @@ def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
                 yield entry
 
 
-def _add_replies(sources: Sequence[CacheLocation], options: _ImportOptions) -> None:
+def _add_replies(sources: Sequence[str | Path], options: _ImportOptions) -> None:
     on_error: Literal["skip", "stop"] = "skip" if options.skip_invalid else "stop"
     with open_cache(options.cache_dir, writing=True) as cache:
         report = merge_caches(cache, sources, on_error=on_error, overwrite=options.overwrite)
@@ -346,7 +333,7 @@ def _add_replies(sources: Sequence[CacheLocation], options: _ImportOptions) -> N
     show_line(", ".join(parts), asdict(report), options)
 
 
-def _report_lines(report: VerifyReport) -> Iterator[str]:
+def _report_lines(report: admin.VerifyReport) -> Iterator[str]:
     yield numbers.format_count(report.n_sound, "valid reply", "valid replies")
     for problem in report.problems:
         yield f"storage: {message.printable(problem)}"

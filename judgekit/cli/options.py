@@ -47,18 +47,15 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 class CachePlace(click.ParamType[CacheLocation]):
-    """A folder, the address of a server, or also a file."""
+    """A folder, or the address of a server."""
 
     name = "dir|url"
-
-    def __init__(self, *, may_be_file: bool = False) -> None:
-        self._path = click.Path(path_type=Path) if may_be_file else _FOLDER
 
     def convert(
         self, value: str | CacheLocation, param: click.Parameter | None, ctx: click.Context | None
     ) -> CacheLocation:
         place = cache_location(value)
-        return place if isinstance(place, CacheUrl) else Path(self._path.convert(place, param, ctx))
+        return place if isinstance(place, CacheUrl) else Path(_FOLDER.convert(place, param, ctx))
 
 
 _REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {"transport": transport_names}

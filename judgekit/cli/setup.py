@@ -471,7 +471,7 @@ def open_cache(place: CacheLocation, *, writing: bool = False) -> Iterator[Reply
 
 
 def _is_there(place: CacheLocation) -> bool:
-    """Whether there is a cache in a folder; a server says so when it is opened."""
+    """Whether there is a cache in a folder; opening a server finds out."""
     return not isinstance(place, Path) or CacheFolder(place).identity() is not None
 
 

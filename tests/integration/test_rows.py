@@ -1,4 +1,4 @@
-"""A cache on a server keeps what a cache keeps, and its leases exclude others."""
+"""A cache on a server keeps what a cache keeps, and its locks exclude others."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_row_that_was_altered_counts_as_a_miss(cache: ReplyCache) -> None:
     assert not admin.verify_cache(cache).is_sound
 
 
-def test_a_lease_excludes_others_until_it_is_given_back(cache: ReplyCache, url: str) -> None:
+def test_a_lock_excludes_others_until_it_is_given_back(cache: ReplyCache, url: str) -> None:
     with open_cache(url) as other:
         assert cache.try_lease(KEY)
         assert not cache.try_lease(KEY)
@@ -74,7 +74,7 @@ def test_a_lease_excludes_others_until_it_is_given_back(cache: ReplyCache, url: 
     assert cache.try_lease(KEY), "closing gives everything back"
 
 
-def test_a_lease_that_is_renewed_lasts_and_one_of_a_dead_holder_ends(
+def test_a_lock_that_is_renewed_lasts_and_one_of_a_dead_holder_ends(
     cache: ReplyCache, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dead_holder = open_cache(url)
@@ -82,9 +82,9 @@ def test_a_lease_that_is_renewed_lasts_and_one_of_a_dead_holder_ends(
     rows = dead_holder._rows
     assert isinstance(rows, shared.ServerRows)
     for module in (shared, *map(inspect.getmodule, map(type, [rows]))):
-        monkeypatch.setattr(module, "LEASE_S", 0.4)
+        monkeypatch.setattr(module, "LOCK_S", 0.4)
     assert cache.try_lease(KEY)
-    assert rows.lease(OTHER, "a process that was killed")
+    assert rows.lock(OTHER, "a process that was killed")
     assert not cache.try_lease(OTHER)
     assert wait_until(lambda: cache.try_lease(OTHER))
     assert not dead_holder.try_lease(KEY), "its holder renewed it meanwhile"
@@ -167,12 +167,12 @@ def test_another_answer_that_came_meanwhile_stays_and_the_file_too(url: str, fol
         cache.unwritten._folder.mkdir(parents=True)
         admin.export_entries(local, cache.unwritten._folder / "emergency-1.jsonl")
     cache.close()
-    with pytest.warns(CacheWarning, match=r"1 had another answer by then: see kept-"):
+    with pytest.warns(CacheWarning, match=r"1 had another answer by then: see unmerged-"):
         again = open_cache(url)
     reply = again.get(KEY)
     assert reply is not None
     assert reply.text == "of another process"
-    assert [one.name for one in cache.unwritten._folder.iterdir()] == ["kept-emergency-1.jsonl"]
+    assert [one.name for one in cache.unwritten._folder.iterdir()] == ["unmerged-emergency-1.jsonl"]
     again.close()
 
 

@@ -69,18 +69,18 @@ def _write_waiting(cache: SharedCache, location: CacheUrl) -> None:
         try:
             with locked_spill_file(path):
                 added = import_entries(cache, path, on_error="skip")
-                # What could not be added is for a person to look at.
+                # What could not be added stays in a file.
                 is_done = not (added.conflicts or added.problems)
-                path.unlink() if is_done else path.rename(path.with_name(f"kept-{path.name}"))
+                path.unlink() if is_done else path.rename(path.with_name(f"unmerged-{path.name}"))
         except OSError:
             continue  # another process was first, or has it open on Windows
         report += added
     if report != ImportReport():
         more = [f"{len(report.conflicts)} had another answer by then"] if report.conflicts else []
         more += [f"{len(report.problems)} lines are damaged"] if report.problems else []
-        kept = f"; {' and '.join(more)}: see kept-*.jsonl in {path.parent}" if more else ""
+        left = f"; {' and '.join(more)}: see unmerged-*.jsonl in {path.parent}" if more else ""
         warnings.warn(
-            f"replies written to {location} that it did not take earlier: {report.n_added}{kept}",
+            f"replies written to {location} that it did not take earlier: {report.n_added}{left}",
             CacheWarning,
             stacklevel=3,
         )

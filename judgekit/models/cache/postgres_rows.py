@@ -1,4 +1,4 @@
-"""The rows and leases of a reply cache in two tables of a PostgreSQL database."""
+"""The rows and locks of a reply cache in two tables of a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import COUNTS_ROW, is_row_name
 from judgekit.models.cache.location import unreadable_address
-from judgekit.models.cache.shared import CONNECT_TIMEOUT_S, LEASE_S, ServerRows
+from judgekit.models.cache.shared import CONNECT_TIMEOUT_S, LOCK_S, ServerRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,20 +26,18 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS judgekit_cache (
     name TEXT COLLATE "C" PRIMARY KEY, value TEXT NOT NULL,
     written_at TIMESTAMPTZ NOT NULL DEFAULT now());
-CREATE TABLE IF NOT EXISTS judgekit_cache_leases (
+CREATE TABLE IF NOT EXISTS judgekit_cache_locks (
     key TEXT PRIMARY KEY, holder TEXT NOT NULL, expires_at TIMESTAMPTZ NOT NULL)
 """
 _STATE = (
     "SELECT to_regclass('judgekit_cache') IS NOT NULL"
-    " AND to_regclass('judgekit_cache_leases') IS NOT NULL,"
+    " AND to_regclass('judgekit_cache_locks') IS NOT NULL,"
     " current_setting('transaction_read_only') = 'on'"
 )
 _MAY_WRITE = (
     "SELECT has_table_privilege('judgekit_cache', 'INSERT')"
     " AND has_table_privilege('judgekit_cache', 'UPDATE')"
-    " AND has_table_privilege('judgekit_cache_leases', 'INSERT')"
-    " AND has_table_privilege('judgekit_cache_leases', 'UPDATE')"
-    " AND has_table_privilege('judgekit_cache_leases', 'DELETE')"
+    " AND has_table_privilege('judgekit_cache_locks', 'INSERT')"
 )
 # One statement, so that all rows are written or none, in the order of names: two processes that
 # write the same rows in different orders would wait for each other for ever.
@@ -49,16 +47,16 @@ _WRITE = (
     " ON CONFLICT (name) DO UPDATE SET value = excluded.value, written_at = now()"
 )
 # By the server's clock: those of the machines may differ. And without a wait for its disk, which
-# `set_config` sets for this statement: a lease that a crash of the server loses costs one call.
-_LEASE = """
-INSERT INTO judgekit_cache_leases AS held (key, holder, expires_at)
+# `set_config` sets for this statement: a lock that a crash of the server loses costs one call.
+_LOCK = """
+INSERT INTO judgekit_cache_locks AS held (key, holder, expires_at)
 SELECT :key, :holder, clock_timestamp() + make_interval(secs => :lasts)
 FROM set_config('synchronous_commit', 'off', true)
 ON CONFLICT (key) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
 WHERE held.expires_at < clock_timestamp() OR held.holder = excluded.holder RETURNING 1
 """
-_END_LEASE = """
-DELETE FROM judgekit_cache_leases USING set_config('synchronous_commit', 'off', true)
+_UNLOCK = """
+DELETE FROM judgekit_cache_locks USING set_config('synchronous_commit', 'off', true)
 WHERE key = :key AND holder = :holder
 """
 
@@ -130,11 +128,11 @@ class PostgresRows(ServerRows):
         # Once only: done twice it would count twice.
         self.run(action, is_write=True, retries=False)
 
-    def lease(self, key: str, holder: str) -> bool:
-        return bool(self._ask(_LEASE, key=key, holder=holder, lasts=LEASE_S))
+    def lock(self, key: str, holder: str) -> bool:
+        return bool(self._ask(_LOCK, key=key, holder=holder, lasts=LOCK_S))
 
-    def end_lease(self, key: str, holder: str) -> None:
-        self._change(_END_LEASE, key=key, holder=holder)
+    def unlock(self, key: str, holder: str) -> None:
+        self._change(_UNLOCK, key=key, holder=holder)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -180,19 +178,13 @@ def _make_engine(url: str, name: str) -> Engine:
         address = make_url(url).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError):
         raise unreadable_address(name) from None
-    # What the address says goes first. A dead network is noticed within the time of a lease.
-    options = {
-        "connect_timeout": CONNECT_TIMEOUT_S,
-        "tcp_user_timeout": 1000 * CONNECT_TIMEOUT_S,
-        "keepalives_idle": CONNECT_TIMEOUT_S,
-        "application_name": "judgekit",
-    }
+    # What the address says goes first. A dead network is noticed within the time of a lock.
+    seconds = str(CONNECT_TIMEOUT_S)
+    own = {"connect_timeout": seconds, "keepalives_idle": seconds, "application_name": "judgekit"}
+    query = {**own, "tcp_user_timeout": f"{seconds}000", **address.query}
     return create_engine(
-        address,
+        address.set(query=query),
         hide_parameters=True,
         isolation_level="AUTOCOMMIT",
-        connect_args={
-            "prepare_threshold": None,
-            **{key: value for key, value in options.items() if key not in address.query},
-        },
+        connect_args={"prepare_threshold": None},
     )

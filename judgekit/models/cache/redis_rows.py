@@ -1,4 +1,4 @@
-"""The rows and leases of a reply cache in one database of a Redis server."""
+"""The rows and locks of a reply cache in one database of a Redis server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from redis.retry import Retry
 from judgekit.errors import SettingsError, StoreError
 from judgekit.models.cache.entries import COUNTS_ROW, CacheWarning, is_cache_key, is_row_name
 from judgekit.models.cache.location import unreadable_address
-from judgekit.models.cache.shared import CONNECT_TIMEOUT_S, LEASE_S, ServerRows
+from judgekit.models.cache.shared import CONNECT_TIMEOUT_S, LOCK_S, ServerRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ PASSWORD_VARIABLE = "REDIS_PASSWORD"  # noqa: S105 - the name of a variable
 
 # One hash: commands for several of its fields change all of them or none.
 _ROWS = "judgekit:cache"
-_LEASES = "judgekit:lease:"
+_LOCKS = "judgekit:lock:"
 _FORBIDDEN = (redis.exceptions.NoPermissionError, redis.ReadOnlyError)
 # Compared and set in one step on the server; as a renewal it finds its own name.
 _TAKE = """
@@ -98,11 +98,11 @@ class RedisRows(ServerRows):
             # Without a second attempt: done twice it would count twice.
             is_added = bool(self._change(*words, retries=False))
 
-    def lease(self, key: str, holder: str) -> bool:
-        return bool(self._ask("EVAL", _TAKE, 1, _LEASES + key, holder, int(LEASE_S * 1000)))
+    def lock(self, key: str, holder: str) -> bool:
+        return bool(self._ask("EVAL", _TAKE, 1, _LOCKS + key, holder, int(LOCK_S * 1000)))
 
-    def end_lease(self, key: str, holder: str) -> None:
-        self._ask("EVAL", _END, 1, _LEASES + key, holder)
+    def unlock(self, key: str, holder: str) -> None:
+        self._ask("EVAL", _END, 1, _LOCKS + key, holder)
 
     def close(self) -> None:
         self._client.close()
@@ -115,7 +115,7 @@ class RedisRows(ServerRows):
     def _may_write(self) -> bool:
         try:
             self._change("HDEL", _ROWS, "probe")
-            self.end_lease("probe", "nobody")
+            self.unlock("probe", "nobody")
         except StoreError as error:
             if not isinstance(error.__cause__, _FORBIDDEN):
                 raise
@@ -164,7 +164,7 @@ def refuse_eviction(about: Mapping[str, Any], name: str) -> None:
     policy = about.get("maxmemory_policy", "noeviction")
     if policy == "noeviction":
         return
-    what = "leases" if policy.startswith("volatile") else "replies that were paid for"
+    what = "locks" if policy.startswith("volatile") else "replies that were paid for"
     raise SettingsError(
         f"the Redis server {name} may delete {what} when its memory is full: its maxmemory-policy "
         f"is {policy}",

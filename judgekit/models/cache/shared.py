@@ -1,4 +1,4 @@
-"""A reply cache on a server that several machines share: leases, outages, and what waits for it.
+"""A reply cache on a server that several machines share: locks, outages, and what waits for it.
 
 The servers are in `postgres_rows` and `redis_rows`; `access` opens one by its address.
 """
@@ -32,10 +32,10 @@ UNWRITTEN_FOLDER = Path(".judgekit", "unwritten")
 """Where replies wait that a server did not take, in a folder for each server."""
 
 CONNECT_TIMEOUT_S = 5
-LEASE_S = 15.0
-"""How long a lease lasts that its holder does not renew: the wait after a holder was killed."""
+LOCK_S = 15.0
+"""How long a lock lasts that its holder does not renew: the wait after a holder was killed."""
 
-_RENEWALS_PER_LEASE = 4
+_RENEWALS_PER_LOCK = 4
 # A restart of a server takes a second or two; calls in flight wait for each of these.
 _RETRY_AFTER_S = (0.1, 0.5, 1.5)
 # Then no operation waits again for a while: each would hold up the replies that still arrive.
@@ -43,7 +43,7 @@ _DOWN_S = 5.0
 
 
 class ServerRows(Rows):
-    """The rows and leases of one cache on a server.
+    """The rows and locks of one cache on a server.
 
     An operation that finds no connection is tried again for two seconds: all but the counts may
     be done twice with the same result.
@@ -61,12 +61,12 @@ class ServerRows(Rows):
         self._down_until = 0.0
 
     @abstractmethod
-    def lease(self, key: str, holder: str) -> bool:
-        """Take or renew a lease for `LEASE_S`, unless another holder has it."""
+    def lock(self, key: str, holder: str) -> bool:
+        """Take or renew a lock for `LOCK_S`, unless another holder has it."""
 
     @abstractmethod
-    def end_lease(self, key: str, holder: str) -> None:
-        """End a lease, if the holder still has it."""
+    def unlock(self, key: str, holder: str) -> None:
+        """End a lock, if the holder still has it."""
 
     @abstractmethod
     def is_lost(self, error: Exception) -> bool:
@@ -111,10 +111,10 @@ class ServerRows(Rows):
 
 
 class ServerKeyLocks(LocalKeyLocks):
-    """Locks among machines: leases on the server, renewed by a thread for as long as they are held.
+    """Locks among machines: locks on the server, renewed by a thread for as long as they are held.
 
-    The lease of a process that was killed, or that the server has not heard of for `LEASE_S`, goes
-    to whoever asks next.
+    A lock that was not renewed for `LOCK_S`, because its process was killed or is cut off, goes to
+    whoever asks next.
     """
 
     def __init__(self, rows: ServerRows) -> None:
@@ -131,16 +131,16 @@ class ServerKeyLocks(LocalKeyLocks):
             return False
         is_ours = False
         try:
-            is_ours = self._rows.lease(key, self._holder)
+            is_ours = self._rows.lock(key, self._holder)
         finally:
             if not is_ours:
                 super().release(key)
         return is_ours
 
     def release(self, key: str) -> None:
-        # Without the server the lease ends by itself.
+        # Without the server the lock ends by itself.
         with suppress(StoreError):
-            self._rows.end_lease(key, self._holder)
+            self._rows.unlock(key, self._holder)
         super().release(key)
 
     def close(self) -> None:
@@ -152,7 +152,7 @@ class ServerKeyLocks(LocalKeyLocks):
         super().close()
 
     def _begin_in_this_process(self) -> None:
-        # A forked child has neither its parent's leases nor the thread that renews them.
+        # A forked child has neither its parent's locks nor the thread that renews them.
         if self._pid == os.getpid():
             return
         with self._lock:
@@ -164,17 +164,17 @@ class ServerKeyLocks(LocalKeyLocks):
                 self._pid = os.getpid()
 
     def _renew(self) -> None:
-        while not self._closed.wait(LEASE_S / _RENEWALS_PER_LEASE):
+        while not self._closed.wait(LOCK_S / _RENEWALS_PER_LOCK):
             with self._lock:
                 held = [*self._held]
             for key in held:
                 try:
-                    self._rows.lease(key, self._holder)
+                    self._rows.lock(key, self._holder)
                 except StoreError:
                     break  # tried again at the next turn
                 if key not in self._held:  # it was released while it was renewed
                     with suppress(StoreError):
-                        self._rows.end_lease(key, self._holder)
+                        self._rows.unlock(key, self._holder)
 
 
 class UnwrittenReplies(SpillFile):

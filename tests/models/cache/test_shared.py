@@ -114,7 +114,7 @@ def test_an_address_that_cannot_be_read_is_not_repeated(url: str) -> None:
 
 @pytest.mark.parametrize(
     ("policy", "what"),
-    [("allkeys-lru", "replies"), ("allkeys-random", "replies"), ("volatile-lru", "leases")],
+    [("allkeys-lru", "replies"), ("allkeys-random", "replies"), ("volatile-lru", "locks")],
 )
 def test_a_redis_that_may_evict_is_refused(policy: str, what: str) -> None:
     with pytest.raises(SettingsError, match=rf"may delete {what}[\s\S]*is {policy}"):
@@ -192,10 +192,10 @@ class FakeServer(ServerRows):
     def close(self) -> None:
         """Nothing to close."""
 
-    def lease(self, key: str, holder: str) -> bool:
+    def lock(self, key: str, holder: str) -> bool:
         return self._do(lambda: self.held.setdefault(key, holder)) == holder
 
-    def end_lease(self, key: str, holder: str) -> None:
+    def unlock(self, key: str, holder: str) -> None:
         self._do(lambda: self.held.pop(key, None) if self.held.get(key) == holder else None)
 
     def is_lost(self, error: Exception) -> bool:
