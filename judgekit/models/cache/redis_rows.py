@@ -82,10 +82,12 @@ class RedisRows(ServerRows):
         return int(self._ask("MEMORY", "USAGE", _ROWS) or 0)
 
     def write(self, rows: Mapping[str, str]) -> None:
-        self._change("HSET", _ROWS, *chain.from_iterable(rows.items()))
+        if rows:
+            self._change("HSET", _ROWS, *chain.from_iterable(rows.items()))
 
     def remove(self, names: Sequence[str]) -> None:
-        self._change("HDEL", _ROWS, *names)
+        if names:
+            self._change("HDEL", _ROWS, *names)
 
     def clear(self) -> None:
         self._change("UNLINK", _ROWS)
