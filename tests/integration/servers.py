@@ -89,7 +89,7 @@ class RedisServer:
 
     program: str
     folder: Path
-    options: tuple[str, ...] = ("--appendonly", "yes")
+    options: tuple[str, ...]
     port: int = field(default_factory=free_port)
     _process: subprocess.Popen[bytes] | None = None
 
@@ -152,7 +152,9 @@ def running_redis(*options: str) -> Iterator[RedisServer]:
     if found is None:
         pytest.skip("NOT TESTED AGAINST REDIS: apt-get install redis-server")
     with tempfile.TemporaryDirectory(prefix="judgekit-redis-") as folder:
-        server = RedisServer(found, Path(folder), options or ("--appendonly", "yes"))
+        # As the how-to has it: `everysec` may lose what was acknowledged in the last second.
+        durable = ("--appendonly", "yes", "--appendfsync", "always")
+        server = RedisServer(found, Path(folder), options or durable)
         try:
             server.start()
             yield server
