@@ -47,7 +47,7 @@ from judgekit.models.cache import (
     CacheWarning,
     MemoryCache,
     ReplyCache,
-    open_cache as open_reply_cache,
+    open_reply_cache,
 )
 from judgekit.records import CalibrationInUse, Case, Dataset, Output, Rubric, inactive_rubric_error
 from judgekit.report import JudgeReplies, message

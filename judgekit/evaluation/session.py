@@ -36,7 +36,7 @@ from judgekit.evaluation.judges import (
 )
 from judgekit.judge import Judge, Panel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
-from judgekit.models.cache import CacheUrl, ReplyCache, open_cache
+from judgekit.models.cache import CacheUrl, ReplyCache, open_reply_cache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel
 from judgekit.targets import (
     ContextFiller,
@@ -272,8 +272,7 @@ def open_suite(
     # run.
     prices = price_table(loaded)
     budget = None if execution.max_cost_usd is None else Budget(execution.max_cost_usd, prices)
-    place = execution.cache
-    cache = open_cache(place) if isinstance(place, Path | CacheUrl) else place
+    cache = open_reply_cache(at) if isinstance(at := execution.cache, Path | CacheUrl) else at
     try:
         judges = open_suite_judges(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget

@@ -59,7 +59,8 @@ class CachedModel(ModelAround):
         try:
             reply = None if is_stale and key not in self._refreshed else self.cache.get(key)
         except StoreError as error:
-            await self._loop_calls().wait_until_stored(error)
+            calls = self._calls.setdefault(asyncio.get_running_loop(), _LoopCalls())
+            await calls.wait_until_stored(error)
             raise
         if reply is not None:
             self.cache.count_hit(reply)
@@ -100,7 +101,7 @@ class CachedModel(ModelAround):
     async def _share_call(self, request: ModelRequest) -> ModelReply:
         """Ask, or wait for the same request of another task in this event loop."""
         key = request.key
-        calls = self._loop_calls()
+        calls = self._calls.setdefault(asyncio.get_running_loop(), _LoopCalls())
         call = calls.by_key.get(key)
         # A call that has ended is not joined: its reply is in the cache, or it failed and may be
         # tried again.
@@ -129,9 +130,6 @@ class CachedModel(ModelAround):
             return reply
         self.cache.count_hit(reply)
         return reply if reply.cached else reply.model_copy(update={"cached": True})
-
-    def _loop_calls(self) -> _LoopCalls:
-        return self._calls.setdefault(asyncio.get_running_loop(), _LoopCalls())
 
     async def _ask(self, request: ModelRequest, calls: _LoopCalls) -> ModelReply:
         """Send a request, unless another process sends it first, and store the reply."""

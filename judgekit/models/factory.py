@@ -13,7 +13,7 @@ from pathlib import Path
 
 from judgekit.errors import SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
-from judgekit.models.cache import CacheUrl, ReplyCache, open_cache
+from judgekit.models.cache import CacheUrl, ReplyCache, open_reply_cache
 from judgekit.models.cached_model import CachedModel, Refresh
 from judgekit.models.error_mapping import key_variable, refuse_secret_address
 from judgekit.models.local import LocalModel, is_smoke_name, recorded_name
@@ -112,10 +112,8 @@ def connect(
         return _recorded(model, table, max_concurrency)
     # Without a cache every question of a frozen judge would fail, one by one.
     if frozen and cache is None:
-        raise SettingsError(
-            "frozen needs a cache", hint="name the folder or server with the replies"
-        )
-    opened = open_cache(cache) if isinstance(cache, str | Path | CacheUrl) else cache
+        raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
+    opened = open_reply_cache(cache) if isinstance(cache, str | Path | CacheUrl) else cache
     # A local server answers one call at a time and costs nothing.
     if isinstance(model, str) and _is_local(model):
         max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None

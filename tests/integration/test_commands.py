@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import judgekit as jk
-from judgekit.models.cache import CacheWarning, open_cache
+from judgekit.models.cache import CacheWarning, open_reply_cache
 from judgekit.testing import ChaosServer
 from tests.chaos.commands import essence, judged, lay_out
 from tests.cli.commanding import runner
@@ -53,7 +53,7 @@ def test_caches_of_every_kind_are_merged_without_a_change(
     run: Run, tmp_path: Path, postgres: PostgresServer, redis_server: RedisServer
 ) -> None:
     urls = postgres.new_url(), redis_server.new_url()
-    with open_cache(tmp_path / "first") as cache:
+    with open_reply_cache(tmp_path / "first") as cache:
         for number in range(600):
             cache.put(make_request(str(number)), make_reply(f"reply {number}"))
     places = ["first", *urls, "last"]
@@ -69,7 +69,7 @@ def test_caches_of_every_kind_are_merged_without_a_change(
         stats = run("cache", "stats", "--cache", place, "--json").json
         assert stats["n_entries"] == 600
         assert stats["n_bytes"] > 0
-    with open_cache(urls[0]) as cache:
+    with open_reply_cache(urls[0]) as cache:
         cache.put(make_request("7"), make_reply("another"))
     merged = run("cache", "merge", "first", urls[0])
     assert "599 already cached, 1 differ and were not replaced" in merged.out
@@ -179,7 +179,7 @@ def test_a_redis_that_may_evict_is_refused_and_can_be_moved_from(run: Run, polic
         ran = run("cache", "clear", "--yes", "--cache", url)
         assert ran.code == 0
         assert "neither an append-only file nor a snapshot" in ran.err
-        with open_cache("local") as cache:
+        with open_reply_cache("local") as cache:
             cache.put(make_request(), make_reply())
         assert run("cache", "merge", "local", url).code == 0
         server.client().config_set("maxmemory-policy", policy)
@@ -193,7 +193,7 @@ def test_a_redis_that_may_evict_is_refused_and_can_be_moved_from(run: Run, polic
 def test_a_full_redis_is_an_error_that_saves_what_was_paid_for(run: Run, tmp_path: Path) -> None:
     with running_redis() as server:
         url = server.new_url()
-        with open_cache(url) as cache:
+        with open_reply_cache(url) as cache:
             server.client().config_set("maxmemory", 1)
             with (
                 pytest.warns(CacheWarning, match="did not take are saved in"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.models.cache import CacheWarning, ReplyCache, admin, open_cache, shared
+from judgekit.models.cache import CacheWarning, ReplyCache, admin, open_reply_cache, shared
 from judgekit.models.cache.location import cache_location
 from judgekit.models.cache.shared import SharedCache
 from tests.models.cache import test_kept
@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def cache(url: str) -> Iterator[ReplyCache]:
-    with open_cache(url) as opened:
+    with open_reply_cache(url) as opened:
         opened._now = lambda: test_kept.NOON
         yield opened
 
@@ -65,7 +65,7 @@ def test_a_row_that_was_altered_counts_as_a_miss(cache: ReplyCache) -> None:
 
 
 def test_a_lock_excludes_others_until_it_is_given_back(cache: ReplyCache, url: str) -> None:
-    with open_cache(url) as other:
+    with open_reply_cache(url) as other:
         assert cache.try_lease(KEY)
         assert not cache.try_lease(KEY)
         assert not other.try_lease(KEY)
@@ -77,7 +77,7 @@ def test_a_lock_excludes_others_until_it_is_given_back(cache: ReplyCache, url: s
 def test_a_lock_that_is_renewed_lasts_and_one_of_a_dead_holder_ends(
     cache: ReplyCache, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dead_holder = open_cache(url)
+    dead_holder = open_reply_cache(url)
     assert isinstance(dead_holder, SharedCache)
     rows = dead_holder._rows
     assert isinstance(rows, shared.ServerRows)
@@ -117,7 +117,7 @@ def test_a_cache_that_is_read_only_is_not_changed(cache: ReplyCache, url: str) -
     cache.put(make_request(), make_reply())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with open_cache(url, read_only=True) as other:
+        with open_reply_cache(url, read_only=True) as other:
             assert other.get(KEY) is not None
             other.count_miss()
     assert cache.counts().n_misses == 0
@@ -135,7 +135,7 @@ def stopped(server: PostgresServer | RedisServer) -> Iterator[None]:
 def test_what_a_server_does_not_take_is_saved_and_written_later(
     server: PostgresServer | RedisServer, url: str, folder: Path
 ) -> None:
-    cache = open_cache(url)
+    cache = open_reply_cache(url)
     cache.put(make_request(), make_reply())
     assert cache.try_lease(OTHER)
     with stopped(server):
@@ -153,7 +153,7 @@ def test_what_a_server_does_not_take_is_saved_and_written_later(
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.parent.stat().st_mode & 0o777 == 0o700
     with pytest.warns(CacheWarning, match=r"^replies written to .* not take earlier: 1$"):
-        again = open_cache(url)
+        again = open_reply_cache(url)
     found = again.get_many([KEY, OTHER])
     assert [found[one].text for one in (KEY, OTHER)] == [make_reply().text, "paid for"]
     assert not file.exists()
@@ -161,17 +161,17 @@ def test_what_a_server_does_not_take_is_saved_and_written_later(
 
 
 def test_another_answer_that_came_meanwhile_stays_and_the_file_too(url: str, folder: Path) -> None:
-    cache = open_cache(url)
+    cache = open_reply_cache(url)
     assert isinstance(cache, SharedCache)
     cache.put(make_request(), make_reply("of another process"))
-    with open_cache(folder / "local") as local:
+    with open_reply_cache(folder / "local") as local:
         local.put(make_request(), make_reply("of this one"))
         local.put(make_request("other"), make_reply())
         cache.unwritten._folder.mkdir(parents=True)
         admin.export_entries(local, cache.unwritten._folder / "emergency-1.jsonl")
     cache.close()
     with pytest.warns(CacheWarning, match=r"1 had another answer by then: see unmerged-"):
-        again = open_cache(url)
+        again = open_reply_cache(url)
     reply = again.get(KEY)
     assert reply is not None
     assert reply.text == "of another process"

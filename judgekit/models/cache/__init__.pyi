@@ -1,4 +1,4 @@
-from .access import merge_caches as merge_caches, open_cache as open_cache
+from .access import merge_caches as merge_caches, open_reply_cache as open_reply_cache
 from .admin import (
     CacheExplanation as CacheExplanation,
     CacheStats as CacheStats,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from judgekit.models.cache.shared import ServerRows, SharedCache
 
 
-def open_cache(named: str | Path | CacheUrl, *, read_only: bool = False) -> ReplyCache:
+def open_reply_cache(named: str | Path | CacheUrl, *, read_only: bool = False) -> ReplyCache:
     """The cache of a folder or an address; `read_only` changes nothing there."""
     location = cache_location(named)
     if isinstance(location, Path):
@@ -99,6 +99,6 @@ def merge_caches(
         if isinstance(source, Path) and not source.is_dir():
             report += import_entries(cache, source, on_error=on_error, overwrite=overwrite)
             continue
-        with open_cache(source, read_only=True) as other:
+        with open_reply_cache(source, read_only=True) as other:
             report += copy_entries(cache, other, source.name, overwrite=overwrite)
     return report

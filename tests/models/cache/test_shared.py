@@ -16,7 +16,7 @@ from judgekit.models.cache import (
     CacheWarning,
     MemoryCache,
     import_entries,
-    open_cache,
+    open_reply_cache,
     shared,
 )
 from judgekit.models.cache.entries import MemoryRows
@@ -93,13 +93,13 @@ def test_a_server_without_its_driver_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(SettingsError, match=rf"needs {package}[\s\S]*judgekit-llm\[{extra}\]"):
-        open_cache(url)
+        open_reply_cache(url)
 
 
 @pytest.mark.parametrize("scheme", ["redis", "rediss", "postgresql"])
 def test_a_server_that_is_not_there_is_named_without_the_password(scheme: str) -> None:
     with pytest.raises(StoreError, match=r"\*\*\*@127.0.0.1:1/0 cannot be reached") as found:
-        open_cache(f"{scheme}://me:s3cret@127.0.0.1:1/0")
+        open_reply_cache(f"{scheme}://me:s3cret@127.0.0.1:1/0")
     assert "check that the server runs" in str(found.value)
     assert "s3cret" not in str(found.value)
     assert not found.value.is_incomplete
@@ -108,7 +108,7 @@ def test_a_server_that_is_not_there_is_named_without_the_password(scheme: str) -
 @pytest.mark.parametrize("url", ["redis://:s3cret@h:port/0", "postgresql://me:s3cret@h:port/c"])
 def test_an_address_that_cannot_be_read_is_not_repeated(url: str) -> None:
     with pytest.raises(JudgekitError, match=r"cannot be cached in .*\*\*\*@h:port") as found:
-        open_cache(url)
+        open_reply_cache(url)
     assert "s3cret" not in f"{found.value} {found.value.__cause__}"
 
 
