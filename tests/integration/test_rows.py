@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import StoreError
-from judgekit.models.cache import CacheWarning, ReplyCache, admin, open_reply_cache, shared
+from judgekit.models.cache import CacheWarning, ReplyCache, admin, open_reply_cache, server_cache
 from judgekit.models.cache.location import cache_location
-from judgekit.models.cache.shared import SharedCache
+from judgekit.models.cache.server_cache import SharedCache
 from tests.models.cache import test_kept
 from tests.models.cache.buying import make_reply, make_request
 
@@ -80,8 +80,8 @@ def test_a_lock_that_is_renewed_lasts_and_one_of_a_dead_holder_ends(
     dead_holder = open_reply_cache(url)
     assert isinstance(dead_holder, SharedCache)
     rows = dead_holder._rows
-    assert isinstance(rows, shared.ServerRows)
-    for module in (shared, *map(inspect.getmodule, map(type, [rows]))):
+    assert isinstance(rows, server_cache.ServerRows)
+    for module in (server_cache, *map(inspect.getmodule, map(type, [rows]))):
         monkeypatch.setattr(module, "LOCK_S", 0.4)
     assert cache.try_lease(KEY)
     assert rows.lock(OTHER, "a process that was killed")

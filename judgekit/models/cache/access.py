@@ -19,7 +19,7 @@ from judgekit.models.cache.reply_cache import ReplyCache, locked_spill_file
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judgekit.models.cache.shared import ServerRows, SharedCache
+    from judgekit.models.cache.server_cache import ServerRows, SharedCache
 
 
 def open_reply_cache(named: str | Path | CacheUrl, *, read_only: bool = False) -> ReplyCache:
@@ -29,7 +29,7 @@ def open_reply_cache(named: str | Path | CacheUrl, *, read_only: bool = False) -
         from judgekit.models.cache.disk_cache import DiskCache  # noqa: PLC0415 - diskcache is slow
 
         return DiskCache(location, read_only=read_only)
-    from judgekit.models.cache.shared import SharedCache  # noqa: PLC0415 - few need a server
+    from judgekit.models.cache.server_cache import SharedCache  # noqa: PLC0415 - few need a server
 
     try:
         rows = _connect(location, read_only=read_only)

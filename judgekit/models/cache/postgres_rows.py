@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import COUNTS_ROW, is_row_name
 from judgekit.models.cache.location import unreadable_address
-from judgekit.models.cache.shared import CONNECT_TIMEOUT_S, LOCK_S, ServerRows
+from judgekit.models.cache.server_cache import CONNECT_TIMEOUT_S, LOCK_S, ServerRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

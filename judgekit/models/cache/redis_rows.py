@@ -15,7 +15,7 @@ from redis.retry import Retry
 from judgekit.errors import SettingsError, StoreError
 from judgekit.models.cache.entries import COUNTS_ROW, CacheWarning, is_cache_key, is_row_name
 from judgekit.models.cache.location import unreadable_address
-from judgekit.models.cache.shared import CONNECT_TIMEOUT_S, LOCK_S, ServerRows
+from judgekit.models.cache.server_cache import CONNECT_TIMEOUT_S, LOCK_S, ServerRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -17,12 +17,12 @@ from judgekit.models.cache import (
     MemoryCache,
     import_entries,
     open_reply_cache,
-    shared,
+    server_cache,
 )
 from judgekit.models.cache.entries import MemoryRows
 from judgekit.models.cache.location import cache_location, expand_address, mask_address
 from judgekit.models.cache.redis_rows import refuse_eviction, warn_of_loss
-from judgekit.models.cache.shared import ServerKeyLocks, ServerRows, SharedCache
+from judgekit.models.cache.server_cache import ServerKeyLocks, ServerRows, SharedCache
 from judgekit.models.cached_model import CachedModel
 from tests.models.cache.buying import CountingModel, make_reply, make_request
 
@@ -35,7 +35,7 @@ KEY = make_request().key
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(shared, "_RETRY_AFTER_S", (0.0,))
+    monkeypatch.setattr(server_cache, "_RETRY_AFTER_S", (0.0,))
     return tmp_path
 
 
