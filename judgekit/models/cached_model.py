@@ -88,7 +88,10 @@ class CachedModel(ModelAround):
         """The recorded replies to a request that are not served, latest first."""
         if self._refresh is True or not self.cacheable:
             return []
-        entries = self.cache.rejected(request.key)
+        try:
+            entries = self.cache.rejected(request.key)
+        except StoreError:
+            return []  # as above
         return [entry.reply.model_copy(update={"cached": True}) for entry in entries[::-1]]
 
     def mark_unreadable(self, key: str) -> bool:
