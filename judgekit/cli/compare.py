@@ -45,7 +45,7 @@ from judgekit.cli.outputs import (
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
 from judgekit.cli.setup import (
     LIMIT_REACHED,
-    cache_folder,
+    cache_place,
     existing_store,
     fatal_words,
     note_unused_replies,
@@ -327,7 +327,7 @@ def _compare_scores(
     found = compare_stored_scores(store, info, names)
     cases = None
     if files.has_page:
-        with page_replies(cache_folder(options), is_wanted=options.with_replies) as replies:
+        with page_replies(cache_place(options), is_wanted=options.with_replies) as replies:
             variants = first[1], second[1]
             cases = score_comparison_cases(store, found, variants, info.tags, replies)
     document, decision = score_comparison_document(found.result, cases), found.result.decision
@@ -506,7 +506,7 @@ def _write_again(
 def _result_document(
     summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job
 ) -> Document:
-    cases, folder = None, cache_folder(job.options)
+    cases, folder = None, cache_place(job.options)
     if job.files.has_page:
         with page_replies(folder, is_wanted=job.options.with_replies) as replies:
             cases = comparison_cases(job.store, job.info, replies)

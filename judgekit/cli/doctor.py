@@ -25,7 +25,7 @@ from judgekit.datasets import load_calibration, load_rubric, shipped_rubrics
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.judge import Judge
 from judgekit.models import WEIGHTS_VARIABLE, PriceTable, count_tokens, is_smoke_name, local_weights
-from judgekit.models.cache import CacheFolder, admin
+from judgekit.models.cache import CacheFolder, CacheLocation, admin
 from judgekit.prompts import (
     PairTemplate,
     PromptTemplate,
@@ -345,12 +345,15 @@ def shipped_check(templates: Sequence[str] | None = None) -> HealthCheck:
 
 
 def cache_checks(
-    folder: Path, mounts: Path = _MOUNTS, *, most_verified: int = _MOST_VERIFIED
+    folder: CacheLocation, mounts: Path = _MOUNTS, *, most_verified: int = _MOST_VERIFIED
 ) -> Iterator[HealthCheck]:
-    """Whether the cache folder is valid, private, writable and on a local disk."""
+    """Whether the cache is valid, and a folder is private, writable and on a local disk."""
+    if not isinstance(folder, Path):
+        yield _content_check(folder, most_verified)
+        return
     if (network := network_file_system(folder, mounts)) is not None:
         text = f"{folder} is on a network file system ({network}), where locks may not hold"
-        remedy = "name a folder on a local disk with --cache-dir"
+        remedy = "name a folder on a local disk with --cache"
         yield HealthCheck("cache", "warning", text, remedy)
     place = CacheFolder(folder)
     if place.identity() is None:
@@ -361,7 +364,7 @@ def cache_checks(
             yield HealthCheck("cache", "note", f"none yet in {folder}; it is created when needed")
         else:
             text = f"there is none, and {existing} cannot be written"
-            yield HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
+            yield HealthCheck("cache", "warning", text, "name another folder with --cache")
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
     # Prompts may contain personal data.
@@ -370,7 +373,7 @@ def cache_checks(
         yield HealthCheck("cache", "warning", text, f"chmod 700 {folder}")
     if not os.access(folder, os.W_OK):
         text = f"{folder} cannot be written; new replies would go to an emergency file"
-        yield HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
+        yield HealthCheck("cache", "warning", text, "name another folder with --cache")
     yield _content_check(folder, most_verified)
 
 
@@ -406,9 +409,10 @@ def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
     yield HealthCheck("local model", "ok", f"{weights.model_name}{smoke}")
 
 
-def _content_check(folder: Path, most_verified: int) -> HealthCheck:
+def _content_check(folder: CacheLocation, most_verified: int) -> HealthCheck:
     try:
-        CacheFolder(folder).check_owner()
+        if isinstance(folder, Path):
+            CacheFolder(folder).check_owner()
         with open_cache(folder) as cache:
             n = len(cache)
             # Verifying reads every reply, which takes minutes for a large cache.

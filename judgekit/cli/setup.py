@@ -41,7 +41,14 @@ from judgekit.judge import (
     suite_template_folders,
 )
 from judgekit.models import Budget, RecordedModel, Refresh
-from judgekit.models.cache import CacheFolder, CacheWarning, DiskCache, MemoryCache
+from judgekit.models.cache import (
+    CacheFolder,
+    CacheLocation,
+    CacheWarning,
+    MemoryCache,
+    ReplyCache,
+    open_reply_cache,
+)
 from judgekit.records import CalibrationInUse, Case, Dataset, Output, Rubric, inactive_rubric_error
 from judgekit.report import JudgeReplies, message
 from judgekit.store import RunStore
@@ -273,7 +280,7 @@ def make_judge(
         "refresh": chosen_refresh(options),
     }
     return configured_judge(
-        model, JudgeSettings.checked(**settings), cache=cache_folder(options), budget=budget
+        model, JudgeSettings.checked(**settings), cache=cache_place(options), budget=budget
     )
 
 
@@ -324,7 +331,8 @@ def refuse_refresh_of_frozen(options: CallOptions) -> None:
         raise SettingsError("--refresh and --frozen contradict each other")
 
 
-def cache_folder(options: CallOptions) -> Path | None:
+def cache_place(options: CallOptions) -> CacheLocation | None:
+    """Where the cache is; None without one."""
     if not options.no_cache:
         return options.cache_dir or Path(DEFAULT_CACHE_FOLDER)
     if options.judge_settings.frozen:
@@ -444,34 +452,39 @@ def note_unused_replies(judges: Iterable[Judge]) -> None:
 
 
 @contextmanager
-def open_cache(folder: Path, *, writing: bool = False) -> Iterator[DiskCache]:
+def open_cache(place: CacheLocation, *, writing: bool = False) -> Iterator[ReplyCache]:
     """Open a cache; its warnings are printed to stderr, each once."""
     # A command that only reads must not leave an empty cache behind where a path was misspelt.
-    if not writing and CacheFolder(folder).identity() is None:
+    if not writing and not _is_there(place):
         raise StoreError(
-            f"there is no cache in {folder}",
-            hint="grade something first, or name the folder with --cache-dir",
+            f"there is no cache in {place}",
+            hint="grade something first, or name the folder with --cache",
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", CacheWarning)
         try:
-            with DiskCache(folder, read_only=not writing) as cache:
+            with open_reply_cache(place, read_only=not writing) as cache:
                 yield cache
         finally:
             for text in dict.fromkeys(str(each.message) for each in caught):
                 console.note(f"warning: {text}")
 
 
+def _is_there(place: CacheLocation) -> bool:
+    """Whether there is a cache in a folder; opening a server finds out."""
+    return not isinstance(place, Path) or CacheFolder(place).identity() is not None
+
+
 @contextmanager
-def page_replies(folder: Path | None, *, is_wanted: bool) -> Iterator[JudgeReplies | None]:
-    """The prompts and replies in a cache folder for a page; None without `--with-replies`."""
+def page_replies(place: CacheLocation | None, *, is_wanted: bool) -> Iterator[JudgeReplies | None]:
+    """The prompts and replies in a cache for a page; None without `--with-replies`."""
     if not is_wanted:
         yield None
     # Recorded replies leave no cache; the page says that they are not there.
-    elif folder is None or CacheFolder(folder).identity() is None:
+    elif place is None or not _is_there(place):
         yield JudgeReplies(MemoryCache())
     else:
-        with open_cache(folder) as cache:
+        with open_cache(place) as cache:
             yield JudgeReplies(cache)
 
 

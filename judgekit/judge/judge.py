@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import JudgeMode, Suite, SuiteJudge
     from judgekit.judge.pointwise import AnswerKey, PendingGrading
     from judgekit.models import Budget, PriceTable, Refresh
-    from judgekit.models.cache import ReplyCache
+    from judgekit.models.cache import CacheLocation, ReplyCache
     from judgekit.models.request import Model, ModelRequest
     from judgekit.records import Case, JsonObject, JudgeFailure, Judgment, Output, Rubric, Verdict
 
@@ -47,7 +47,8 @@ class Judge(PairJudge):
             `anthropic/claude-…`), `recorded:PATH`, `local`, or any object with `name` and
             `async complete(request)`.
         api_base: The endpoint, where it is not the provider's own.
-        cache: Folder of the reply cache, a cache object, or None for no cache.
+        cache: Folder or address (`postgresql://…`, `redis://…`) of the reply cache, a cache object,
+            or None for no cache.
         mode: `per_criterion` asks one call a criterion; `joint` asks all at once. Both give the
             same records.
         repeats: How often each question is asked, at least 1.
@@ -135,7 +136,7 @@ class Judge(PairJudge):
         model: str | Model,
         settings: JudgeSettings,
         *,
-        cache: str | Path | ReplyCache | None,
+        cache: str | CacheLocation | ReplyCache | None,
         prices: PriceTable | None,
         budget: Budget | None,
         name: str | None = None,
@@ -433,7 +434,7 @@ def configured_judge(
     model: str | Model,
     settings: JudgeSettings,
     *,
-    cache: str | Path | ReplyCache | None,
+    cache: str | CacheLocation | ReplyCache | None,
     prices: PriceTable | None = None,
     budget: Budget | None = None,
     name: str | None = None,
@@ -449,7 +450,7 @@ def open_judge(
     settings: SuiteJudge,
     suite: Suite,
     *,
-    cache: Path | ReplyCache | None,
+    cache: CacheLocation | ReplyCache | None,
     template_folders: Sequence[Path] = (),
     frozen: bool = False,
     refresh: Refresh = False,

@@ -279,11 +279,53 @@ class DamagedFileError(StoreError):
     """The database file itself is damaged."""
 
 
-class SqlRows(ABC):
-    """Text under names in a database of diskcache's layout.
+class Rows(ABC):
+    """Text under names: what a reply cache is stored in.
 
-    Writes are all or none, and on disk when they return.
+    Writes are all or none, and safe when they return.
     """
+
+    @abstractmethod
+    def text(self, name: str) -> str | None: ...
+
+    @abstractmethod
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]: ...
+
+    @abstractmethod
+    def names(self) -> Iterator[str]:
+        """The names of this package, in ascending order."""
+
+    @abstractmethod
+    def count_replies(self) -> int: ...
+
+    @abstractmethod
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the storage itself, in words."""
+
+    @abstractmethod
+    def write(self, rows: Mapping[str, str]) -> None: ...
+
+    @abstractmethod
+    def remove(self, names: Sequence[str]) -> None: ...
+
+    @abstractmethod
+    def clear(self) -> None: ...
+
+    @abstractmethod
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
+        """Replace the row of counts by what `text_of` makes of it, as one step."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+    def n_bytes(self) -> int | None:
+        """What a server needs for them; None where no server has them."""
+        return None
+
+
+class SqlRows(Rows):
+    """The rows of a database of diskcache's layout."""
 
     @abstractmethod
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
@@ -292,10 +334,6 @@ class SqlRows(ABC):
     @abstractmethod
     def change(self, action: Callable[[Execute], None]) -> None:
         """Run the statements of an action as one transaction."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of files."""
 
     def text(self, name: str) -> str | None:
         return _text(self._ask, name)
@@ -368,8 +406,6 @@ class SqlRows(ABC):
         self.change(lambda execute: execute("DELETE FROM Cache", ()))
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        """Replace the row of counts by what `text_of` makes of it, as one step."""
-
         def action(execute: Execute) -> None:
             try:
                 present = _text(partial(fetch_all, execute), COUNTS_ROW)
