@@ -228,3 +228,7 @@ def test_every_command_has_help_where_no_other_was_loaded_before() -> None:
     ran = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.count("Usage: ") == len(COMMANDS)
+
+
+def test_the_readme_is_read_in_one_go() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
