@@ -187,10 +187,10 @@ class Judge(PairJudge):
         self._finalizer = weakref.finalize(self, _close, self._sync_runner, self._connection)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy in another process is made anew from its settings, which hold no key.
+        # A copy in another process is made from its settings, which hold no key.
         if self._made_of["budget"] is not None:
             raise SettingsError(
-                "a judge with a budget cannot be pickled, since each process would spend it anew",
+                "a judge with a budget cannot be pickled, since each process would spend all of it",
                 hint="give the judge of each process a budget of its own",
             )
         return self._made_of

@@ -426,5 +426,5 @@ def test_a_pickled_judge_is_made_anew_from_its_settings_without_a_key(
 
 def test_a_judge_with_a_budget_is_not_pickled_since_each_copy_would_spend_it() -> None:
     judge = Judge("openai/gpt-4.1-mini", cache=None, budget=Budget(1.0))
-    with pytest.raises(SettingsError, match="each process would spend it anew"):
+    with pytest.raises(SettingsError, match="each process would spend all of it"):
         pickle.dumps(judge)
