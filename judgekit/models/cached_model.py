@@ -62,6 +62,8 @@ class CachedModel(ModelAround):
             return reply
         if self._frozen:
             self.cache.count_miss()
+            if self.cache.missed is not None:
+                self.cache.missed[key] = request
             raise FrozenCacheError(_missed(request), key=key)
         return await self._share_call(request)
 

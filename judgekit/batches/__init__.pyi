@@ -1,0 +1,9 @@
+from .jobs import (
+    BATCH_PRICE_SHARE as BATCH_PRICE_SHARE,
+    Submission as Submission,
+    cancel_batch as cancel_batch,
+    collect_batches as collect_batches,
+    refresh_batches as refresh_batches,
+    submit_requests as submit_requests,
+)
+from .records import BatchFolder as BatchFolder, BatchRecord as BatchRecord
