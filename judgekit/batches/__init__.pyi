@@ -1,5 +1,4 @@
 from .jobs import (
-    BATCH_PRICE_SHARE as BATCH_PRICE_SHARE,
     Submission as Submission,
     cancel_batch as cancel_batch,
     collect_batches as collect_batches,

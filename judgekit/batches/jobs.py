@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from secrets import token_hex
@@ -19,16 +19,13 @@ from judgekit.errors import BudgetExceededError, SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
 from judgekit.models.cache import CacheEntry, is_servable
 from judgekit.models.error_mapping import ProviderFault, redact
-from judgekit.models.pricing import ModelPrice
+from judgekit.models.pricing import BATCH_PRICE_SHARE, ModelPrice, can_batch
 
 if TYPE_CHECKING:
     from judgekit.batches.records import BatchFolder
     from judgekit.models.cache import ReplyCache
     from judgekit.models.pricing import PriceTable
     from judgekit.models.request import ModelReply, ModelRequest
-
-BATCH_PRICE_SHARE = 0.5
-"""What a request costs in a batch, as a share of its price as a call."""
 
 _STORED_AT_ONCE = 500
 _CHARACTERS_PER_TOKEN = 4
@@ -78,7 +75,7 @@ async def submit_requests(
                         name=f"judgekit-{token_hex(8)}",
                         model=group.model,
                         api_base=group.api_base,
-                        created_at=now().isoformat(timespec="seconds"),
+                        created_at=now().isoformat(),
                         n_requests=len(own),
                         most_usd=None if most_usd is None else sum(most_usd[r.key] for r in own),
                     )
@@ -150,7 +147,7 @@ async def cancel_batch(folder: BatchFolder, name: str) -> BatchRecord:
 def refuse_other_requests(requests: Iterable[ModelRequest]) -> None:
     """Refuse requests of which no batch can be made."""
     for request in requests:
-        if request.model.partition("/")[0] != "openai":
+        if not can_batch(request.model):
             raise SettingsError(
                 f"{request.model} cannot be called in batches: only openai/NAME can",
                 hint="run it without --batch",
@@ -208,9 +205,9 @@ class _Group:
                 self.client.learn(record, requests[0])
 
     def most_usd(self) -> Iterator[tuple[str, float]]:
-        """What each request costs at most in a batch."""
-        for request in self.requests if self._bounded is not None else ():
-            if self._bounded is not None:
+        """What each request costs at most in a batch, where there is a limit."""
+        if self._bounded is not None:
+            for request in self.requests:
                 most = self._bounded.most_usd(self._sent(request))
                 yield request.key, most * BATCH_PRICE_SHARE
 
@@ -225,20 +222,11 @@ class _Group:
         # The same limit that a call gets where money is limited; it is no part of the key.
         return request if self._bounded is None else self._bounded.with_limit(request)
 
-    def _price(
-        self, request: ModelRequest
-    ) -> tuple[float, float, float | None, float | None] | None:
+    def _price(self, request: ModelRequest) -> tuple[float | None, ...]:
         size = request.n_characters // _CHARACTERS_PER_TOKEN
         price = self._prices.price(self.model, input_tokens=size, api_base=self.api_base)
-        if price is None:
-            return None
-        cached, reasoning = price.cached_input_usd, price.reasoning_usd
-        return (
-            price.input_usd * BATCH_PRICE_SHARE,
-            price.output_usd * BATCH_PRICE_SHARE,
-            None if cached is None else cached * BATCH_PRICE_SHARE,
-            None if reasoning is None else reasoning * BATCH_PRICE_SHARE,
-        )
+        rates = () if price is None else astuple(price)
+        return tuple(rate and rate * BATCH_PRICE_SHARE for rate in rates)
 
 
 def _endpoint(one: BatchRecord | ModelRequest) -> tuple[str, str]:
@@ -331,6 +319,8 @@ def _is_stored(cache: ReplyCache, key: str, reply: ModelReply, source: str) -> b
 
 
 def _priced(reply: ModelReply, request: BatchRequest) -> ModelReply:
-    if request.price is None or reply.usage is None:
+    if not request.price or reply.usage is None:
         return reply
-    return reply.model_copy(update={"cost_usd": ModelPrice(*request.price).cost(reply.usage)})
+    sent, received, *more = request.price
+    price = ModelPrice(sent or 0.0, received or 0.0, *more)
+    return reply.model_copy(update={"cost_usd": price.cost(reply.usage)})

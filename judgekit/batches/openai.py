@@ -12,20 +12,21 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from judgekit.batches.records import BatchRequest
-from judgekit.models.capabilities import parse_completion
+from judgekit.models.capabilities import marked_messages, parse_completion
 from judgekit.models.error_mapping import ProviderFault, fault_of_response
 from judgekit.models.transports.direct import DirectModel
 
 if TYPE_CHECKING:
     from judgekit.batches.records import BatchFolder, BatchRecord
     from judgekit.models.request import ModelReply, ModelRequest
+    from judgekit.records import JsonObject
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200 * 10**6
 """The limits of one file."""
 
 _TIMEOUT_S = 600
-_LARGEST_RESULTS = 2**31
+_LARGEST_ANSWER = 2**31
 _NAME_FIELD = "judgekit_batch"
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _OK = 200
@@ -37,26 +38,29 @@ class OpenAIBatches:
     """The batches of one model at OpenAI, or at an endpoint that speaks its protocol."""
 
     def __init__(self, model: str, *, api_base: str | None) -> None:
-        self._direct = self.model = DirectModel(model, api_base=api_base, timeout_s=_TIMEOUT_S)
-        self.check = self._direct.check
+        self.model = DirectModel(model, api_base=api_base, timeout_s=_TIMEOUT_S)
+        self.check = self.model.check
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        await self._direct.aclose()
+        await self.model.aclose()
 
     def request(self, request: ModelRequest, sent: ModelRequest) -> BatchRequest:
         """A request as a batch sends it; `sent` may have a limit on the reply that it has not."""
-        plan = self._direct.negotiation.plan(sent)
-        body = cast("dict[str, Any]", self._direct.body(sent, plan))
+        plan = self.model.negotiation.plan(sent)
+        messages = marked_messages(sent, mark_cache=False)
+        # What the direct transport sends in a call: a test compares the two.
+        body: JsonObject = {"model": self.model.name.partition("/")[2], **plan.parameters}
+        body["messages"] = cast("list[Any]", messages)
         return BatchRequest(request.key, body, request.key_parts, plan.form, plan.dropped)
 
     def learn(self, record: BatchRecord, request: ModelRequest) -> None:
         """Take in what an earlier batch was refused for: a parameter, or the form of the reply."""
         for refused in record.refused.values():
             fault = ProviderFault(
-                self._direct.label, "bad_request", refused.status, refused.text, refused.parameter
+                self.model.label, "bad_request", refused.status, refused.text, refused.parameter
             )
-            negotiation = self._direct.negotiation
+            negotiation = self.model.negotiation
             negotiation.learns(fault, request, negotiation.plan(request))
 
     def upload_line(self, request: BatchRequest) -> bytes:
@@ -87,7 +91,7 @@ class OpenAIBatches:
                 "completion_window": "24h",
                 "metadata": {_NAME_FIELD: record.name},
             }
-            record = self._submitted(record, folder, await self._call("POST", "batches", content))
+            record = self._submitted(record, folder, await self._call("batches", content))
         return record
 
     async def find(self, record: BatchRecord, folder: BatchFolder) -> BatchRecord:
@@ -103,37 +107,42 @@ class OpenAIBatches:
         """Ask how far a batch is."""
         if record.state != "submitted":
             return record
-        return self._updated(record, folder, await self._call("GET", f"batches/{record.batch_id}"))
+        return self._updated(
+            record, folder, await self._call(f"batches/{record.batch_id}", method="GET")
+        )
 
     async def cancel(self, record: BatchRecord, folder: BatchFolder) -> BatchRecord:
         """Have no further request of a batch answered; what was answered is collected."""
-        batch = await self._call("POST", f"batches/{record.batch_id}/cancel")
+        batch = await self._call(f"batches/{record.batch_id}/cancel")
         return self._updated(record, folder, batch)
 
     async def results(
         self, record: BatchRecord, requests: Mapping[str, BatchRequest]
     ) -> AsyncIterator[tuple[str, ModelReply | ProviderFault]]:
         """What came back for each request, in any order."""
-        batch = await self._call("GET", f"batches/{record.batch_id}")
+        batch = await self._call(f"batches/{record.batch_id}", method="GET")
         for name in ("output_file_id", "error_file_id"):
             if not batch.get(name):
                 continue
-            raw = await self._direct.fetch(
-                "GET", f"files/{batch[name]}/content", most_bytes=_LARGEST_RESULTS
+            raw = await self.model.fetch(
+                f"files/{batch[name]}/content",
+                None,
+                method="GET",
+                most_bytes=_LARGEST_ANSWER,
+                is_json=False,
             )
-            if isinstance(raw, ProviderFault):
-                raise raw.to_error()
+            if not isinstance(raw, bytes):
+                raise cast("ProviderFault", raw).to_error()
             for line in raw.splitlines():
-                result = self._direct.read_json(line)
-                key = result.get("custom_id") if isinstance(result, dict) else None
+                result = _result(line)
                 # A line that is cut, or of a request that is not ours, leaves its request open.
-                if isinstance(result, dict) and isinstance(key, str) and key in requests:
+                if (key := str(result.get("custom_id"))) in requests:
                     yield key, self._reply(result, requests[key])
 
     def _reply(
         self, result: Mapping[str, Any], request: BatchRequest
     ) -> ModelReply | ProviderFault:
-        label, response = self._direct.label, result.get("response")
+        label, response = self.model.label, result.get("response")
         if not isinstance(response, dict):
             error = result.get("error") or {}
             words = f"{error.get('code') or 'no reply'}: {error.get('message') or ''}"
@@ -175,9 +184,7 @@ class OpenAIBatches:
         )
         body = head.encode() + content + f"\r\n--{record.name}--\r\n".encode()
         content_type = f"multipart/form-data; boundary={record.name}"
-        return self._read(
-            await self._direct.fetch("POST", "files", body, content_type=content_type)
-        )
+        return await self._call("files", body, content_type=content_type)
 
     async def _find(
         self, query: str, record: BatchRecord, is_ours: Callable[[Mapping[str, Any]], bool]
@@ -186,7 +193,7 @@ class OpenAIBatches:
         oldest = (datetime.fromisoformat(record.created_at) - _CLOCK_SKEW).timestamp()
         after = ""
         while True:
-            page = await self._call("GET", query + after)
+            page = await self._call(query + after, method="GET")
             found: list[dict[str, Any]] = page.get("data") or []
             if ours := next(filter(is_ours, found), None):
                 return ours
@@ -196,19 +203,29 @@ class OpenAIBatches:
             after = f"&after={found[-1]['id']}"
 
     async def _call(
-        self, method: str, route: str, content: Mapping[str, object] | None = None
+        self,
+        route: str,
+        content: Mapping[str, object] | bytes | None = None,
+        *,
+        method: str = "POST",
+        content_type: str = "application/json",
     ) -> Mapping[str, Any]:
-        body = None if content is None else json.dumps(content).encode()
         # A list of many files is larger than a reply.
-        return self._read(
-            await self._direct.fetch(method, route, body, most_bytes=_LARGEST_RESULTS)
+        read = await self.model.fetch(
+            route, content, method=method, content_type=content_type, most_bytes=_LARGEST_ANSWER
         )
-
-    def _read(self, raw: bytes | ProviderFault) -> Mapping[str, Any]:
-        read = raw if isinstance(raw, ProviderFault) else self._direct.read_json(raw)
+        if not isinstance(read, ProviderFault | dict):
+            text = f"no JSON object: {str(read)[:200]}"
+            read = ProviderFault(self.model.label, "protocol", text=text)
         if isinstance(read, ProviderFault):
             raise read.to_error()
-        if not isinstance(read, dict):
-            text = f"no JSON object: {str(read)[:200]}"
-            raise ProviderFault(self._direct.label, "protocol", text=text).to_error()
         return read
+
+
+def _result(line: bytes) -> dict[str, Any]:
+    """A line of the results; an empty one where it cannot be read."""
+    try:
+        result = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return result if isinstance(result, dict) else {}

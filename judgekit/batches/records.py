@@ -42,7 +42,7 @@ class BatchRecord(Record):
     """One batch: what was sent, and how far it is."""
 
     name: Name
-    """Its name here, which the provider is told too: the name of its file and its metadata."""
+    """Its name here, and at the provider: the name of its file and a field of its metadata."""
 
     model: Name
     api_base: str | None = None
@@ -100,8 +100,8 @@ class BatchRequest:
 
     form: ReplyForm = "plain"
     dropped: tuple[str, ...] = ()
-    price: tuple[float, float, float | None, float | None] | None = None
-    """What a token of it costs in a batch: the fields of a `ModelPrice`."""
+    price: tuple[float | None, ...] = ()
+    """What a token of it costs in a batch: the fields of a `ModelPrice`; empty if unknown."""
 
     def line(self) -> bytes:
         """Its line in the file of requests; the key comes first, so that it is found quickly."""
@@ -115,7 +115,7 @@ class BatchRequest:
     def of_line(cls, line: str) -> BatchRequest:
         """The request of a line."""
         fields = json.loads(line)
-        fields["dropped"] = tuple(fields["dropped"])
+        fields |= {name: tuple(fields[name]) for name in ("dropped", "price")}
         return cls(**fields)
 
 

@@ -52,9 +52,9 @@ def batch_command() -> None:
     answered by them. Batches need a model openai/NAME, and the machine may be off meanwhile.
 
     Examples:
-        judgekit batch submit outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1-mini
+        judgekit batch submit outputs.jsonl --rubric helpfulness
         judgekit batch collect
-        judgekit grade outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1-mini --frozen
+        judgekit grade outputs.jsonl --rubric helpfulness --frozen
     """
 
 
@@ -77,7 +77,7 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
 
     Examples:
         judgekit batch submit suite.yaml --max-cost 2
-        judgekit batch submit outputs.jsonl --rubric helpfulness --judge openai/gpt-4.1-mini
+        judgekit batch submit outputs.jsonl --rubric helpfulness
     """
     options = without_calls(options)
     folder = cache_folder(options)
@@ -91,7 +91,7 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
             one.id for one in setup.opened.variants if one.kind not in {"outputs", "model"}
         ]:
             raise SettingsError(
-                f"the outputs of {', '.join(made)} are made anew by each run",
+                f"the outputs of {', '.join(made)} are made again by each run",
                 hint="judgekit run SUITE --batch, which stores them",
             )
         missed = watch_requests(setup)

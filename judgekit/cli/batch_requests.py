@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
-from judgekit.batches import BATCH_PRICE_SHARE, BatchFolder, submit_requests
+from judgekit.batches import BatchFolder, submit_requests
 from judgekit.cli import console
 from judgekit.errors import SettingsError
 from judgekit.evaluation import price_table
+from judgekit.models import BATCH_PRICE_SHARE
 from judgekit.report import Column, Conclusion, Document, Notes, Table, message, not_empty, numbers
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def without_calls(options: _Options) -> _Options:
 
 
 def watch_requests(setup: RunSetup) -> dict[str, ModelRequest]:
-    """Have the requests noted that the cache does not answer; they are there after the run."""
+    """The requests that the cache does not answer, filled in as the run goes on."""
     missed: dict[str, ModelRequest] = {}
     if setup.opened.cache is not None:
         setup.opened.cache.missed = missed
@@ -52,7 +53,7 @@ def watch_requests(setup: RunSetup) -> dict[str, ModelRequest]:
 def send_requests(
     missed: dict[str, ModelRequest], setup: RunSetup, folder: Path, options: CallOptions
 ) -> Submission:
-    """Send requests as batches, less those that an open batch holds, and say so."""
+    """Send requests as batches, less those that an open batch holds."""
     sent = asyncio.run(
         submit_requests(
             BatchFolder(folder),

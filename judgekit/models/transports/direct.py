@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from judgekit.errors import SettingsError
@@ -150,60 +150,43 @@ class DirectModel:
             )
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        # Made once, since a request that is negotiated is sent several times.
-        messages = self._messages(request)
+        # Copied once, since a request that is negotiated is sent several times.
+        messages = (
+            marked_messages(request, mark_cache=self._marks_cache)
+            if request.images or self._marks_cache
+            else list(map(dict, request.messages))
+        )
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
-            return await self._post("chat/completions", self._body(messages, plan))
+            body = {"model": self._bare, "messages": messages, **plan.parameters, **self._host.more}
+            return await self.fetch("chat/completions", body)
 
         return await negotiate_reply(self.negotiation, request, send, provider=self.label)
-
-    def body(self, request: ModelRequest, plan: RequestPlan) -> dict[str, object]:
-        """What is sent for a request."""
-        return self._body(self._messages(request), plan)
-
-    def _messages(self, request: ModelRequest) -> list[dict[str, Any]]:
-        if request.images or self._marks_cache:
-            return marked_messages(request, mark_cache=self._marks_cache)
-        return list(map(dict, request.messages))
-
-    def _body(self, messages: list[dict[str, Any]], plan: RequestPlan) -> dict[str, object]:
-        return {"model": self._bare, "messages": messages, **plan.parameters, **self._host.more}
 
     async def aclose(self) -> None:
         await self._sessions.aclose()
 
     async def embed(self, text: str) -> object | ProviderFault:
-        return await self._post("embeddings", {"model": self._bare, "input": text})
-
-    async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:
-        raw = await self.fetch("POST", route, json.dumps(content).encode())
-        return raw if isinstance(raw, ProviderFault) else self.read_json(raw)
-
-    def read_json(self, raw: bytes) -> object | ProviderFault:
-        try:
-            reply: object = json.loads(raw)
-        except (ValueError, RecursionError):
-            text = raw[:1000].decode(errors="replace") or "an empty body"
-            return ProviderFault(self.label, "protocol", text=text)
-        return reply
+        return await self.fetch("embeddings", {"model": self._bare, "input": text})
 
     async def fetch(
         self,
-        method: str,
         route: str,
-        body: bytes | None = None,
+        content: Mapping[str, object] | bytes | None,
         *,
+        method: str = "POST",
         content_type: str = "application/json",
         most_bytes: int = LARGEST_REPLY_BYTES,
-    ) -> bytes | ProviderFault:
-        """Call a route of the endpoint with its key; the body of the answer."""
+        is_json: bool = True,
+    ) -> object | ProviderFault:
+        """Call a route of the endpoint; what it answers, as JSON or as bytes."""
         # Read at a call and not before: planning and cached runs need no key. Servers of one's own
         # mostly want none, but an empty header is refused by some.
         key = PLACEHOLDER_KEY
         for name in reversed(self._host.key_variables):
             key = os.environ.get(name, "").strip() or key
         session = await self._sessions.current()
+        body = json.dumps(content).encode() if isinstance(content, Mapping) else content
         headers = {"Authorization": f"Bearer {key}", "Content-Type": content_type}
         if self._host is _HOSTS["openai"] and (whose := os.environ.get("OPENAI_ORGANIZATION")):
             headers["OpenAI-Organization"] = whose
@@ -222,7 +205,12 @@ class DirectModel:
         if len(raw) > most_bytes:
             text = f"more than {most_bytes // 2**20} MiB"
             return ProviderFault(self.label, "protocol", text=text)
-        return raw
+        try:
+            reply: object = json.loads(raw) if is_json else raw
+        except (ValueError, RecursionError):
+            text = raw[:1000].decode(errors="replace") or "an empty body"
+            return ProviderFault(self.label, "protocol", text=text)
+        return reply
 
 
 def _is_preferred(model: str, api_base: str | None) -> bool:
