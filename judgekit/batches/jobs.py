@@ -98,6 +98,8 @@ async def submit_requests(
 
 async def refresh_batches(folder: BatchFolder, name: str | None = None) -> list[BatchRecord]:
     """Ask how far batches are: the named one, or all."""
+    if name is None and not folder.path.is_dir():
+        return []  # without leaving a folder behind
     with folder.lock():
         async with _Clients() as clients:
             return [

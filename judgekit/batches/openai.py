@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from judgekit.batches.records import BatchRequest
 from judgekit.models.capabilities import marked_messages, parse_completion
-from judgekit.models.error_mapping import ProviderFault, fault_of_response
+from judgekit.models.error_mapping import ProviderFault, fault_of_response, redact
 from judgekit.models.transports.direct import DirectModel
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class OpenAIBatches:
             status=batch.get("status"),
             state="ended" if batch.get("status") in _ENDED else record.state,
             n_done=(counts.get("completed") or 0) + (counts.get("failed") or 0),
-            problem=words or None,
+            problem=redact(words) or None,
         )
 
     async def _upload(self, record: BatchRecord, folder: BatchFolder) -> Mapping[str, Any]:

@@ -118,7 +118,7 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
     """
     files = export_outputs(options.output, what="a run")
     check_replies(options, files)
-    options = without_calls(options) if options.batch else options
+    options = without_calls(options) if options.batch and not options.dry_run else options
     paths = suite_paths(suite, options.config)
     if len(paths) == 1:
         sys.exit(_run_one(paths[0], options, files)[0])
@@ -560,7 +560,7 @@ def grade_command(options: GradeOptions) -> None:
     """
     files = export_outputs(options.output, what="a grading")
     check_replies(options, files)
-    options = without_calls(options) if options.batch else options
+    options = without_calls(options) if options.batch and not options.dry_run else options
     # --resume uses what was answered before; these two would fetch it again.
     against = "no-cache" if options.no_cache else "refresh"
     if options.resume and (options.no_cache or options.judge_settings.refresh):
