@@ -50,8 +50,8 @@ class OpenAIBatches:
         plan = self.model.negotiation.plan(sent)
         messages = marked_messages(sent, mark_cache=False)
         # What the direct transport sends in a call: a test compares the two.
-        body: JsonObject = {"model": self.model.name.partition("/")[2], **plan.parameters}
-        body["messages"] = cast("list[Any]", messages)
+        body: JsonObject = {"model": self.model.name.partition("/")[2]}
+        body |= {"messages": cast("list[Any]", messages), **plan.parameters}
         return BatchRequest(request.key, body, request.key_parts, plan.form, plan.dropped)
 
     def learn(self, record: BatchRecord, request: ModelRequest) -> None:

@@ -39,11 +39,12 @@ def without_calls(options: _Options) -> _Options:
                 hint="batches fetch what is not cached, into the cache",
             )
     frozen = settings.model_copy(update={"frozen": True})
-    return options.model_copy(update={"judge_settings": frozen})
+    # Progress would show as failed what is only not answered yet.
+    return options.model_copy(update={"judge_settings": frozen, "no_progress": True})
 
 
 def watch_requests(setup: RunSetup) -> dict[str, ModelRequest]:
-    """The requests that the cache does not answer, filled in as the run goes on."""
+    """The requests that the cache does not answer, filled in during the run."""
     missed: dict[str, ModelRequest] = {}
     if setup.opened.cache is not None:
         setup.opened.cache.missed = missed

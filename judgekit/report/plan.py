@@ -139,14 +139,11 @@ def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
 
 def judge_batch_usd(plan: JudgePlan) -> tuple[float, float] | None:
     """What the calls cost in batches, likely and at most; None where they cannot be batches."""
-    if (
-        plan.price_usd is None
-        or not plan.n_calls
-        or not all(map(can_batch, plan.model.split(", ")))
-    ):
+    # Of the jobs of one judge only gradings are submitted.
+    if not (isinstance(plan, GradePlan) and plan.price_usd and plan.n_calls):
         return None
     likely, most = plan.price_usd
-    return likely * BATCH_PRICE_SHARE, most * BATCH_PRICE_SHARE
+    return (likely * BATCH_PRICE_SHARE, most * BATCH_PRICE_SHARE) if can_batch(plan.model) else None
 
 
 def suite_batch_usd(plan: SuitePlan) -> tuple[float, float] | None:

@@ -62,6 +62,7 @@ def test_what_a_batch_answered_is_what_a_frozen_grading_reads(
 ) -> None:
     sent = submit(bench, server, "--json")
     assert (sent.code, sent.json["batches"][0]["n_requests"]) == (4, N)
+    assert "failed" not in sent.err
     assert bench.run("batch", "status").code == 4
     assert bench.run("batch", "collect").code == 4
     server.finish(good)
