@@ -152,17 +152,12 @@ class _Calls(Generic[R]):
         model = self.model
         if not isinstance(model, CachedModel) or not model.cache.has_rejected(asked.key):
             return None
-        # Between two batches there is no run that could retry: a reply that a batch brought is
-        # final, or its retry is what the next batch asks.
-        is_final = model.cache.missed is not None
-        if self._is_cached(asked) or (attempt == self.max_reasks and not is_final):
+        if attempt == self.max_reasks or self._is_cached(asked):
             return None
         for reply in model.rejected_replies(asked):
             error = self._error(reply)
             if error is None:
                 continue
-            if is_final:
-                return reply
             cut = n_cut + (isinstance(error, ReplyFormatError) and error.reason == "truncated")
             retry = _retry_request(self.request, error, attempt + 1, cut)
             if self._is_cached(retry) or self.recorded(retry, attempt + 1, cut) is not None:

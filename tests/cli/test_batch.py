@@ -277,12 +277,14 @@ def test_a_variant_that_is_a_prompt_goes_first_and_its_judge_next(
     bench.write("judgekit.yaml", "\n".join([*text, prompt]))
     assert bench.run("run", "--batch").code == 4
     assert len(server.lines(server.batches["batch-0"])) == 4
-    server.finish(lambda _: "It is said.")
+    # One that is cut short is the variant's output all the same, as in a call.
+    server.finish(lambda _: ServedReply("It is said", finish_reason="length"))
     bench.run("batch", "collect")
     assert bench.run("run", "--batch", "--resume").code == 4
+    assert len(server.lines(server.batches["batch-1"])) == N
     server.finish(good)
     bench.run("batch", "collect")
-    assert bench.run("run", "--resume", "--frozen").code == 0
+    assert bench.run("run", "--batch", "--resume").code == 0
 
 
 @pytest.mark.parametrize(
