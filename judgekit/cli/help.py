@@ -30,9 +30,9 @@ COMMAND_GROUPS = {
         "label_seed", "paraphrases", "own_family",
     ),
     "Cache and cost": (
-        "max_cost", "max_time", "dry_run", "cache_dir", "no_cache", "refresh", "frozen", "resume",
-        "retry_errors", "fail_fast", "max_concurrency", "rpm", "tpm", "timeout_s", "max_retries",
-        "allow_scripts",
+        "max_cost", "max_time", "dry_run", "batch", "cache_dir", "no_cache", "refresh", "frozen",
+        "resume", "retry_errors", "fail_fast", "max_concurrency", "rpm", "tpm", "timeout_s",
+        "max_retries", "allow_scripts",
     ),
     "Statistics": (
         "alpha", "until_decided", "max_cases", "prior", "scores", "anytime", "labels", "pairs",

@@ -60,7 +60,10 @@ JOBS: dict[str, dict[str, str]] = {
         "export": "Write a run's results to a file.",
         "convert": "Convert cases between file formats without loss.",
     },
-    "Cache": {"cache": "Inspect, move and clean up the reply cache."},
+    "Cache": {
+        "cache": "Inspect, move and clean up the reply cache.",
+        "batch": "Have requests answered as provider batches, at half price.",
+    },
 }
 """The commands by job, with their summaries; `run` is `run_command` in the module `run`."""
 

@@ -17,6 +17,7 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import (
+    CommandOptions,
     GradingOptions,
     JudgeOptions,
     OutputOptions,
@@ -56,7 +57,9 @@ from judgekit.report import default_rubric_lines, suite_plan_document
 _SUITE_ONLY = ("filter_case", "filter_name", "max_cost", "allow_scripts", *TARGET_OPTIONS)
 
 
-class _PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
+class JobOptions(SuiteOptions, JudgeOptions):
+    """The options of a job that is a run of a suite or a grading of outputs."""
+
     rubric: str | None = rubric_option(
         "Rubric of OUTPUTS, or of cases that have none: a file or a shipped rubric."
     )
@@ -66,6 +69,9 @@ class _PlanOptions(SuiteOptions, JudgeOptions, StoreOptions, OutputOptions):
     )
     root: Path | None = root_option()
     allow_scripts: bool = flag("Run the code that makes the tests of SUITE.")
+
+
+class _PlanOptions(JobOptions, StoreOptions, OutputOptions):
     output: tuple[Path, ...] = output_option("Write the plan to FILE: .json, .md or .html.")
 
 
@@ -92,12 +98,12 @@ def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     for path in paths:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
-    if _is_run(paths, options):
-        _refuse(options, ("cases",), "a grading of outputs, and this is a suite")
+    if is_run(paths, options):
+        refuse_options(options, ("cases",), "a grading of outputs, and this is a suite")
         # A retired suite is only refused where something is run.
         setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=(), retired=True))
         sys.exit(show_suite_plan(setup, options, files))
-    _refuse(options, _SUITE_ONLY, "a suite, and these are outputs")
+    refuse_options(options, _SUITE_ONLY, "a suite, and these are outputs")
     if len(options.variant) > 1:
         raise click.UsageError("Outputs have one --variant; only a suite has several.")
     variant = next(iter(options.variant), None)
@@ -161,7 +167,8 @@ def show_suite_plan(
     return Exit.LIMIT if plan.sufficiency == "short" else 0
 
 
-def _is_run(paths: tuple[Path, ...], options: _PlanOptions) -> bool:
+def is_run(paths: tuple[Path, ...], options: JobOptions) -> bool:
+    """Whether paths and options are those of `run`, and not of `grade`."""
     if len(paths) == 1:
         return _is_suite(paths[0])
     # These two describe outputs that are graded.
@@ -204,9 +211,10 @@ def has_panel(suite: Suite) -> bool:
     return any(compares_variants(str(spec.get("type"))) for spec in specs)
 
 
-def _refuse(options: _PlanOptions, names: Sequence[str], belongs_to: str) -> None:
+def refuse_options(options: CommandOptions, names: Sequence[str], belongs_to: str) -> None:
+    """Refuse options that were given and do not belong to what is run or graded."""
     # The environment may set options for all commands, so it never contradicts one of them.
-    for name, _, entry in command_options(_PlanOptions):
+    for name, _, entry in command_options(type(options)):
         source = click.get_current_context().get_parameter_source(name)
         if name in names and getattr(options, name) and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{entry.spelling} belongs to {belongs_to}.")

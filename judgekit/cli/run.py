@@ -19,6 +19,12 @@ from typing import cast
 import click
 
 from judgekit.cli import console
+from judgekit.cli.batch_requests import (
+    batches_document,
+    send_requests,
+    watch_requests,
+    without_calls,
+)
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH, TalkOptions, resume_command
@@ -75,6 +81,7 @@ from judgekit.report import (
     Details,
     RunAnswers,
     RunCases,
+    document_data,
     gate_words,
     grading_json,
     judging_and_cost,
@@ -111,6 +118,7 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
     """
     files = export_outputs(options.output, what="a run")
     check_replies(options, files)
+    options = without_calls(options) if options.batch and not options.dry_run else options
     paths = suite_paths(suite, options.config)
     if len(paths) == 1:
         sys.exit(_run_one(paths[0], options, files)[0])
@@ -196,11 +204,20 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
     if not meets_calibration_gate(setup.opened.suite.gate, info):
         asyncio.run(setup.opened.aclose())
         return refuse_uncalibrated(calibration_of_run(info))
+    missed = watch_requests(setup) if options.batch else {}
     try:
         ended = asyncio.run(run_with_progress(setup, options))
     except asyncio.CancelledError:  # the second Ctrl-C
         console.note(_resume_note(setup, "stopped at once"))
         return Exit.INTERRUPTED
+    folder = cache_place(options)
+    # Nothing is decided before the replies are there, so that nothing is reported or gated.
+    if missed and folder is not None and setup.session.reason is None:
+        sent = send_requests(missed, setup, folder, options)
+        if options.as_json:
+            console.print_json(document_data(batches_document([*sent.sent, *sent.waiting])))
+        console.note(f"once judgekit batch collect has them: {_command(setup)}")
+        return Exit.INCONCLUSIVE
     return _report(setup, Run(ended, setup.store), options, files)
 
 
@@ -543,6 +560,7 @@ def grade_command(options: GradeOptions) -> None:
     """
     files = export_outputs(options.output, what="a grading")
     check_replies(options, files)
+    options = without_calls(options) if options.batch and not options.dry_run else options
     # --resume uses what was answered before; these two would fetch it again.
     against = "no-cache" if options.no_cache else "refresh"
     if options.resume and (options.no_cache or options.judge_settings.refresh):

@@ -145,6 +145,7 @@ class EngineOptions(JudgeOptions, StoreOptions, ReplyOptions, TalkOptions):
         metavar="SHARE",
     )
     dry_run: bool = dry_run_option()
+    batch: bool = flag("Send what is not cached as provider batches, at half price. Exit code 4.")
     calibration: Path | None = option(
         "Calibration maps from calibrate --write-map; calibrated values decide.", kind=EXISTING_PATH
     )

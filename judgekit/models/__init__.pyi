@@ -23,8 +23,10 @@ from .logprobs import (
     score_distribution as score_distribution,
 )
 from .pricing import (
+    BATCH_PRICE_SHARE as BATCH_PRICE_SHARE,
     ModelPrice as ModelPrice,
     PriceTable as PriceTable,
+    can_batch as can_batch,
     count_messages as count_messages,
     count_tokens as count_tokens,
 )

@@ -241,20 +241,30 @@ class BudgetedModel(ModelAround):
         while True:
             limit = self._limit
             try:
-                parameters = {**request.parameters, "max_tokens": limit}
-                return await self._paid(request.model_copy(update={"parameters": parameters}))
+                return await self._paid(self.with_limit(request))
             except ModelError as error:
                 if error.kind != "context_window" or limit // 2 < _LEAST_OUTPUT_TOKENS:
                     raise
                 # Remembered for all later requests: each refused call costs a round trip.
                 self._limit = min(self._limit, limit // 2)
 
-    async def _paid(self, request: ModelRequest) -> ModelReply:
+    def with_limit(self, request: ModelRequest) -> ModelRequest:
+        """The request as it is sent: with a limit on its reply."""
+        if _output_limit(request) is not None:
+            return request
+        parameters = {**request.parameters, "max_tokens": self._limit}
+        return request.model_copy(update={"parameters": parameters})
+
+    def most_usd(self, request: ModelRequest) -> float:
+        """What a request can cost at most."""
         sent, received = most_input_tokens(request), self._most_output(request)
         price = self._price(sent)
         # Hidden reasoning counts as output, at its own price where there is one.
         most = sent * _dearest_input(price, request)
-        most += received * max(price.output_usd, price.reasoning_usd or 0.0)
+        return most + received * max(price.output_usd, price.reasoning_usd or 0.0)
+
+    async def _paid(self, request: ModelRequest) -> ModelReply:
+        most = self.most_usd(request)
         reserved = await self._budget.reserve(most, f"the next call to {self.name}")
         try:
             reply = await complete_in_time(self._model, request, self._timeout_s)

@@ -67,6 +67,12 @@ class CachedModel(ModelAround):
             return reply
         if self._frozen:
             self.cache.count_miss()
+            if self.cache.missed is not None:
+                # Nobody could ask the same again meanwhile: what a batch brought is what a call
+                # would return, cut short or not. Otherwise each batch would pay for it once more.
+                if rejected := self.rejected_replies(request):
+                    return rejected[0]
+                self.cache.missed[key] = request
             raise FrozenCacheError(_missed(request), key=key)
         return await self._share_call(request)
 

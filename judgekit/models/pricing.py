@@ -40,6 +40,15 @@ _GENERIC_PROVIDERS = frozenset(
 _ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
 
 
+BATCH_PRICE_SHARE = 0.5
+"""What a request costs in a provider's batch, as a share of its price as a call."""
+
+
+def can_batch(model: str) -> bool:
+    """Whether requests to a model can be sent as provider batches."""
+    return model.startswith("openai/")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
     """What a model charges, in US dollars per token."""

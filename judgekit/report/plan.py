@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation import ASSUMED_DISTANCE, CLOSEST_DISTANCE, TARGET_DIFFERENCE, GradePlan
+from judgekit.models import BATCH_PRICE_SHARE, can_batch
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Column,
@@ -90,6 +91,7 @@ def judge_plan_document(
         data=lambda: {
             **asdict(plan),
             "n_calls": plan.n_calls,
+            "batch_usd": judge_batch_usd(plan),
             **({} if share is None else {"labels": asdict(share)}),
         },
     )
@@ -129,6 +131,7 @@ def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
         ("tokens to send", f"{plan.input_tokens:,} ({plan.token_source})"),
         ("tokens to receive", f"{likely:,} likely, {most:,} at most (estimate)"),
         ("price", price),
+        *_batch_rows(judge_batch_usd(plan)),
         ("models" if "," in plan.model else "judge", message.without_folders(plan.model)),
         ("template", plan.template),
     ]
@@ -154,6 +157,33 @@ def _joint_words(joint: CallLoad, price_usd: float | None) -> str:
     return f"{words}; `judgekit audit --probes mode` measures whether the scores agree"
 
 
+def judge_batch_usd(plan: JudgePlan) -> tuple[float, float] | None:
+    """What the calls cost in batches, likely and at most; None where they cannot be batches."""
+    # Of the jobs of one judge only gradings are submitted.
+    if not (isinstance(plan, GradePlan) and plan.price_usd and plan.n_calls):
+        return None
+    likely, most = plan.price_usd
+    return (likely * BATCH_PRICE_SHARE, most * BATCH_PRICE_SHARE) if can_batch(plan.model) else None
+
+
+def suite_batch_usd(plan: SuitePlan) -> tuple[float, float] | None:
+    """What a run costs in batches, likely and at most; None where it cannot be run in batches."""
+    is_called = any(model.most.calls for model in plan.models)
+    can_be = all(can_batch(one.model) and one.role != "checks" for one in plan.models)
+    if not (is_called and can_be and plan.has_all_prices):
+        return None
+    own = plan.own_usd
+    likely, most = plan.likely_usd - own, plan.most_usd - own
+    return own + likely * BATCH_PRICE_SHARE, own + most * BATCH_PRICE_SHARE
+
+
+def _batch_rows(usd: tuple[float, float] | None) -> list[LabelledText]:
+    if usd is None:
+        return []
+    low, high = map(numbers.format_usd, usd)
+    return [("in batches", f"{low} likely, {high} at most, within 24 hours: judgekit batch submit")]
+
+
 def _shared_rows(n_shared: int) -> list[LabelledText]:
     words = "answered by the reply to an identical question"
     return [("identical", f"{n_shared:,} more, {words}")] if n_shared else []
@@ -174,6 +204,7 @@ def suite_plan_document(plan: SuitePlan) -> Document:
             if model.joint is not None
         ),
         *_frozen_lines(plan),
+        *_batch_rows(suite_batch_usd(plan)),
         *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
         *_stratum_lines(plan),
         *(("assumed", text) for text in _assumptions(plan)),
@@ -196,6 +227,7 @@ def suite_plan_document(plan: SuitePlan) -> Document:
         data=lambda: {
             **asdict(plan),
             **fields_of(plan, *_DERIVED),
+            "batch_usd": suite_batch_usd(plan),
             "needs": [{**asdict(one), "n_missing": one.n_missing} for one in plan.needs],
         },
     )  # fmt: skip

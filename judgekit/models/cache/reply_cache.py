@@ -73,6 +73,9 @@ class ReplyCache:
         self._rescue = rescue
         self._now = now
         self._rescued: dict[str, ModelReply] = {}
+        self.missed: dict[str, ModelRequest] | None = None
+        """The requests that a frozen judge could not be answered, by key, where they are wanted:
+        they are sent as batches."""
         self._counted = CacheCounts()  # since the counts were last written
         self._counting = threading.Lock()
 

@@ -134,10 +134,10 @@ class DirectModel:
         # What listens at an address of one's own mostly wants no key.
         wants_key = self._host.wants_key and own is None
         self.check = self._require_key if wants_key else None
-        self._label = endpoint_label(provider, own)
+        self.label = endpoint_label(provider, own)
         # Providers' older models know no schemas, but can call a tool.
         tool: tuple[ReplyForm, ...] = ("tool",) if wants_key else ()
-        self._negotiation = Negotiation(("json_schema", *tool, "plain"), renamed=self._host.renamed)
+        self.negotiation = Negotiation(("json_schema", *tool, "plain"), renamed=self._host.renamed)
         self._marks_cache = provider == "openrouter" and "claude" in bare.lower()
         self._sessions = http_sessions(self._base, timeout_s=timeout_s)
 
@@ -145,7 +145,7 @@ class DirectModel:
         names = self._host.key_variables
         if not any(os.environ.get(name, "").strip() for name in names):
             raise SettingsError(
-                f"no API key for {self._label} was found, so {self.name} cannot be called",
+                f"no API key for {self.label} was found, so {self.name} cannot be called",
                 hint=f"set the environment variable {' or '.join(names)}",
             )
 
@@ -159,49 +159,57 @@ class DirectModel:
 
         async def send(plan: RequestPlan) -> object | ProviderFault:
             body = {"model": self._bare, "messages": messages, **plan.parameters, **self._host.more}
-            return await self._post("chat/completions", body)
+            return await self.fetch("chat/completions", body)
 
-        return await negotiate_reply(self._negotiation, request, send, provider=self._label)
+        return await negotiate_reply(self.negotiation, request, send, provider=self.label)
 
     async def aclose(self) -> None:
         await self._sessions.aclose()
 
     async def embed(self, text: str) -> object | ProviderFault:
-        return await self._post("embeddings", {"model": self._bare, "input": text})
+        return await self.fetch("embeddings", {"model": self._bare, "input": text})
 
-    async def _post(self, route: str, content: Mapping[str, object]) -> object | ProviderFault:
+    async def fetch(
+        self,
+        route: str,
+        content: Mapping[str, object] | bytes | None,
+        *,
+        method: str = "POST",
+        content_type: str = "application/json",
+        most_bytes: int = LARGEST_REPLY_BYTES,
+        is_json: bool = True,
+    ) -> object | ProviderFault:
+        """Call a route of the endpoint; what it answers, as JSON or as bytes."""
         # Read at a call and not before: planning and cached runs need no key. Servers of one's own
         # mostly want none, but an empty header is refused by some.
         key = PLACEHOLDER_KEY
         for name in reversed(self._host.key_variables):
             key = os.environ.get(name, "").strip() or key
         session = await self._sessions.current()
-        body = json.dumps(content).encode()
-        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        body = json.dumps(content).encode() if isinstance(content, Mapping) else content
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": content_type}
         if self._host is _HOSTS["openai"] and (whose := os.environ.get("OPENAI_ORGANIZATION")):
             headers["OpenAI-Organization"] = whose
         try:
-            async with session.client.post(
-                f"{self._base}/{route}", data=body, headers=headers, allow_redirects=False
+            async with session.client.request(
+                method, f"{self._base}/{route}", data=body, headers=headers, allow_redirects=False
             ) as response:
-                raw = await read_body(response, LARGEST_REPLY_BYTES)
+                raw = await read_body(response, most_bytes)
         except session.errors as error:
-            return fault_of_exception(self._label, error)
+            return fault_of_exception(self.label, error)
         if response.status != _OK:
             names = " or ".join(self._host.key_variables)
             hint = f"check the key in the environment variable {names}"
             text = raw.decode(errors="replace")
-            return fault_of_response(
-                self._label, response.status, text, response.headers, hint=hint
-            )
-        if len(raw) > LARGEST_REPLY_BYTES:
-            text = f"more than {LARGEST_REPLY_BYTES // 2**20} MiB"
-            return ProviderFault(self._label, "protocol", text=text)
+            return fault_of_response(self.label, response.status, text, response.headers, hint=hint)
+        if len(raw) > most_bytes:
+            text = f"more than {most_bytes // 2**20} MiB"
+            return ProviderFault(self.label, "protocol", text=text)
         try:
-            reply: object = json.loads(raw)
+            reply: object = json.loads(raw) if is_json else raw
         except (ValueError, RecursionError):
             text = raw[:1000].decode(errors="replace") or "an empty body"
-            return ProviderFault(self._label, "protocol", text=text)
+            return ProviderFault(self.label, "protocol", text=text)
         return reply
 
 

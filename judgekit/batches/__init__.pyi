@@ -1,0 +1,8 @@
+from .jobs import (
+    Submission as Submission,
+    cancel_batch as cancel_batch,
+    collect_batches as collect_batches,
+    refresh_batches as refresh_batches,
+    submit_requests as submit_requests,
+)
+from .records import BatchFolder as BatchFolder, BatchRecord as BatchRecord

@@ -1,0 +1,328 @@
+"""Submits requests as batches, asks how far they are, and brings their replies into the cache.
+
+A reply is cached under the key that a call would have, so that any later run is answered by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import astuple, dataclass, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from judgekit.batches.openai import MOST_BYTES, MOST_REQUESTS, OpenAIBatches
+from judgekit.batches.records import BatchRecord, BatchRequest, RefusedRequest
+from judgekit.errors import BudgetExceededError, SettingsError
+from judgekit.models.budget import Budget, BudgetedModel
+from judgekit.models.cache import CacheEntry, is_servable
+from judgekit.models.error_mapping import ProviderFault, redact
+from judgekit.models.pricing import BATCH_PRICE_SHARE, ModelPrice, can_batch
+
+if TYPE_CHECKING:
+    from judgekit.batches.records import BatchFolder
+    from judgekit.models.cache import ReplyCache
+    from judgekit.models.pricing import PriceTable
+    from judgekit.models.request import ModelReply, ModelRequest
+
+_STORED_AT_ONCE = 500
+_CHARACTERS_PER_TOKEN = 4
+_LONGEST_REASON = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What was submitted."""
+
+    sent: tuple[BatchRecord, ...]
+    waiting: tuple[BatchRecord, ...]
+    """Earlier batches that some of the requests are in already."""
+
+    n_new: int
+    n_waiting: int
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def submit_requests(
+    folder: BatchFolder,
+    requests: Mapping[str, ModelRequest],
+    *,
+    prices: PriceTable,
+    max_cost_usd: float | None = None,
+    now: Callable[[], datetime] = _utc_now,
+    most_requests: int = MOST_REQUESTS,
+    most_bytes: int = MOST_BYTES,
+) -> Submission:
+    """Send what no open batch holds, and finish the submissions that were interrupted."""
+    refuse_other_requests(requests.values())
+    with folder.lock():
+        async with _Clients() as clients:
+            pending = folder.pending_keys()
+            ordered = sorted(requests.values(), key=_endpoint)
+            groups = [
+                _Group(clients, folder, list(own), prices, max_cost_usd)
+                for _, own in groupby(ordered, _endpoint)
+            ]
+            most_usd = _check_limit(groups, max_cost_usd)
+            for group in groups:
+                for own in _parts(group.new(pending), group.client, most_requests, most_bytes):
+                    record = BatchRecord(
+                        name=f"judgekit-{token_hex(8)}",
+                        model=group.model,
+                        api_base=group.api_base,
+                        created_at=now().isoformat(),
+                        n_requests=len(own),
+                        most_usd=None if most_usd is None else sum(most_usd[r.key] for r in own),
+                    )
+                    # All are written before the first is sent: what is not submitted after an
+                    # interruption is found here.
+                    folder.write(record, own)
+            sent = [
+                await clients.of(record).submit(record, folder)
+                for record in folder.records()
+                if record.state in {"written", "uploaded"}
+            ]
+    waiting = [pending[key] for key in requests if key in pending]
+    return Submission(
+        tuple(sent),
+        tuple({one.name: one for one in waiting}.values()),
+        len(requests) - len(waiting),
+        len(waiting),
+    )
+
+
+async def refresh_batches(folder: BatchFolder, name: str | None = None) -> list[BatchRecord]:
+    """Ask how far batches are: the named one, or all."""
+    if name is None and not folder.path.is_dir():
+        return []  # without leaving a folder behind
+    with folder.lock():
+        async with _Clients() as clients:
+            return [
+                await clients.of(one).refresh(one, folder) if one.state == "submitted" else one
+                for one in _chosen(folder, name)
+            ]
+
+
+async def collect_batches(
+    folder: BatchFolder,
+    cache: ReplyCache,
+    name: str | None = None,
+    *,
+    now: Callable[[], datetime] = _utc_now,
+) -> list[BatchRecord]:
+    """Store the replies of the batches that have ended: of the named one, or of all."""
+    collected = []
+    # Under the lock: a second process would store rejected replies a second time.
+    with folder.lock():
+        async with _Clients() as clients:
+            for record in _chosen(folder, name, is_open=name is None):
+                client = clients.of(record)
+                if record.state == "submitted":
+                    record = await client.refresh(record, folder)  # noqa: PLW2901
+                if record.state == "ended":
+                    record = await _collect(client, record, folder, cache, now())  # noqa: PLW2901
+                collected.append(record)
+    return collected
+
+
+async def cancel_batch(folder: BatchFolder, name: str) -> BatchRecord:
+    """Cancel a batch; the replies that it has by then can be collected."""
+    with folder.lock():
+        async with _Clients() as clients:
+            record = folder.record(name)
+            client = clients.of(record)
+            if record.state in {"written", "uploaded"}:
+                # An interrupted submission may have reached the provider all the same.
+                record = await client.find(record, folder)
+            if record.state == "submitted":
+                return await client.cancel(record, folder)
+            if record.state in {"written", "uploaded"}:
+                return folder.save(record, state="collected", status="cancelled")
+            return record
+
+
+def refuse_other_requests(requests: Iterable[ModelRequest]) -> None:
+    """Refuse requests of which no batch can be made."""
+    for request in requests:
+        if not can_batch(request.model):
+            raise SettingsError(
+                f"{request.model} cannot be called in batches: only openai/NAME can",
+                hint="run it without --batch",
+            )
+        if "encoding_format" in request.parameters:
+            raise SettingsError(
+                f"embeddings ({request.model}) cannot be fetched in batches",
+                hint="run it without --batch once, which caches them, or leave out the check",
+            )
+
+
+class _Clients(AsyncExitStack):
+    """One client for each endpoint."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._opened: dict[tuple[str, str], OpenAIBatches] = {}
+
+    def of(self, one: BatchRecord | ModelRequest) -> OpenAIBatches:
+        endpoint = _endpoint(one)
+        if endpoint not in self._opened:
+            client = OpenAIBatches(one.model, api_base=one.api_base)
+            if client.check is not None:
+                client.check()
+            self.push_async_callback(client.aclose)
+            self._opened[endpoint] = client
+        return self._opened[endpoint]
+
+
+class _Group:
+    """The requests to one model: a batch has one only."""
+
+    def __init__(
+        self,
+        clients: _Clients,
+        folder: BatchFolder,
+        requests: Sequence[ModelRequest],
+        prices: PriceTable,
+        max_cost_usd: float | None,
+    ) -> None:
+        self.requests = requests
+        self.model, self.api_base = requests[0].model, requests[0].api_base
+        self.client = clients.of(requests[0])
+        self._prices = prices
+        self._bounded: BudgetedModel | None = None
+        if max_cost_usd is not None:
+            self._bounded = BudgetedModel(
+                self.client.model,
+                Budget(max_cost_usd, prices),
+                api_base=self.api_base,
+                prices=prices,
+            )
+        for record in folder.records():
+            if _endpoint(record) == _endpoint(requests[0]):
+                self.client.learn(record, requests[0])
+
+    def most_usd(self) -> Iterator[tuple[str, float]]:
+        """What each request costs at most in a batch, where there is a limit."""
+        if self._bounded is not None:
+            for request in self.requests:
+                most = self._bounded.most_usd(self._sent(request))
+                yield request.key, most * BATCH_PRICE_SHARE
+
+    def new(self, pending: Mapping[str, BatchRecord]) -> Iterator[BatchRequest]:
+        """The requests that no open batch holds, as they are sent."""
+        for request in self.requests:
+            if request.key not in pending:
+                made = self.client.request(request, self._sent(request))
+                yield replace(made, price=self._price(request))
+
+    def _sent(self, request: ModelRequest) -> ModelRequest:
+        # The same limit that a call gets where money is limited; it is no part of the key.
+        return request if self._bounded is None else self._bounded.with_limit(request)
+
+    def _price(self, request: ModelRequest) -> tuple[float | None, ...]:
+        size = request.n_characters // _CHARACTERS_PER_TOKEN
+        price = self._prices.price(self.model, input_tokens=size, api_base=self.api_base)
+        rates = () if price is None else astuple(price)
+        return tuple(rate and rate * BATCH_PRICE_SHARE for rate in rates)
+
+
+def _endpoint(one: BatchRecord | ModelRequest) -> tuple[str, str]:
+    return one.model, one.api_base or ""
+
+
+def _chosen(folder: BatchFolder, name: str | None, *, is_open: bool = False) -> list[BatchRecord]:
+    records = folder.records() if name is None else [folder.record(name)]
+    return [one for one in records if one.is_open or not is_open]
+
+
+def _check_limit(groups: Sequence[_Group], max_cost_usd: float | None) -> dict[str, float] | None:
+    """What each request costs at most; refuses all of them where that is more than the limit."""
+    if max_cost_usd is None:
+        return None
+    most = dict(pair for group in groups for pair in group.most_usd())
+    # Also those that wait in a batch: what it may still cost is part of what this run costs.
+    total = sum(most.values())
+    if total > max_cost_usd:
+        raise BudgetExceededError(
+            f"{len(most):,} requests may cost up to ${total:.6f} in batches, and the limit is "
+            f"${max_cost_usd:g}; none was sent",
+            hint="raise the limit (--max-cost), lower max_tokens, or choose fewer cases (--limit)",
+        )
+    return most
+
+
+def _parts(
+    requests: Iterable[BatchRequest], client: OpenAIBatches, most_requests: int, most_bytes: int
+) -> Iterator[list[BatchRequest]]:
+    """Requests in parts that each fit into one file."""
+    part: list[BatchRequest] = []
+    size = 0
+    for request in requests:
+        own = len(client.upload_line(request))
+        if part and (len(part) >= most_requests or size + own > most_bytes):
+            yield part
+            part, size = [], 0
+        part.append(request)
+        size += own
+    if part:
+        yield part
+
+
+async def _collect(
+    client: OpenAIBatches, record: BatchRecord, folder: BatchFolder, cache: ReplyCache, at: datetime
+) -> BatchRecord:
+    """Store the replies of a batch; interrupted, it does so again and stores nothing twice."""
+    # Bodies are large, and no longer needed.
+    requests = {one.key: replace(one, body={}) for one in folder.requests(record)}
+    source, created_at = f"batch {record.batch_id}", at.isoformat(timespec="milliseconds")
+    replies: dict[str, ModelReply] = {}
+    refused: dict[str, RefusedRequest] = {}
+    waiting: list[CacheEntry] = []
+    async for key, result in client.results(record, requests):
+        if isinstance(result, ProviderFault):
+            refused[key] = RefusedRequest(
+                text=redact(result.text)[:_LONGEST_REASON],
+                status=result.status,
+                parameter=result.parameter,
+            )
+            continue
+        if key in replies:
+            continue
+        reply = replies[key] = _priced(result, requests[key])
+        if not _is_stored(cache, key, reply, source):
+            rejected = not is_servable(reply)
+            entry = CacheEntry(key, requests[key].parts, reply, created_at, source, rejected)
+            waiting.append(entry)
+        if len(waiting) >= _STORED_AT_ONCE:
+            cache.restore(waiting)
+            waiting = []
+    cache.restore(waiting)
+    costs = [reply.cost_usd for reply in replies.values() if reply.cost_usd is not None]
+    return folder.save(
+        record,
+        state="collected",
+        n_replies=len(replies),
+        n_rejected=sum(not is_servable(reply) for reply in replies.values()),
+        cost_usd=sum(costs) if costs else None,
+        refused={key: why for key, why in refused.items() if key not in replies},
+    )
+
+
+def _is_stored(cache: ReplyCache, key: str, reply: ModelReply, source: str) -> bool:
+    # A reply that a call brought meanwhile stays: verdicts may rest on it.
+    if is_servable(reply):
+        return cache.get(key) is not None
+    return any(one.imported == source for one in cache.rejected(key))
+
+
+def _priced(reply: ModelReply, request: BatchRequest) -> ModelReply:
+    if not request.price or reply.usage is None:
+        return reply
+    sent, received, *more = request.price
+    price = ModelPrice(sent or 0.0, received or 0.0, *more)
+    return reply.model_copy(update={"cost_usd": price.cost(reply.usage)})

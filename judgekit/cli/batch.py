@@ -1,0 +1,178 @@
+"""`judgekit batch`: sends requests as provider batches at half price, and collects the replies."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from judgekit.batches import BatchFolder, cancel_batch, collect_batches, refresh_batches
+from judgekit.cli import console
+from judgekit.cli.batch_requests import (
+    batches_document,
+    send_requests,
+    watch_requests,
+    without_calls,
+)
+from judgekit.cli.exit_codes import STOP_CODES, Exit
+from judgekit.cli.help import HelpGroup, command
+from judgekit.cli.options import CacheFolderOptions, OutputOptions, TalkOptions, max_cost_option
+from judgekit.cli.outputs import show_document
+from judgekit.cli.plan import JobOptions, is_run, refuse_options
+from judgekit.cli.run import prepared_run, run_with_progress
+from judgekit.cli.setup import cache_place, open_cache, stop_words
+from judgekit.cli.suite_setup import (
+    TARGET_OPTIONS,
+    GradeOptions,
+    RunOptions,
+    RunSetup,
+    grade_run_setup,
+    run_setup,
+)
+from judgekit.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judgekit.batches import BatchRecord
+
+_SUITE_ONLY = ("filter_case", "filter_name", "allow_scripts", *TARGET_OPTIONS)
+
+
+@click.group(cls=HelpGroup)
+def batch_command() -> None:
+    """Have judge requests answered in batches: half the price, within 24 hours.
+
+    Replies go into the reply cache under the keys that calls have, so that any later run is
+    answered by them. Batches need a model openai/NAME, and the machine may be off meanwhile.
+
+    Examples:
+        judgekit batch submit outputs.jsonl --rubric helpfulness
+        judgekit batch collect
+        judgekit grade outputs.jsonl --rubric helpfulness --frozen
+    """
+
+
+class _SubmitOptions(JobOptions, TalkOptions):
+    max_cost: float | None = max_cost_option(
+        "Send nothing if it may cost more than this in batches. Exit code 5."
+    )
+
+
+@command("submit", _SubmitOptions, batch_command)
+@click.argument(
+    "paths", nargs=-1, metavar="[SUITE | OUTPUTS]...", type=click.Path(path_type=Path, exists=True)
+)
+def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) -> None:
+    """Send every request of a run of SUITE or a grading of OUTPUTS that is not cached.
+
+    It takes the options of judgekit run or judgekit grade. Requests that an earlier batch still
+    holds are not sent again, and a submission that was interrupted is finished: it is looked for
+    at the provider first. Exit code 4 while replies are awaited, 0 if every reply is cached.
+
+    Examples:
+        judgekit batch submit suite.yaml --max-cost 2
+        judgekit batch submit outputs.jsonl --rubric helpfulness
+    """
+    options = without_calls(options)
+    folder = cache_place(options)
+    if folder is None:
+        raise SettingsError("batches need a cache", hint="omit --no-cache")
+    with (
+        TemporaryDirectory(prefix="judgekit-batch-") as temporary,
+        closing(_setup(options, paths, Path(temporary))) as setup,
+    ):
+        if made := [
+            one.id for one in setup.opened.variants if one.kind not in {"outputs", "model"}
+        ]:
+            raise SettingsError(
+                f"the outputs of {', '.join(made)} are made again by each run",
+                hint="judgekit run SUITE --batch, which stores them",
+            )
+        missed = watch_requests(setup)
+        prepared_run(setup, resumes=False)
+        asyncio.run(run_with_progress(setup, options))
+        if setup.session.reason is not None:
+            console.note(f"{stop_words(setup.session)}; nothing was sent")
+            sys.exit(STOP_CODES[setup.session.reason])
+        sent = send_requests(missed, setup, folder, options)
+    records = {one.name: one for one in (*sent.sent, *sent.waiting)}
+    show_document(batches_document([*records.values()]), options)
+    if records:
+        console.note("collect the replies later: judgekit batch collect")
+    sys.exit(Exit.INCONCLUSIVE if records else 0)
+
+
+def _setup(options: _SubmitOptions, paths: tuple[Path, ...], temporary: Path) -> RunSetup:
+    """The run or the grading whose requests are sent; it is not stored."""
+    if is_run(paths, options):
+        refuse_options(options, ("cases",), "a grading of outputs, and this is a suite")
+        run = RunOptions.of(options, output=(), store=str(temporary / "judgekit.db"))
+        return run_setup(next(iter(paths), None), run)
+    refuse_options(options, _SUITE_ONLY, "a suite, and these are outputs")
+    if len(options.variant) > 1:
+        raise click.UsageError("Outputs have one --variant; only a suite has several.")
+    variant = next(iter(options.variant), None)
+    return grade_run_setup(
+        GradeOptions.of(options, outputs=paths, variant=variant, output=(), no_store=True)
+    )
+
+
+class _BatchOptions(CacheFolderOptions, OutputOptions):
+    """What the commands on submitted batches take."""
+
+
+@command("status", _BatchOptions, batch_command)
+@click.argument("batch", required=False)
+def batch_status_command(options: _BatchOptions, *, batch: str | None) -> None:
+    """Ask the provider how far BATCH is, or all batches; exit code 4 while one is not collected.
+
+    BATCH is its name, the beginning of it, or its id at the provider.
+
+    Examples:
+        judgekit batch status
+    """
+    records = asyncio.run(refresh_batches(BatchFolder(options.cache_dir), batch))
+    show_document(batches_document(records), options)
+    sys.exit(Exit.INCONCLUSIVE if any(one.is_open for one in records) else 0)
+
+
+@command("collect", _BatchOptions, batch_command)
+@click.argument("batch", required=False)
+def batch_collect_command(options: _BatchOptions, *, batch: str | None) -> None:
+    """Store the replies of batches that have ended in the reply cache.
+
+    Requests without a reply (refused, or expired after 24 hours) are listed and go into the next
+    submission. Exit code 4 while a batch is not done, 3 if requests have no reply.
+
+    Examples:
+        judgekit batch collect
+    """
+    folder = BatchFolder(options.cache_dir)
+    with open_cache(options.cache_dir, writing=True) as cache:
+        records = asyncio.run(collect_batches(folder, cache, batch))
+    show_document(batches_document(records), options)
+    sys.exit(_collected_code(records))
+
+
+def _collected_code(records: Sequence[BatchRecord]) -> int:
+    if any(one.is_open for one in records):
+        return Exit.INCONCLUSIVE
+    return Exit.INCOMPLETE if any(one.n_open for one in records) else 0
+
+
+@command("cancel", _BatchOptions, batch_command)
+@click.argument("batch")
+def batch_cancel_command(options: _BatchOptions, *, batch: str) -> None:
+    """Cancel BATCH; what is answered by then is collected as usual, and paid for.
+
+    Examples:
+        judgekit batch cancel judgekit-3f2a
+    """
+    record = asyncio.run(cancel_batch(BatchFolder(options.cache_dir), batch))
+    show_document(batches_document([record]), options)
