@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
+from judgekit import records, report
 from judgekit.bias_audit import (
     DEFAULT_N_ATTACKS,
     DEFAULT_N_REPEATS,
@@ -40,14 +41,7 @@ from judgekit.cli.outputs import note_list_prices, output_option, show_document,
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
 from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
-from judgekit.records import Verdict
-from judgekit.report import (
-    audit_document,
-    audit_plan_document,
-    message,
-    numbers,
-    self_test_document,
-)
+from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -140,7 +134,7 @@ def audit_command(options: _AuditCommandOptions) -> None:
         plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
         if options.dry_run:
             note_list_prices([setup.judge.connection])
-            show_document(audit_plan_document(plan), options)
+            show_document(report.audit_plan_document(plan), options)
             sys.exit(Exit.LIMIT if any(one.is_too_dear for one in plan.probes) else 0)
         else:
             sys.exit(_run(bench, material, plan, options, files))
@@ -205,7 +199,7 @@ def _run(
         continuation=again,
         verb=("auditing", "asked"),
     )
-    show_document(audit_document(audit), options, files)
+    show_document(report.audit_document(audit), options, files)
     if session.reason == "interrupted":
         console.note(f"interrupted; {again}")
         return Exit.INTERRUPTED
@@ -242,7 +236,7 @@ def run_probes(
         with following as display:
 
             def advance(answer: ProbeAnswer) -> None:
-                if isinstance(answer, Verdict):
+                if isinstance(answer, records.Verdict):
                     display.advance([*answer.judgments, *answer.failures])
                 else:
                     display.advance(answer)
@@ -289,5 +283,5 @@ def _self_test(options: _AuditCommandOptions) -> int:
                 watch=lambda _: display.advance(),
             )
         )
-    show_document(self_test_document(result), options)
+    show_document(report.self_test_document(result), options)
     return Exit.QUALITY if result.wrong else 0

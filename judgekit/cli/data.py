@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import report
 from judgekit.cli import console
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import EXISTING_FILE, OutputOptions, option
 from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
 from judgekit.public_data import data_folder, download_set, joined_files, load_catalog
-from judgekit.report import format_file_size, listing_document, listing_table, numbers
+from judgekit.report import numbers
 
 if TYPE_CHECKING:
     from judgekit.public_data import PublicDataset
@@ -70,13 +71,13 @@ def data_list_command(options: DataOptions) -> None:
             "set": one.name,
             "what": one.what,
             "licence": one.licence,
-            "size": format_file_size(one.n_bytes),
+            "size": report.format_file_size(one.n_bytes),
             "here": "yes" if here[one.name] else "no",
         }
         for one in sets
     ]
     count = numbers.format_count(len(sets), "data set")
-    document = listing_document("Data sets", count, listing_table(rows), data=data)
+    document = report.listing_document("Data sets", count, report.listing_table(rows), data=data)
     show_document(document, options)
     if not options.as_json:
         console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
@@ -130,10 +131,10 @@ def data_get_command(options: _DownloadOptions, *, name: str) -> None:
         "joined": {str(path): n for path, n in got.joined.items()},
         "own": {str(path): n for path, n in got.own.items()},
     }
-    document = listing_document(
+    document = report.listing_document(
         f"Data set {chosen.name}",
         f"{n_fetched} fetched and verified, {n_present} already there",
-        listing_table(
+        report.listing_table(
             {"file": str(path), "rows": str(n)} for path, n in (got.joined | got.own).items()
         ),
         data=lambda: {**_facts(chosen), **done},

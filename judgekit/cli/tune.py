@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import calibration, datasets, report
 from judgekit.bias_audit import ProbeRunner
-from judgekit.calibration import output_key
 from judgekit.cli import console
 from judgekit.cli.audit import run_probes
 from judgekit.cli.exit_codes import Exit
@@ -25,17 +25,9 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
 from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
-from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
 from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
-from judgekit.report import (
-    KnownAnswer,
-    labelled_share_words,
-    message,
-    tuning_document,
-    tuning_plan_document,
-    tuning_plan_line,
-)
+from judgekit.report import message
 from judgekit.tuning import TuneOptions, plan_tuning, prepare_tuning, run_tuning
 
 if TYPE_CHECKING:
@@ -107,15 +99,15 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
         if options.dry_run:
             note_list_prices([setup.judge.connection])
             limit = options.max_cost
-            document = tuning_plan_document(plan, prepared.share, max_cost_usd=limit)
+            document = report.tuning_plan_document(plan, prepared.share, max_cost_usd=limit)
             show_document(document, options)
             sys.exit(Exit.LIMIT if plan.sufficiency(limit) == "short" else 0)
         if not options.quiet and not options.as_json:
-            share = labelled_share_words(prepared.share)
+            share = report.labelled_share_words(prepared.share)
             console.note(f"labels {share}; only these are judged")
-            console.note(tuning_plan_line(plan))
+            console.note(report.tuning_plan_line(plan))
         answers = [
-            (output_key(case, output), KnownAnswer(case, (output,)))
+            (calibration.output_key(case, output), report.KnownAnswer(case, (output,)))
             for case, output in setup.every_answer()
         ]
         sys.exit(_run(prepared, answers, options, files))
@@ -128,7 +120,7 @@ def _run(
     again = how_to_continue(judge)
     work, total = partial(run_tuning, prepared), prepared.n_gradings
     result, session = run_probes(work, judge, options, total=total, continuation=again)
-    show_document(tuning_document(result, prepared.rubric, answers), options, files)
+    show_document(report.tuning_document(result, prepared.rubric, answers), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
         _write(result, path, options)
@@ -149,7 +141,7 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
     for source in options.candidates:
         # Files of one name in several folders keep their paths.
         name = Path(source).stem
-        others[source if name in others else name] = load_rubric(source)
+        others[source if name in others else name] = datasets.load_rubric(source)
     parts = [part.strip() for part in options.few_shot.split(",")]
     if not all(part.isdecimal() for part in parts):
         raise SettingsError(
@@ -161,7 +153,7 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
         labels,
         setup.rubric,
         others=others,
-        only={output_key(case, output) for case, output in setup.answers()},
+        only={calibration.output_key(case, output) for case, output in setup.answers()},
         options=options.fill(
             TuneOptions, few_shot=tuple(int(part) for part in parts), annotators=options.annotator
         ),
