@@ -12,7 +12,7 @@ from sys import intern
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from judgekit.datasets import repeat_of
+from judgekit import datasets
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Rubric,
         Winner,
     )
-    from judgekit.stats.correction import LabelsAre
+    from judgekit.stats.estimate import LabelsAre
 
 Consensus = Literal["median", "mean", "majority"]
 """How several annotators combine to one label."""
@@ -254,7 +254,7 @@ _HALF = 0.5
 
 def output_key(case: Case, output: Output) -> OutputKey:
     """The key of a recorded output; one of several has its `repeat` in its row."""
-    return OutputKey(case.id, output.variant, repeat_of(output))
+    return OutputKey(case.id, output.variant, datasets.repeat_of(output))
 
 
 def pair_key(

@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
-from judgekit import records, report
-from judgekit.bias_audit import (
-    DEFAULT_N_ATTACKS,
-    DEFAULT_N_REPEATS,
-    AuditOptions,
-    Margins,
-    ProbeRunner,
-    ProbeSession,
-    build_audit_inputs,
-    plan_audit,
-    read_attacks,
-    run_audit,
-    select_cases,
-    select_probes,
-)
+from judgekit import bias_audit, records, report
+from judgekit.bias_audit import DEFAULT_N_ATTACKS, DEFAULT_N_REPEATS, Margins
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -127,11 +114,13 @@ def audit_command(options: _AuditCommandOptions) -> None:
     setup = grade_setup(every_case)
     with setup.judge:
         # Probes render their own variations of the prompt, from the same folders as the judge.
-        bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)
+        bench = bias_audit.ProbeRunner(setup.judge, options.judge_settings.template_folders)
         material = _material(setup, options)
-        probes = select_probes((options.probes or "").split(","))
+        probes = bias_audit.select_probes((options.probes or "").split(","))
         limit = options.max_cost
-        plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
+        plan = bias_audit.plan_audit(
+            bench, material, probes, refresh=setup.refresh, max_cost_usd=limit
+        )
         if options.dry_run:
             note_list_prices([setup.judge.connection])
             show_document(report.audit_plan_document(plan), options)
@@ -156,14 +145,14 @@ def _material(setup: GradeSetup, options: _AuditCommandOptions) -> AuditInputs:
             f"{_MOST_CASES} of {n_all:,} cases drawn at random with seed {seed} (--sample N "
             "changes the number)"
         )
-    corpus = None if options.attacks is None else read_attacks(options.attacks)
+    corpus = None if options.attacks is None else bias_audit.read_attacks(options.attacks)
     if corpus is not None and not options.quiet:
         attacks = numbers.format_count(len(corpus.attacks), "attack")
         kinds = numbers.format_count(len(corpus.families), "kind")
         rest = numbers.format_count(corpus.n_left_out, "row")
         without = f"; {rest} without an attack" if corpus.n_left_out else ""
         console.note(f"{options.attacks}: {attacks} of {kinds}{without}")
-    audit_options = AuditOptions(
+    audit_options = bias_audit.AuditOptions(
         paraphrases=options.paraphrases,
         family=options.own_family,
         n_askings=options.n_calls,
@@ -174,12 +163,12 @@ def _material(setup: GradeSetup, options: _AuditCommandOptions) -> AuditInputs:
         seed=seed,
     )
     # The same seed draws the same cases, so that two judges can be audited on one sample.
-    items = select_cases(answers, limit=options.limit, sample=sample, seed=seed)
-    return build_audit_inputs(setup.judge, items, setup.rubric, audit_options)
+    items = bias_audit.select_cases(answers, limit=options.limit, sample=sample, seed=seed)
+    return bias_audit.build_audit_inputs(setup.judge, items, setup.rubric, audit_options)
 
 
 def _run(
-    bench: ProbeRunner,
+    bench: bias_audit.ProbeRunner,
     material: AuditInputs,
     plan: AuditPlan,
     options: _AuditCommandOptions,
@@ -192,7 +181,7 @@ def _run(
         console.note(f"{calls} to {model}, {plan.calls.n_owned:,} replies already cached")
     again = how_to_continue(judge)
     audit, session = run_probes(
-        partial(run_audit, bench, material, plan),
+        partial(bias_audit.run_audit, bench, material, plan),
         judge,
         options,
         total=len(plan.wanted),
@@ -219,16 +208,16 @@ def _run(
 
 
 def run_probes(
-    work: Callable[[ProbeSession], Coroutine[object, object, _Result]],
+    work: Callable[[bias_audit.ProbeSession], Coroutine[object, object, _Result]],
     judge: Judge,
     options: TalkOptions,
     *,
     total: int,
     continuation: str,
     verb: tuple[str, str] = ("grading", "graded"),
-) -> tuple[_Result, ProbeSession]:
+) -> tuple[_Result, bias_audit.ProbeSession]:
     """Carry out probes with progress; Ctrl-C ends the session, and calls in flight are finished."""
-    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
+    session = bias_audit.ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     interrupt = lambda: session.end("interrupted")  # noqa: E731
 
     async def probe() -> _Result:

@@ -48,7 +48,7 @@ from judgekit.cli.setup import (
 from judgekit.cli.sides import SideArguments, no_common_case_error, pairing_of
 from judgekit.errors import SettingsError
 from judgekit.report import message, numbers
-from judgekit.stats.correction import LabelsAre
+from judgekit.stats.estimate import LabelsAre
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence

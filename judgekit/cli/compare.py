@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit import calibration, evaluation, report, store as stores
+from judgekit import calibration, evaluation, exports, report, store as stores
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
@@ -53,10 +53,9 @@ from judgekit.cli.sides import (
     show_pair_plan,
 )
 from judgekit.errors import SettingsError, StoreError
-from judgekit.evaluation import DEFAULT_PRIOR
-from judgekit.exports import is_skill_file, write_analyses, write_comparisons
+from judgekit.records import DEFAULT_PRIOR
 from judgekit.report import comparison_lines, message, numbers
-from judgekit.stats.correction import LabelsAre
+from judgekit.stats.estimate import LabelsAre
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -437,7 +436,7 @@ async def follow_comparisons(
         writers = [
             stack.enter_context(report.comparison_writer(path))
             for path in outputs
-            if not is_skill_file(path)
+            if not exports.is_skill_file(path)
         ]
         async with aclosing(comparisons) as judged:
             async for comparison in judged:
@@ -468,8 +467,8 @@ def _show(summary: ComparisonSummary, labelled: LabelledComparison | None, job: 
         console.note(f"stored as {info.id}: judgekit show {info.id}")
     for path in job.files.exports:
         # The others were written as the comparisons arrived.
-        if is_skill_file(path):
-            write_comparisons(path, info, evaluation.counted_pairs(job.store, info))
+        if exports.is_skill_file(path):
+            exports.write_comparisons(path, info, evaluation.counted_pairs(job.store, info))
         if not options.quiet:
             console.note(f"wrote the comparisons to {path}")
 
@@ -525,7 +524,7 @@ def _analyse(job: _Job, path: Path) -> int:
     except KeyboardInterrupt:
         console.note("interrupted; analyses so far are stored")
         return Exit.INTERRUPTED
-    n = write_analyses(path, info, store.compared(info.id), store.analyses(info.id))
+    n = exports.write_analyses(path, info, store.compared(info.id), store.analyses(info.id))
     if not options.quiet:
         console.note(f"wrote {numbers.format_count(n, 'analysis', 'analyses')} to {path}")
     if not failures:

@@ -9,20 +9,12 @@ from types import MappingProxyType
 
 import click
 
-from judgekit import evaluation, report, store
+from judgekit import evaluation, exports, report, store
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.exports import (
-    RUN_FORMATS,
-    blind_comparison_object,
-    check_comparison_place,
-    run_format_for,
-    write_analyses,
-    write_comparisons,
-    write_json_list,
-)
+from judgekit.exports import RUN_FORMATS
 from judgekit.records import ReconciliationRule
 from judgekit.report import numbers
 
@@ -88,7 +80,7 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
         return
     check_no_rule(options.rule)
     output = options.output
-    form = RUN_FORMATS.get(options.form or run_format_for(output) or _RESULTS)
+    form = RUN_FORMATS.get(options.form or exports.run_format_for(output) or _RESULTS)
     # A path that cannot be written is an error before the store is read.
     if form is None:
         report.check_export_suffix(output)
@@ -122,10 +114,10 @@ def _export_comparison(name: str, options: _ExportOptions) -> None:
                     n += 1
         elif form == _QUALITY:
             approvals = [one for one in stored.approvals() if info.id in one.evidence]
-            item = blind_comparison_object(stored, info, approvals=approvals)
-            n = write_json_list(output, [item])
+            item = exports.blind_comparison_object(stored, info, approvals=approvals)
+            n = exports.write_json_list(output, [item])
         elif form == "comparison":
-            n = write_comparisons(output, info, evaluation.counted_pairs(stored, info))
+            n = exports.write_comparisons(output, info, evaluation.counted_pairs(stored, info))
         else:
             analyses = stored.analyses(info.id)
             # An empty file would read as "nothing to improve".
@@ -134,7 +126,7 @@ def _export_comparison(name: str, options: _ExportOptions) -> None:
                     f"{info.id} has no analyses",
                     hint="ask for them: judgekit compare … --analysis analysis.json",
                 )
-            n = write_analyses(output, info, stored.compared(info.id), analyses)
+            n = exports.write_analyses(output, info, stored.compared(info.id), analyses)
     words = ("analysis", "analyses") if form == "analysis" else ("comparison",)
     line = f"wrote {numbers.format_count(n, *words)} of {info.id} to {output}"
     data = {"comparison": info.id, "n": n, "file": str(output)}
@@ -156,5 +148,5 @@ def _comparison_form(options: _ExportOptions) -> str:
     elif form == _QUALITY:
         RUN_FORMATS[_QUALITY].check(output)
     else:  # the formats of skills may be a folder, with a file for each comparison
-        check_comparison_place(output)
+        exports.check_comparison_place(output)
     return form

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit import evaluation, records, report, store as stores
+from judgekit import evaluation, exports, records, report, store as stores
 from judgekit.cli import console
 from judgekit.cli.approve import user_name
 from judgekit.cli.help import HelpGroup, command
@@ -17,7 +17,6 @@ from judgekit.cli.options import OutputOptions, StoreOptions, flag, option, take
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.trend import suite_name
 from judgekit.errors import SettingsError
-from judgekit.exports import write_lessons
 from judgekit.records import FindingSeverity, FindingType
 from judgekit.report import numbers
 
@@ -198,5 +197,5 @@ def export_findings_command(options: _ExportOptions, *, file: Path) -> None:
     """
     with closing(stores.RunStore(options.store, create=False)) as store:
         suite = suite_name(options.suite, store)
-        n = write_lessons(file, evaluation.SuiteFindings(store, suite).findings.values())
+        n = exports.write_lessons(file, evaluation.SuiteFindings(store, suite).findings.values())
     console.note(f"wrote {numbers.format_count(n, 'lesson')} to {file}")

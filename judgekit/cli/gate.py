@@ -23,7 +23,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError
-from judgekit.scoring import GateRule, Tier
+from judgekit.records import GateRule, Tier
 
 if TYPE_CHECKING:
     from judgekit.records import RunInfo

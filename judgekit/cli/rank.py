@@ -27,7 +27,7 @@ from judgekit.cli.sides import (
     show_pair_plan,
 )
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation import PairChoice, Ties
+from judgekit.records import PairChoice, Ties
 
 if TYPE_CHECKING:
     from judgekit.evaluation import RankingSummary

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit import calibration as calibrations, datasets, evaluation, report, store as stores
+from judgekit import (
+    calibration as calibrations,
+    datasets,
+    evaluation,
+    rejudgment,
+    report,
+    store as stores,
+)
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code
 from judgekit.cli.help import command
@@ -36,22 +43,6 @@ from judgekit.cli.setup import (
     stop_words,
 )
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.rejudgment import (
-    MEASURED_BY_FILE,
-    check_judged,
-    check_same_rubric,
-    compare_runs,
-    compare_verdicts,
-    describe_calibration,
-    describe_file_calibration,
-    describe_run_calibration,
-    new_rejudgment,
-    original_run,
-    pair_verdicts,
-    plan_rejudgment,
-    read_verdicts,
-    rejudge_run,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -139,11 +130,11 @@ def _of_run(
     old = store.run(name)
     if name == stores.LATEST_RUN:
         # The latest run may itself be a rejudgment, whose outputs are those of another run.
-        old = original_run(old, store)
-    check_judged(old, store)
+        old = rejudgment.original_run(old, store)
+    rejudgment.check_judged(old, store)
     maps, rubric = options.calibration, options.rubric
     with make_judge(options, None, options.judge_model, budget=cost_budget(options)) as judge:
-        new = new_rejudgment(
+        new = rejudgment.new_rejudgment(
             old,
             judge,
             rubric=None if rubric is None else datasets.load_rubric(rubric),
@@ -151,7 +142,7 @@ def _of_run(
         )
         if options.dry_run:
             refresh = bool(options.judge_settings.refresh)
-            plan = plan_rejudgment(old, new, judge, store, refresh=refresh)
+            plan = rejudgment.plan_rejudgment(old, new, judge, store, refresh=refresh)
             sys.exit(show_plan(plan, options, [judge.connection], max_cost=options.max_cost))
         session = evaluation.Session(in_flight=max(4, judge.connection.max_concurrency))
         total = sum(1 for _ in store.progress(old.id))
@@ -162,17 +153,17 @@ def _of_run(
             with following as display:
                 session.watch = lambda one: display.advance([*one.judgments, *one.failures])
                 async with judge:
-                    return await rejudge_run(old, new, judge, store, session)
+                    return await rejudgment.rejudge_run(old, new, judge, store, session)
 
         ended = run_until_stopped(judge_again(), SAME_COMMAND)
         by_rubric = ended.rubric
         if maps is None or by_rubric is None:
-            calibration = describe_calibration(old.calibration, new.calibration)
+            calibration = rejudgment.describe_calibration(old.calibration, new.calibration)
         else:
-            calibration = describe_run_calibration(maps, old, by_rubric, judge)
+            calibration = rejudgment.describe_run_calibration(maps, old, by_rubric, judge)
     rejudged = None
     try:
-        rejudged = compare_runs(old, ended, store, calibration=calibration)
+        rejudged = rejudgment.compare_runs(old, ended, store, calibration=calibration)
     except NotEnoughDataError:
         # Nothing to compare is a result of a complete session, and only unfinished work of another.
         if session.reason is None:
@@ -191,12 +182,14 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
             f"{path.name} holds verdicts, and the outputs they are about are needed too",
             hint=f"judgekit rejudge {path.name} outputs.jsonl --rubric … --judge …",
         )
-    old = read_verdicts(path)
+    old = rejudgment.read_verdicts(path)
     # The maps are checked against the new judge below, not applied to its values.
     setup = grade_setup(GradingOptions.of(options, calibration=None))
     with closing(setup.judge):
-        check_same_rubric(path, old, setup.rubric)
-        calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
+        rejudgment.check_same_rubric(path, old, setup.rubric)
+        calibration = rejudgment.describe_file_calibration(
+            options.calibration, old, setup.rubric, setup.judge
+        )
         setup, n_other = _judged_before(setup, old, path)
         if options.dry_run:
             setup.check()
@@ -212,7 +205,7 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         one.verdict.model_copy(update={"repeat": key.repeat})
         for one, key in zip(graded, keys, strict=True)
     ]
-    pairs, left_out = pair_verdicts(old, again, n_without=n_other)
+    pairs, left_out = rejudgment.pair_verdicts(old, again, n_without=n_other)
     answers = [
         (key, report.KnownAnswer(one.case, (one.output,)))
         for one, key in zip(graded, keys, strict=True)
@@ -220,11 +213,11 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     rejudged = None
     if pairs:
-        rejudged = compare_verdicts(
+        rejudged = rejudgment.compare_verdicts(
             pairs,
             setup.rubric,
             (judges, (setup.judge.id,)),
-            measured=MEASURED_BY_FILE,
+            measured=rejudgment.MEASURED_BY_FILE,
             calibration=calibration,
             left_out=left_out,
         )

@@ -13,7 +13,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import configured_suite
-from judgekit.evaluation import TrendMeasure
+from judgekit.records import TrendMeasure
 
 if TYPE_CHECKING:
     from judgekit.store import StoredRuns

@@ -3,7 +3,6 @@ from .assertion import (
     EmbeddingUsage as EmbeddingUsage,
     Score as Score,
     ScoreBreakdown as ScoreBreakdown,
-    Weight as Weight,
 )
 from .calibration import (
     UNCALIBRATED as UNCALIBRATED,
@@ -29,6 +28,16 @@ from .case import (
     memory_objects as memory_objects,
     with_memory_objects as with_memory_objects,
 )
+from .choices import (
+    DEFAULT_PRIOR as DEFAULT_PRIOR,
+    GateRule as GateRule,
+    PairChoice as PairChoice,
+    PanelCombination as PanelCombination,
+    ReconciliationRule as ReconciliationRule,
+    Tier as Tier,
+    Ties as Ties,
+    TrendMeasure as TrendMeasure,
+)
 from .comparison import (
     WINNER_POINTS as WINNER_POINTS,
     AnalysisFailure as AnalysisFailure,
@@ -49,7 +58,6 @@ from .comparison import (
     PreferenceFailure as PreferenceFailure,
     PreferenceSlot as PreferenceSlot,
     PresentationOrder as PresentationOrder,
-    ReconciliationRule as ReconciliationRule,
     ScoreComparisonInfo as ScoreComparisonInfo,
     ScrubbedPassage as ScrubbedPassage,
     VariantVersion as VariantVersion,
@@ -115,6 +123,7 @@ from .record import (
     JsonObject as JsonObject,
     Name as Name,
     Record as Record,
+    Weight as Weight,
 )
 from .rubric import (
     VALUE_TOLERANCE as VALUE_TOLERANCE,
@@ -136,7 +145,6 @@ from .run import (
     HumanItem as HumanItem,
     ItemKey as ItemKey,
     Observation as Observation,
-    PanelCombination as PanelCombination,
     RunInfo as RunInfo,
     RunPanel as RunPanel,
     RunStatus as RunStatus,
