@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from judgekit import datasets
 from judgekit.errors import SettingsError
+from judgekit.records import DEFAULT_CONSENSUS
 
 if TYPE_CHECKING:
     from judgekit.datasets import LocatedLabel
     from judgekit.records import (
         CalibratedPanel,
         Case,
+        Consensus,
         JsonObject,
         Output,
         PresentationOrder,
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
         Winner,
     )
     from judgekit.stats.estimate import LabelsAre
-
-Consensus = Literal["median", "mean", "majority"]
-"""How several annotators combine to one label."""
 
 Rightness = Literal["pass", "exact", "within_one"]
 """When a judge is right: same pass decision, same score, or at most one level apart."""
@@ -74,7 +73,7 @@ class CalibrationOptions:
     """
 
     level: float = 0.95
-    consensus: Consensus = "median"
+    consensus: Consensus = DEFAULT_CONSENSUS
     labels_are: LabelsAre | None = None
     right: Rightness = "pass"
     max_error: float = 0.05

@@ -54,7 +54,7 @@ from judgekit.cli.sides import (
 )
 from judgekit.errors import SettingsError, StoreError
 from judgekit.records import DEFAULT_PRIOR
-from judgekit.report import comparison_lines, message, numbers
+from judgekit.report import message, numbers
 from judgekit.stats.estimate import LabelsAre
 
 if TYPE_CHECKING:
@@ -424,10 +424,11 @@ async def follow_comparisons(
     outputs: Iterable[Path] = (),
     interrupt: Callable[[], None],
     options: TalkOptions,
-    describe: Callable[[Comparison], str] = comparison_lines,
+    describe: Callable[[Comparison], str] | None = None,
 ) -> None:
     """Write, print and count comparisons as they arrive; Ctrl-C calls `interrupt`."""
     is_verbose = options.verbose and not options.as_json
+    words = describe or report.comparison_lines
     with (
         ExitStack() as stack,
         attend(options, total, interrupt=interrupt, verb=_VERB, judges=judges) as display,
@@ -443,7 +444,7 @@ async def follow_comparisons(
                 for write in writers:
                     write(comparison)
                 if is_verbose:
-                    console.stdout().print(describe(comparison), markup=False, soft_wrap=True)
+                    console.stdout().print(words(comparison), markup=False, soft_wrap=True)
                 display.advance([*comparison.preferences, *comparison.failures])
 
 

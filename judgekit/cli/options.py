@@ -17,7 +17,6 @@ import click
 from click.core import ParameterSource
 from pydantic import Field, ValidationError
 
-from judgekit.calibration import CalibrationOptions, Consensus
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE,
@@ -30,7 +29,7 @@ from judgekit.datasets import (
 )
 from judgekit.errors import SettingsError
 from judgekit.models import transport_names
-from judgekit.records import Record
+from judgekit.records import DEFAULT_CONSENSUS, Consensus, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -373,8 +372,9 @@ class CallOptions(CommandOptions):
     """How judges are called, with which cache and at which cost."""
 
     # Without a default of its own: a setting that is not given is the suite's, else the default.
+    # All are defaults; checking them would build a validator for every help.
     judge_settings: Annotated[JudgeSettings, SettingGroups("judge", "limits", "cache")] = (
-        JudgeSettings()
+        JudgeSettings.model_construct()
     )
     cache_dir: Path | None = option(
         f"Folder of the reply cache (default {DEFAULT_CACHE_FOLDER}).",
@@ -517,7 +517,7 @@ class LabelledStudyOptions(StudyOptions):
         "Only labels of this annotator; may be repeated.", (), metavar="NAME"
     )
     consensus: Consensus = option(
-        "How labels of several annotators are combined.", CalibrationOptions().consensus
+        "How labels of several annotators are combined.", DEFAULT_CONSENSUS
     )
 
 

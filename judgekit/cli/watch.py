@@ -23,11 +23,9 @@ from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_pr
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
-from judgekit.evaluation import Alarm
 from judgekit.fingerprint import fingerprint
-from judgekit.records import Record
+from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
-from judgekit.stats.sequential import restarted_sequence
 
 if TYPE_CHECKING:
     from judgekit.datasets import LogLine
@@ -249,6 +247,8 @@ class _Watching:
         """Alert once when the score is surely below the limit; and say when it no longer is."""
         if self._state.unsent is not None:
             self._send(setup, self._state.unsent)
+        from judgekit.stats.sequential import restarted_sequence  # noqa: PLC0415 - numpy
+
         least, is_alerting = self._options.alert_below, self._state.is_alerting
         # Valid after every window: repeated tests raise no false alarm.
         found = None if least is None else restarted_sequence(self._state.values, least)

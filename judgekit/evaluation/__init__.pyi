@@ -32,7 +32,6 @@ from .comparison_result import (
 )
 from .comparison_summary import ComparisonTally as ComparisonTally
 from .completion import (
-    Alarm as Alarm,
     complete_run as complete_run,
     notify as notify,
     send_alarm as send_alarm,

@@ -29,7 +29,9 @@ from .case import (
     with_memory_objects as with_memory_objects,
 )
 from .choices import (
+    DEFAULT_CONSENSUS as DEFAULT_CONSENSUS,
     DEFAULT_PRIOR as DEFAULT_PRIOR,
+    Consensus as Consensus,
     GateRule as GateRule,
     PairChoice as PairChoice,
     PanelCombination as PanelCombination,
@@ -75,6 +77,7 @@ from .encoding import (
     words_text as words_text,
 )
 from .finding import (
+    Alarm as Alarm,
     Finding as Finding,
     FindingNote as FindingNote,
     FindingSeverity as FindingSeverity,

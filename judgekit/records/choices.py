@@ -29,5 +29,11 @@ GateRule = Literal["interval", "point"]
 TrendMeasure = Literal["score", "pass_rate"]
 """What is followed from run to run."""
 
+Consensus = Literal["median", "mean", "majority"]
+"""How several annotators combine to one label."""
+
+DEFAULT_CONSENSUS: Consensus = "median"
+"""What a calibration and a tuning take where nothing is chosen."""
+
 DEFAULT_PRIOR = 10.0
 """N of the prior Beta(N, N) of the share of wins: expects rates of .4 to .6, as `win_e_value`."""
