@@ -20,6 +20,7 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import (
+    NO_SETTINGS,
     CacheFolderOptions,
     GradingOptions,
     InputOptions,
@@ -321,7 +322,7 @@ _SHOWN_CASES = 3
 
 
 class _ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
-    judge_settings: Annotated[JudgeSettings, SettingGroups("judge")] = JudgeSettings()
+    judge_settings: Annotated[JudgeSettings, SettingGroups("judge")] = NO_SETTINGS
     judge_model: str | None = judge_option()
 
 

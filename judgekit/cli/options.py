@@ -44,6 +44,9 @@ EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
+# These are all defaults: checking them would build validators for every help.
+NO_SETTINGS = JudgeSettings.model_construct()
+
 _REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {"transport": transport_names}
 """Settings whose choices are what is registered, not a list in their type."""
 
@@ -372,9 +375,8 @@ class CallOptions(CommandOptions):
     """How judges are called, with which cache and at which cost."""
 
     # Without a default of its own: a setting that is not given is the suite's, else the default.
-    # All are defaults; checking them would build a validator for every help.
     judge_settings: Annotated[JudgeSettings, SettingGroups("judge", "limits", "cache")] = (
-        JudgeSettings.model_construct()
+        NO_SETTINGS
     )
     cache_dir: Path | None = option(
         f"Folder of the reply cache (default {DEFAULT_CACHE_FOLDER}).",
@@ -497,7 +499,7 @@ class ContestOptions(ComparingOptions, StoreOptions):
     """What `compare` and `rank` have in common: judges that compare outputs blind."""
 
     judge_settings: Annotated[JudgeSettings, SettingGroups("blind", "judge", "limits", "cache")] = (
-        JudgeSettings()
+        NO_SETTINGS
     )
     judge_model: tuple[str, ...] = judge_option(
         "; several form a panel with one vote each", (), _Model()
