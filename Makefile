@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: audit chaos fuzz mutants demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
+.PHONY: audit chaos fuzz integration mutants demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -35,7 +35,7 @@ floors: .venv/.dev
 # CI sets COVERAGE, which takes half as long again: fewer than 97 % of lines run are an error.
 # Published sets add none of them: what they go through is covered before.
 tests: .venv/.dev
-	$(BIN)/pytest -n 2 --dist worksteal -m "not smoke" --ignore tests/public_data --ignore tests/browser \
+	$(BIN)/pytest -n 2 --dist worksteal -m "not smoke" --ignore tests/public_data --ignore tests/browser --ignore tests/integration \
 		$(if $(COVERAGE),--cov --cov-report=term)
 	$(BIN)/pytest -n 2 --dist worksteal tests/public_data
 
@@ -62,6 +62,17 @@ browser: .venv/.dev pages-check
 		{ apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
 		echo "Chromium is not installed: tests of pages are skipped" >&2
 	$(BIN)/pytest -n 2 --dist worksteal -m browser tests/browser
+
+# Caches and stores on real servers, each on a free port and in a folder of its own. They come from
+# the system's packages where these may be installed; what is missing then is skipped.
+integration: .venv/.dev
+	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
+		{ apt-get update -qq && apt-get install -y -qq postgresql; } >/dev/null 2>&1 || \
+		echo "PostgreSQL is not installed: its tests are skipped" >&2
+	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq redis-server; } >/dev/null 2>&1 || \
+		echo "Redis is not installed: its tests are skipped" >&2
+	$(BIN)/pytest -n 2 --dist loadfile -m integration tests/integration
 
 # The script and the style sheet of pages. Node.js is needed only to change them.
 SCRIPT := judgekit/report/script

@@ -67,6 +67,8 @@ _OTHER_VARIABLES = {
     "TIKTOKEN_CACHE_DIR": "the folder in which tiktoken keeps its tables of tokens",
     "JUDGEKIT_LOCAL_GGUF": "the file of weights of the model `local`",
     "JUDGEKIT_LOCAL_THREADS": "the threads that the model `local` uses",
+    "PGPASSWORD, REDIS_PASSWORD": "the password of a server of `--cache` or `--store`, where the "
+    "address has none",
     "NO_COLOR": "any value: no colours in the terminal",
     "CI": "any value: no progress bar; messages are lines",
     "GITHUB_ACTIONS, GITLAB_CI, …": "what started a run, for `--triggered-by`",
@@ -206,9 +208,12 @@ def environment_page() -> str:
     for command, option in _options(
         main_command, [name for names in JOBS.values() for name in names]
     ):
-        if isinstance(option.envvar, str):
-            spelled = max(option.opts, key=len)
-            options.setdefault(option.envvar, (spelled, set()))[1].add(command)
+        variables = [option.envvar] if isinstance(option.envvar, str) else option.envvar or ()
+        for variable in variables:
+            # A synonym has a variable of its own.
+            name = f"--{variable.removeprefix('JUDGEKIT_').lower().replace('_', '-')}"
+            spelled = name if name in option.opts else max(option.opts, key=len)
+            options.setdefault(variable, (spelled, set()))[1].add(command)
     rows = []
     for variable, (spelled, commands) in sorted(options.items()):
         rows.append(_row(f"`{variable}`", f"`{spelled}`", ", ".join(sorted(commands))))

@@ -206,7 +206,8 @@ def _options_table(command: click.Command, context: click.Context) -> str:
         spelling, words = record
         words = " ".join(words.split())
         rare = " *(rare)*" if each.name in RARE else ""
-        variable = f" Variable: `{each.envvar}`." if isinstance(each.envvar, str) else ""
+        names = [each.envvar] if isinstance(each.envvar, str) else each.envvar or ()
+        variable = f" Variable: {' or '.join(f'`{name}`' for name in names)}." if names else ""
         rows.append(_row(f"`{spelling}`{rare}", f"{words}{variable}"))
     return "\n".join(["| option | meaning |", "| --- | --- |", *rows]) if rows else ""
 

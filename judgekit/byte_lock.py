@@ -30,6 +30,9 @@ _FLOCK = struct.Struct("hhqqi4x")
 _POSITION = threading.Lock()
 # Its C library counts positions in 32 bits. Two keys on one byte only wait for each other.
 _POSITIONS = 1 << 31
+BEYOND_TEXT = 1 << 30
+"""A byte to lock in a file that holds text: Windows keeps others from writing to a locked byte."""
+
 # Its own waiting gives up after ten seconds.
 _RETRY_S = 0.02
 

@@ -13,9 +13,9 @@ from judgekit.errors import SettingsError
 
 # The module to import, and the extra it comes with, as pyproject.toml lists them.
 EXTRAS = {
-    "nltk": "meteor", "psycopg": "postgres", "pyarrow": "parquet", "sacrebleu": "text",
-    "sqlglot": "sql", "starlette": "view", "uvicorn": "view", "wordllama": "semantic",
-    "xllamacpp": "local",
+    "nltk": "meteor", "psycopg": "postgres", "pyarrow": "parquet", "redis": "redis",
+    "sacrebleu": "text", "sqlglot": "sql", "starlette": "view", "uvicorn": "view",
+    "wordllama": "semantic", "xllamacpp": "local",
 }  # fmt: skip
 
 

@@ -23,8 +23,8 @@ PRAGMA = re.compile(r"#\s*(?:noqa|type:|pragma|pyright|mypy|fmt)")
 
 # Pages, viewer, labelling and editor are 8,000 of the lines.
 LIMITS = {
-    "Python files": 377,
-    "lines": 110_950,
+    "Python files": 382,
+    "lines": 112_200,
     "longest file, lines": 600,
     "longest function, code lines": 50,
     "functions of complexity over 8": 0,

@@ -86,7 +86,7 @@ async def grade(
             an object with `name` and `complete`.
         cases: The cases that the outputs answer, where these do not describe them: a file, or
             rows, records or a frame, joined by `case_id`.
-        cache: Folder of the reply cache, a cache, or None for none; for a model's name.
+        cache: Folder or address of the reply cache, a cache, or None for none; for a model's name.
         frozen: Whether a reply that is not cached is a failure; for a model's name.
         max_cost_usd: The money that calls may cost, in US dollars; for a model's name.
         store: Where the run is stored, for `judgekit show` and `trend`. By default nowhere, since
@@ -171,7 +171,7 @@ async def compare(
         judge: The name of a model, a judge, a panel of judges that vote, or an object with `name`
             and `complete`.
         cases: The cases that the outputs answer, where these do not describe them.
-        cache: Folder of the reply cache, a cache, or None for none; for a model's name.
+        cache: Folder or address of the reply cache, a cache, or None for none; for a model's name.
         frozen: Whether a reply that is not cached is a failure; for a model's name.
         max_cost_usd: The money that calls may cost, in US dollars; for a model's name.
         alpha: The error a decision may have, in (0, 1).
@@ -257,7 +257,7 @@ async def rank(
         judge: The name of a model, a judge, a panel, or an object with `name` and `complete`; with
             a budget it stops when that is spent.
         cases: The cases that the outputs answer, where these do not describe them.
-        cache: Folder of the reply cache, a cache, or None for none; for a model's name.
+        cache: Folder or address of the reply cache, a cache, or None for none; for a model's name.
         frozen: Whether a reply that is not cached is a failure; for a model's name.
         max_cost_usd: The money that calls may cost, in US dollars; for a model's name.
         pairs: `round-robin` compares all; `adaptive` asks where the order is most uncertain, and

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from judgekit.bias_audit.consistency import (
     CRITERION_ORDER_PROBE,
     IDENTICAL_PROBE,
+    MODE_PROBE,
     PARAPHRASE_PROBE,
     POSITION_PROBE,
     SCALE_PROBE,
@@ -132,7 +133,7 @@ def build_audit_inputs(
 
 PROBES = (
     SCALE_PROBE, STABILITY_PROBE, POSITION_PROBE, IDENTICAL_PROBE, VERBOSITY_PROBE, FORMATTING_PROBE, AUTHORITY_PROBE, SELF_PREFERENCE_PROBE,  # noqa: E501
-    PARAPHRASE_PROBE, CRITERION_ORDER_PROBE, INJECTION_PROBE,
+    PARAPHRASE_PROBE, MODE_PROBE, CRITERION_ORDER_PROBE, INJECTION_PROBE,
 )  # fmt: skip
 """Every probe. Those that share most questions come first, because a budget skips the last ones."""
 

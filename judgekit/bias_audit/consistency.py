@@ -131,6 +131,41 @@ PARAPHRASE_PROBE = Probe(
     measure=_find_paraphrase,
 )
 
+_MODES = {True: "pointwise/criterion", False: "pointwise/joint"}
+
+
+def _plan_mode(inputs: AuditInputs) -> Trials:
+    if len(inputs.rubric.criteria) < _TWO:
+        return Trials(skipped="the rubric has one criterion")
+    other = _MODES[inputs.asks_all]
+    trials = [
+        _beside_repeats(replace(plain_question(case, output, inputs), template=other), inputs)
+        for case, output in inputs.items
+    ]
+    return Trials(trials)
+
+
+def _find_mode(data: ProbeData) -> ProbeEffects:
+    """How much higher scores are with one call a criterion, and how far they move at all."""
+    sides = [(one.value("plain"), one.value("changed")) for one in data.answers]
+    if not data.inputs.asks_all:
+        sides = [(joint, apart) for apart, joint in sides]
+    shift = data.shift(
+        "score with one call a criterion",
+        [joint for joint, _ in sides],
+        [apart for _, apart in sides],
+    )
+    moved = replace(data.excess_change("scores moved by the other mode"), verdict=None)
+    return ProbeEffects((shift, moved))
+
+
+MODE_PROBE = Probe(
+    name="mode",
+    question="Do scores of one call a criterion agree with those of one joint call?",
+    plan=_plan_mode,
+    measure=_find_mode,
+)
+
 MOST_ON_ONE = 0.80
 """A judge that gives one score to so many outputs hardly distinguishes them."""
 

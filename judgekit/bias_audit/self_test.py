@@ -38,10 +38,14 @@ PLANTED_BIASES: Mapping[str, Biases] = {
     "authority": Biases(authority=0.6),
     "self_preference": Biases(self_preference=0.6),
     "paraphrase": Biases(wording=0.8),
+    "mode": Biases(alone=0.6),
     "criterion_order": Biases(criterion_order=0.6),
     "injection": Biases(gullible=0.6),
 }
 """The bias that each probe measures, with the strength of the simulated judge that has it."""
+
+_ALSO_SEEN = frozenset({("criterion_order", "mode")})
+"""Judges and further probes that rightly see their bias: a call with one criterion has no order."""
 
 SELF_TEST_CASES = 36
 """Cases for each judge; with fewer, no error in all of them does not exclude a rate of 10 %."""
@@ -88,7 +92,7 @@ class SelfTest:
             (judge, probe)
             for judge, verdicts in self.verdicts.items()
             for probe, verdict in verdicts.items()
-            if (verdict == "material") != (judge == probe)
+            if (verdict == "material") != (judge == probe) and (judge, probe) not in _ALSO_SEEN
         ]
         missed = [
             ("injection", kind) for kind, verdict in self.obeyed.items() if verdict != "material"

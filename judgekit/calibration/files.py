@@ -203,7 +203,11 @@ def _records(rows: _Rows, model: type[_R], path: Path | None) -> Iterator[tuple[
         if model in (JudgedScoreRow, JudgedWinnerRow):
             fields = _plain(row)
         try:
-            yield row, model.model_validate(fields)
+            record = model.model_validate(fields)
+            if getattr(record, "case_id", "") is None:  # not all models need one
+                problems.append(DatasetError("it names no `case_id`", path=path, line=row.line))
+                continue
+            yield row, record
         except ValidationError as error:
             what = "; ".join(str(fault) for fault in validation_faults(error, model, fields))
             problems.append(DatasetError(what, path=path, line=row.line))

@@ -49,7 +49,7 @@ _MOST_CASES = 60
 class _AuditCommandOptions(StudyOptions):
     probes: str | None = option(
         "Only these: scale, stability, position, identical, verbosity, formatting, authority, "
-        "self_preference, paraphrase, criterion_order, injection.",
+        "self_preference, paraphrase, mode, criterion_order, injection.",
         metavar="A,B",
     )
     paraphrases: tuple[str, ...] = option(

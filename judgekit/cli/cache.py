@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from judgekit import models, report as reports
 from judgekit.cli import console
@@ -33,14 +35,14 @@ from judgekit.cli.options import (
 from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.setup import grade_setup, open_cache
 from judgekit.datasets import JudgeSettings
-from judgekit.errors import SettingsError
+from judgekit.errors import SettingsError, StoreError
 from judgekit.models import cache as reply_cache
 from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from judgekit.models.cache import CacheEntry, CacheExplanation, ReplyCache, VerifyReport
+    from judgekit.models.cache import CacheEntry, CacheExplanation, ReplyCache
     from judgekit.models.request import ModelRequest
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
@@ -166,13 +168,24 @@ def cache_import_command(options: _ImportOptions, *, files: tuple[Path, ...]) ->
 
 
 @command("merge", _ImportOptions, cache_command)
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-def cache_merge_command(options: _ImportOptions, *, sources: tuple[Path, ...]) -> None:
-    """Add the replies of other cache folders and exported files to the cache.
+@click.argument("sources", nargs=-1, required=True, metavar="FROM... [INTO]")
+@click.pass_context
+def cache_merge_command(
+    context: click.Context, options: _ImportOptions, *, sources: tuple[str, ...]
+) -> None:
+    """Add the replies of cache folders, servers and exported files to another cache.
+
+    The last one is where they go, unless --cache names it or there is only one, which goes into
+    the default cache. A reply that differs is counted and not replaced.
 
     Examples:
+        judgekit cache merge .judgekit/cache postgresql://judge@db.example/judgekit
         judgekit cache merge ../other/.judgekit/cache
     """
+    *others, last = sources
+    if others and context.get_parameter_source("cache_dir") is not ParameterSource.COMMANDLINE:
+        sources = tuple(others)
+        options = options.model_copy(update={"cache_dir": reply_cache.cache_location(last)})
     _add_replies(sources, options)
 
 
@@ -266,13 +279,18 @@ def cache_clear_command(options: _ClearOptions) -> None:
 
 @command("path", CacheOptions, cache_command)
 def cache_path_command(options: CacheOptions) -> None:
-    """Print the folder of the cache, whether it exists or not.
+    """Print the folder or address of the cache, whether it exists or not.
 
     Examples:
         judgekit cache path
     """
-    folder = options.cache_dir.absolute()
-    show_line(str(folder), {"path": str(folder), "exists": folder.is_dir()}, options)
+    place, exists = options.cache_dir, False
+    if isinstance(place, Path):
+        place, exists = place.absolute(), place.is_dir()
+    else:
+        with suppress(StoreError), open_cache(place):
+            exists = True
+    show_line(str(place), {"path": str(place), "exists": exists}, options)
 
 
 def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
@@ -282,7 +300,7 @@ def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
                 yield entry
 
 
-def _add_replies(sources: Sequence[Path], options: _ImportOptions) -> None:
+def _add_replies(sources: Sequence[str | Path], options: _ImportOptions) -> None:
     on_error: Literal["skip", "stop"] = "skip" if options.skip_invalid else "stop"
     with open_cache(options.cache_dir, writing=True) as cache:
         report = reply_cache.merge_caches(
@@ -303,7 +321,7 @@ def _add_replies(sources: Sequence[Path], options: _ImportOptions) -> None:
     show_line(", ".join(parts), asdict(report), options)
 
 
-def _report_lines(report: VerifyReport) -> Iterator[str]:
+def _report_lines(report: reply_cache.admin.VerifyReport) -> Iterator[str]:
     yield numbers.format_count(report.n_sound, "valid reply", "valid replies")
     for problem in report.problems:
         yield f"storage: {message.printable(problem)}"

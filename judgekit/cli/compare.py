@@ -37,7 +37,7 @@ from judgekit.cli.outputs import (
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
 from judgekit.cli.setup import (
     LIMIT_REACHED,
-    cache_folder,
+    cache_place,
     existing_store,
     fatal_words,
     note_unused_replies,
@@ -300,7 +300,7 @@ def _compare_scores(
     found = evaluation.compare_stored_scores(store, info, names)
     cases = None
     if files.has_page:
-        with page_replies(cache_folder(options), is_wanted=options.with_replies) as replies:
+        with page_replies(cache_place(options), is_wanted=options.with_replies) as replies:
             variants = first[1], second[1]
             cases = report.score_comparison_cases(store, found, variants, info.tags, replies)
     document, decision = (
@@ -486,7 +486,7 @@ def _write_again(
 def _result_document(
     summary: ComparisonSummary, labelled: LabelledComparison | None, job: _Job
 ) -> Document:
-    cases, folder = None, cache_folder(job.options)
+    cases, folder = None, cache_place(job.options)
     if job.files.has_page:
         with page_replies(folder, is_wanted=job.options.with_replies) as replies:
             cases = report.comparison_cases(job.store, job.info, replies)

@@ -39,6 +39,7 @@ from judgekit.resources import shipped_root
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from judgekit.models.cache import CacheLocation
     from judgekit.models.request import ModelReply
     from judgekit.report import Tone
 
@@ -350,12 +351,15 @@ def shipped_check(templates: Sequence[str] | None = None) -> HealthCheck:
 
 
 def cache_checks(
-    folder: Path, mounts: Path = _MOUNTS, *, most_verified: int = _MOST_VERIFIED
+    folder: CacheLocation, mounts: Path = _MOUNTS, *, most_verified: int = _MOST_VERIFIED
 ) -> Iterator[HealthCheck]:
-    """Whether the cache folder is valid, private, writable and on a local disk."""
+    """Whether the cache is valid, and a folder is private, writable and on a local disk."""
+    if not isinstance(folder, Path):
+        yield _content_check(folder, most_verified)
+        return
     if (network := network_file_system(folder, mounts)) is not None:
         text = f"{folder} is on a network file system ({network}), where locks may not hold"
-        remedy = "name a folder on a local disk with --cache-dir"
+        remedy = "name a folder on a local disk with --cache"
         yield HealthCheck("cache", "warning", text, remedy)
     place = reply_cache.CacheFolder(folder)
     if place.identity() is None:
@@ -366,7 +370,7 @@ def cache_checks(
             yield HealthCheck("cache", "note", f"none yet in {folder}; it is created when needed")
         else:
             text = f"there is none, and {existing} cannot be written"
-            yield HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
+            yield HealthCheck("cache", "warning", text, "name another folder with --cache")
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
     # Prompts may contain personal data.
@@ -375,7 +379,7 @@ def cache_checks(
         yield HealthCheck("cache", "warning", text, f"chmod 700 {folder}")
     if not os.access(folder, os.W_OK):
         text = f"{folder} cannot be written; new replies would go to an emergency file"
-        yield HealthCheck("cache", "warning", text, "name another folder with --cache-dir")
+        yield HealthCheck("cache", "warning", text, "name another folder with --cache")
     yield _content_check(folder, most_verified)
 
 
@@ -413,9 +417,10 @@ def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
     yield HealthCheck("local model", "ok", f"{weights.model_name}{smoke}")
 
 
-def _content_check(folder: Path, most_verified: int) -> HealthCheck:
+def _content_check(folder: CacheLocation, most_verified: int) -> HealthCheck:
     try:
-        reply_cache.CacheFolder(folder).check_owner()
+        if isinstance(folder, Path):
+            reply_cache.CacheFolder(folder).check_owner()
         with open_cache(folder) as cache:
             n = len(cache)
             # Verifying reads every reply, which takes minutes for a large cache.

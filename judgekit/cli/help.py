@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import click
 
+from judgekit import datasets
 from judgekit.cli.options import CommandOptions, takes
 from judgekit.datasets import command_options
+from judgekit.errors import InputError
 
 COMMAND_GROUPS = {
     "What to grade": (
@@ -149,9 +152,30 @@ def command(
     """Make a function a command with such a help, which takes the options of a model."""
 
     def add(function: Callable[..., None]) -> click.Command:
-        made = click.command(name, cls=HelpCommand)(takes(options)(function))
+        made = click.command(name, cls=HelpCommand)(takes(options)(_placing_criteria(function)))
         if group is not None:
             group.add_command(made)
         return made
 
     return add
+
+
+def _placing_criteria(function: Callable[..., None]) -> Callable[..., None]:
+    """Name the file and the line in an error about a criterion, in every command."""
+
+    @wraps(function)
+    def placed(options: CommandOptions, **arguments: object) -> None:
+        try:
+            function(options, **arguments)
+        except InputError as error:
+            # A judge has only the rubric, and commands with --config may take that of the suite.
+            source, is_of_one = getattr(options, "rubric", None), "criterion " in error.message
+            if is_of_one and source is None and hasattr(options, "config"):
+                from judgekit.cli.setup import configured_suite  # noqa: PLC0415 - help needs none
+
+                suite = configured_suite(options.config)
+                source = None if suite is None else suite.rubric_source
+            error.message = datasets.criterion_place(source, error.message) + error.message
+            raise
+
+    return placed

@@ -9,7 +9,7 @@ import re
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
@@ -18,7 +18,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, flag, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
-from judgekit.errors import DatasetError, SettingsError, TemplateError, UnknownNameError
+from judgekit.errors import DatasetError, InputError, SettingsError, TemplateError, UnknownNameError
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
@@ -35,13 +35,15 @@ TemplateKind = Literal["template", "partial", "prompt"]
 _BLOCK = re.compile(rb"\{%[-+]?\s*block\s+(\w+)")
 
 
+def templates_option() -> Any:
+    """The field of `--templates`."""
+    kind = click.Path(path_type=Path, exists=True, file_okay=False)
+    words = "Folder with your own templates; may be repeated."
+    return option(words, (), spelling="--templates", kind=kind)
+
+
 class _LintOptions(OutputOptions):
-    folders: tuple[Path, ...] = option(
-        "Folder with your own templates; may be repeated.",
-        (),
-        spelling="--templates",
-        kind=click.Path(path_type=Path, exists=True, file_okay=False),
-    )
+    folders: tuple[Path, ...] = templates_option()
     strict: bool = flag("Exit 1 for warnings as well.")
 
 
@@ -236,6 +238,27 @@ def template_fault(path: str, error: TemplateError) -> Diagnostic:
     place = re.search(r":(\d+): ", error.message)
     line = None if place is None else int(place[1])
     return Diagnostic(path, line, "error", error.message, error.hint, "unsound")
+
+
+def criterion_templates(source: Path | str | None, folders: Sequence[Path]) -> Iterator[Diagnostic]:
+    """The criteria of a rubric's file whose own template is unknown or does not fit."""
+    try:
+        path = None if source is None else datasets.rubric_path(source)
+        if path is None or datasets.memory_rubric(path) is not None:  # which names no templates
+            return
+        document, rubric = formats.read_document(path), datasets.load_rubric(path)
+    except InputError:
+        return  # an invalid rubric is reported already
+    for place, criterion in enumerate(rubric.criteria):
+        if criterion.template is not None:
+            alone = rubric.model_copy(update={"criteria": (criterion,)})
+            try:
+                prompts.PromptTemplate(criterion.template, folders).check_fits(alone)
+            except InputError as error:
+                line = document.line_of("criteria", place, "template")
+                lead = f"criterion {criterion.name!r}: "
+                message = lead + error.message.removeprefix(lead)
+                yield Diagnostic(str(path), line, "error", message, error.hint)
 
 
 def diagnostic_from_problem(problem: Problem) -> Diagnostic:

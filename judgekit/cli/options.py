@@ -7,7 +7,6 @@ it. The settings of a judge are a field of such a model; `judgekit.datasets` dec
 from __future__ import annotations
 
 import inspect
-import re
 import shlex
 from functools import wraps
 from pathlib import Path
@@ -29,6 +28,7 @@ from judgekit.datasets import (
 )
 from judgekit.errors import SettingsError
 from judgekit.models import transport_names
+from judgekit.models.cache import CacheLocation, CacheUrl, cache_location, mask_address
 from judgekit.records import DEFAULT_CONSENSUS, Consensus, Record
 
 if TYPE_CHECKING:
@@ -46,6 +46,19 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 # These are all defaults: checking them would build validators for every help.
 NO_SETTINGS = JudgeSettings.model_construct()
+
+
+class CachePlace(click.ParamType[CacheLocation]):
+    """A folder, or the address of a server."""
+
+    name = "dir|url"
+
+    def convert(
+        self, value: str | CacheLocation, param: click.Parameter | None, ctx: click.Context | None
+    ) -> CacheLocation:
+        place = cache_location(value)
+        return place if isinstance(place, CacheUrl) else Path(_FOLDER.convert(place, param, ctx))
+
 
 _REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {"transport": transport_names}
 """Settings whose choices are what is registered, not a list in their type."""
@@ -265,8 +278,12 @@ def _click_option(
     # A pair of options says yes or no, and neither where it is not given: then the suite decides.
     pair = switches and entry.spelling.startswith("--") and "/" in entry.spelling
     spellings = (entry.spelling,) if pair else tuple(entry.spelling.split("/"))
-    long = next(one for one in entry.spelling.split("/") if one.startswith("--"))
-    variable = "JUDGEKIT_" + long.removeprefix("--").replace("-", "_").upper()
+    # A synonym has a variable of its own; the second of a pair is the opposite.
+    longs = [one for one in entry.spelling.split("/") if one.startswith("--")]
+    variables = [
+        "JUDGEKIT_" + one.removeprefix("--").replace("-", "_").upper()
+        for one in longs[: 1 if pair else None]
+    ]
     default = field.default if has_default and not is_setting else None
     is_required = field.default is None and type(None) not in get_args(field.annotation)
     # click distinguishes a flag value of None from a missing one, and takes a default of None for
@@ -284,7 +301,7 @@ def _click_option(
         nargs=_n_values(field),
         required=is_required,
         metavar=entry.metavar,
-        envvar=variable if entry.has_variable else None,
+        envvar=(variables if variables[1:] else variables[0]) if entry.has_variable else None,
         help=words if words.endswith("]") else f"{words}.",
         **more,
     )
@@ -356,11 +373,19 @@ class StoreOptions(CommandOptions):
     )
 
 
+_CACHE_WORDS = "Reply cache: a folder, or a server's postgresql://… or redis://… address."
+
+
 class CacheFolderOptions(CommandOptions):
     """The cache of a command that only looks at it."""
 
-    cache_dir: Path = option(
-        "Folder of the reply cache.", Path(DEFAULT_CACHE_FOLDER), kind=_FOLDER, has_variable=True
+    cache_dir: CacheLocation = option(
+        _CACHE_WORDS,
+        Path(DEFAULT_CACHE_FOLDER),
+        spelling="--cache/--cache-dir",
+        kind=CachePlace(),
+        metavar="DIR|URL",
+        has_variable=True,
     )
 
 
@@ -378,9 +403,11 @@ class CallOptions(CommandOptions):
     judge_settings: Annotated[JudgeSettings, SettingGroups("judge", "limits", "cache")] = (
         NO_SETTINGS
     )
-    cache_dir: Path | None = option(
-        f"Folder of the reply cache (default {DEFAULT_CACHE_FOLDER}).",
-        kind=_FOLDER,
+    cache_dir: CacheLocation | None = option(
+        f"{_CACHE_WORDS.removesuffix('.')} (default {DEFAULT_CACHE_FOLDER}).",
+        spelling="--cache/--cache-dir",
+        kind=CachePlace(),
+        metavar="DIR|URL",
         has_variable=True,
     )
     no_cache: bool = flag("Do not read or write the cache.", has_variable=True)
@@ -539,9 +566,6 @@ _NOT_REPEATED = frozenset({
 })  # fmt: skip
 """Options of one invocation, and those that the stored run remembers."""
 
-_PASSWORD = re.compile(r"(?<=://)([^:/@\s]*):[^@\s]*(?=@)")
-"""The password in a database URL; it must never be printed."""
-
 
 def resume_command(
     context: click.Context, run_id: str, *, retry: bool = False, command: str = "run"
@@ -568,4 +592,7 @@ def _repeated_words(context: click.Context) -> Iterator[str]:
         else:
             for one in value if isinstance(value, tuple) else (value,):
                 shown = f"{one:g}" if isinstance(one, float) else str(one)
-                yield from (parameter.opts[-1], _PASSWORD.sub(r"\1:***", shown))
+                spelled = next(
+                    (one for one in parameter.opts if one.startswith("--")), parameter.opts[-1]
+                )
+                yield from (spelled, mask_address(shown))

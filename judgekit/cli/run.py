@@ -28,7 +28,7 @@ from judgekit.cli.progress import attend, run_until_stopped
 from judgekit.cli.setup import (
     SAME_COMMAND,
     GradeSetup,
-    cache_folder,
+    cache_place,
     configured_suite,
     grade_setup,
     output_sources,
@@ -189,7 +189,7 @@ def _report(
     answers = report.RunAnswers(most=0 if options.verbose else 5, lists_all=lists_all)
     # The answers are read once for all of it.
     failures = evaluation.CaseTally(ended)
-    with page_replies(cache_folder(options), is_wanted=options.with_replies) as replies:
+    with page_replies(cache_place(options), is_wanted=options.with_replies) as replies:
         cases = report.RunCases(ended, replies) if files.has_page else None
         watchers = [answers.take, failures.take, *([] if cases is None else [cases.take])]
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import Suite
     from judgekit.judge import Judge
     from judgekit.models import Refresh
+    from judgekit.models.cache import CacheLocation, ReplyCache
     from judgekit.records import CalibrationInUse, Case, Output, Rubric
 
 SUITE_FILE = "judgekit.yaml"
@@ -267,7 +268,7 @@ def make_judge(
     return judge_calls.configured_judge(
         model,
         data_files.JudgeSettings.checked(**settings),
-        cache=cache_folder(options),
+        cache=cache_place(options),
         budget=budget,
     )
 
@@ -319,7 +320,8 @@ def refuse_refresh_of_frozen(options: CallOptions) -> None:
         raise SettingsError("--refresh and --frozen contradict each other")
 
 
-def cache_folder(options: CallOptions) -> Path | None:
+def cache_place(options: CallOptions) -> CacheLocation | None:
+    """Where the cache is; None without one."""
     if not options.no_cache:
         return options.cache_dir or Path(data_files.DEFAULT_CACHE_FOLDER)
     if options.judge_settings.frozen:
@@ -441,34 +443,41 @@ def note_unused_replies(judges: Iterable[Judge]) -> None:
 
 
 @contextmanager
-def open_cache(folder: Path, *, writing: bool = False) -> Iterator[reply_cache.DiskCache]:
+def open_cache(place: CacheLocation, *, writing: bool = False) -> Iterator[ReplyCache]:
     """Open a cache; its warnings are printed to stderr, each once."""
     # A command that only reads must not leave an empty cache behind where a path was misspelt.
-    if not writing and reply_cache.CacheFolder(folder).identity() is None:
+    if not writing and not _is_there(place):
         raise StoreError(
-            f"there is no cache in {folder}",
-            hint="grade something first, or name the folder with --cache-dir",
+            f"there is no cache in {place}",
+            hint="grade something first, or name the folder with --cache",
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", reply_cache.CacheWarning)
         try:
-            with reply_cache.DiskCache(folder, read_only=not writing) as cache:
+            with reply_cache.open_reply_cache(place, read_only=not writing) as cache:
                 yield cache
         finally:
             for text in dict.fromkeys(str(each.message) for each in caught):
                 console.note(f"warning: {text}")
 
 
+def _is_there(place: CacheLocation) -> bool:
+    """Whether there is a cache in a folder; opening a server finds out."""
+    return not isinstance(place, Path) or reply_cache.CacheFolder(place).identity() is not None
+
+
 @contextmanager
-def page_replies(folder: Path | None, *, is_wanted: bool) -> Iterator[report.JudgeReplies | None]:
-    """The prompts and replies in a cache folder for a page; None without `--with-replies`."""
+def page_replies(
+    place: CacheLocation | None, *, is_wanted: bool
+) -> Iterator[report.JudgeReplies | None]:
+    """The prompts and replies in a cache for a page; None without `--with-replies`."""
     if not is_wanted:
         yield None
     # Recorded replies leave no cache; the page says that they are not there.
-    elif folder is None or reply_cache.CacheFolder(folder).identity() is None:
+    elif place is None or not _is_there(place):
         yield report.JudgeReplies(reply_cache.MemoryCache())
     else:
-        with open_cache(folder) as cache:
+        with open_cache(place) as cache:
             yield report.JudgeReplies(cache)
 
 

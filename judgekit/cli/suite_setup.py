@@ -44,7 +44,7 @@ from judgekit.cli.outputs import output_option
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     GradeInputs,
-    cache_folder,
+    cache_place,
     chosen_refresh,
     command_words,
     configured_suite,
@@ -456,7 +456,7 @@ def with_command_line_judge(suite: datasets.Suite, options: JudgeOptions) -> dat
 def execution_options(options: EngineOptions | ContestOptions) -> evaluation.ExecutionOptions:
     """How a suite's judges and targets are called."""
     return evaluation.ExecutionOptions(
-        cache=cache_folder(options),
+        cache=cache_place(options),
         template_folders=options.judge_settings.template_folders,
         frozen=options.judge_settings.frozen,
         refresh=chosen_refresh(options),

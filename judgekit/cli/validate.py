@@ -13,13 +13,23 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from judgekit import assertions, datasets, evaluation, formats, models, prompts, targets
+from judgekit import (
+    assertions,
+    datasets,
+    evaluation,
+    formats,
+    judge as judge_calls,
+    models,
+    prompts,
+    targets,
+)
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.lint import (
     TEMPLATE_SUFFIX,
     Diagnostic,
+    criterion_templates,
     diagnostic_from_flaw,
     diagnostic_from_problem,
     diagnostics_document,
@@ -29,6 +39,7 @@ from judgekit.cli.lint import (
     sort_diagnostics,
     template_fault,
     template_kind,
+    templates_option,
 )
 from judgekit.cli.options import EXISTING_PATH, OutputOptions, flag, root_option
 from judgekit.cli.outputs import show_document
@@ -40,6 +51,7 @@ from judgekit.errors import (
     NotImportedWarning,
     SettingsError,
     TemplateError,
+    UnknownNameError,
 )
 from judgekit.extras import install_hint, is_installed
 from judgekit.formats import DOCUMENT_SUFFIXES, FORMATS, LINE_SUFFIXES, TABLE_SUFFIXES
@@ -103,6 +115,7 @@ class _ValidateOptions(OutputOptions):
     strict: bool = flag("Exit 2 for warnings as well.")
     root: Path | None = root_option()
     allow_scripts: bool = flag("Run code that makes tests; do not list what needs this flag.")
+    folders: tuple[Path, ...] = templates_option()
 
 
 @command("validate", _ValidateOptions)
@@ -126,7 +139,7 @@ def validate_command(options: _ValidateOptions, *, paths: tuple[Path, ...]) -> N
     allowed, root = options.allow_scripts, options.root
     with console.strict_import(is_strict=False, allow_scripts=allowed, root=root):
         warnings.simplefilter("ignore", NotImportedWarning)
-        found = [one for path, title in files for one in _diagnostics(path, title)]
+        found = [one for path, title in files for one in _diagnostics(path, title, options.folders)]
     if allowed:
         found = [one for one in found if formats.NEEDS_SCRIPTS not in one.message]
     remarks = sort_diagnostics(found)
@@ -227,7 +240,7 @@ def _title_of_kind(kind: FileKind | None, names: Collection[str]) -> str:
     return _OUTPUTS_OR_REPLIES if is_either else _TITLES.get(kind or "", _UNKNOWN)
 
 
-def _diagnostics(path: Path, title: str) -> list[Diagnostic]:
+def _diagnostics(path: Path, title: str, folders: tuple[Path, ...] = ()) -> list[Diagnostic]:
     try:
         if path.suffix == TEMPLATE_SUFFIX:
             # Whether it compiles and renders; its quality is the subject of `lint`.
@@ -255,7 +268,11 @@ def _diagnostics(path: Path, title: str) -> list[Diagnostic]:
         return []
     found = [diagnostic_from_problem(problem) for problem in datasets.validate_path(path)]
     found += assertion_diagnostics(path, found)
-    return [*found, *suite_diagnostics(path, found)]
+    if title == _TITLES["rubric"]:
+        # It may belong to any suite above it, whose templates are beside that.
+        around = [folder / "prompts" for folder in path.absolute().parents]
+        found += criterion_templates(path, (*folders, *around))
+    return [*found, *suite_diagnostics(path, found, folders)]
 
 
 _ASSERTIONS = "assertions"
@@ -350,7 +367,9 @@ def _is_same(remark: Diagnostic, known: Diagnostic) -> bool:
     return is_needed and remark.line == known.line and "needs `" in remark.message
 
 
-def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnostic]:
+def suite_diagnostics(
+    path: Path, known: Sequence[Diagnostic], folders: Sequence[Path] = ()
+) -> list[Diagnostic]:
     """The problems of how a suite evaluates its cases."""
     try:
         document = formats.read_whole_document(path)
@@ -367,6 +386,10 @@ def suite_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnosti
         return [_error(path, None, error.message, error.hint)]
     reported = {(remark.line, remark.message) for remark in known}
     found = [*_of_suite(suite, document), *_of_suite_cases(suite, document)]
+    around = (*folders, *judge_calls.suite_template_folders(suite))
+    for source in (suite.rubric_source, *map(suite.rubric_named, suite.extra_rubrics)):
+        found += criterion_templates(source, around)
+    found += _of_judges(suite, document, around)
     return [one for one in found if (one.line, one.message) not in reported]
 
 
@@ -389,6 +412,21 @@ def _of_suite(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
         if command and is_theirs and not formats.file_exists(suite.folder / command[-1]):
             line = document.line_of(key, "script")
             yield _error(path, line, f"there is no script {command[-1]!r} in {suite.folder}")
+
+
+def _of_judges(
+    suite: Suite, document: ParsedDocument, folders: Sequence[Path]
+) -> Iterator[Diagnostic]:
+    """The judges whose template is unknown."""
+    for place, judge in enumerate(suite.judge):
+        name = judge_calls.resolve_suite_template(suite, judge.template)
+        try:
+            if name is not None:
+                prompts.find_template(name, folders)
+        except UnknownNameError as error:
+            each = (place,) if len(suite.judge) > 1 else ()
+            line = document.line_of("judge", *each, "template")
+            yield _error(document.path, line, error.message, error.hint)
 
 
 def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:

@@ -309,14 +309,17 @@ def naming_place(suite: Suite, *where: str | int) -> Iterator[None]:
         raise
 
 
-def criterion_place(source: Path | str | None, rubric: Rubric, fault: str) -> str:
-    """Where the criterion that a fault begins with stands in its rubric's file; else empty."""
-    # A name is that of a shipped rubric, and a quality memory holds many.
-    if not isinstance(source, Path) or not source.is_file() or memory_rubric(source) is not None:
+def criterion_place(source: Path | str | None, fault: str) -> str:
+    """Where the criterion of a fault stands in its rubric's file; empty if it is of none."""
+    # Errors begin so that a judge raises, and not those that name a place already.
+    if source is None or not fault.startswith(("criterion ", "template ")):
         return ""
-    for place, criterion in enumerate(rubric.criteria):
-        if fault.startswith(f"criterion {criterion.name!r}"):
-            return f"{source}:{read_document(source).line_of('criteria', place)}: "
+    # A quality memory holds many rubrics.
+    if memory_rubric(path := rubric_path(source)) is not None:
+        return ""
+    for place, criterion in enumerate(load_rubric(path).criteria):
+        if f"criterion {criterion.name!r}" in fault:
+            return f"{path}:{read_document(path).line_of('criteria', place)}: "
     return ""
 
 

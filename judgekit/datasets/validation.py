@@ -424,7 +424,9 @@ class RowCheck:
             if isinstance(answer, list):
                 return answer
             repeat = row.fields.get("repeat")  # of answers that `export` wrote
-            return (answer.output.case_id, answer.output.variant, repeat)
+            # In a file of another program it may be anything.
+            own = repeat if isinstance(repeat, int | str) else None
+            return (answer.output.case_id, answer.output.variant, own)
         found = label_from_row(row) if self.kind == "labels" else _read_reply(row)
         if isinstance(found, Label):
             return (found.case_id, found.variant, found.criterion, found.repeat, found.annotator)

@@ -481,7 +481,7 @@ class CaseChecks:
         except InputError as error:
             source, place = self._plans.suite.rubric_source, f"{self._source}: case {case.id!r}: "
             if rubric is self._plans.rubric:
-                place = criterion_place(source, rubric, error.message)
+                place = criterion_place(source, error.message)
             error.message = place + error.message
             raise
         if (reason := self._plans.defaults.reason_for(case)) is not None:

@@ -65,11 +65,16 @@ class JudgePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradePlan(JudgePlan):
-    """What a grading would ask."""
+    """What a grading would ask.
+
+    Attributes:
+        joint: What `mode="joint"` would ask instead; None where that saves no call.
+    """
 
     n_outputs: int
     # Outputs that are errors of the system under test
     n_skipped: int
+    joint: CallLoad | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,17 +94,41 @@ def plan_grading(
     """Estimate the calls and cost of grading each output by its rubric; makes no calls."""
     n_outputs = n_skipped = 0
     counting = _counter(judge.connection, refresh=refresh)
+    joint = _counter(judge.connection, refresh=refresh)
     for case, output, rubric in answers:
         n_outputs += 1
         n_skipped += output.error is not None
         for request in judge.requests(case, output, rubric):
             counting.take(request, estimate_judge_reply_tokens(request, rubric))
+        take_joint(joint, judge, case, output, rubric)
     return GradePlan(
         n_outputs=n_outputs,
         n_skipped=n_skipped,
+        joint=fewer_calls(joint.likely(), counting.likely()),
         template=judge.template.id,
         **judge_plan_fields([counting]),
     )
+
+
+def take_joint(
+    counting: RequestCounter,
+    judge: Judge,
+    case: Case,
+    output: Output,
+    rubric: Rubric,
+    *,
+    unread: Sequence[str] = (),
+) -> None:
+    """Count what a judge that asks criterion by criterion would ask in one call for all."""
+    if judge.joint_grader is not None and len(rubric.criteria) > 1:
+        for question in judge.joint_grader.questions(case, output, rubric):
+            back = estimate_judge_reply_tokens(question.request, rubric)
+            counting.take(question.request, back, unread=unread)
+
+
+def fewer_calls(joint: CallLoad, likely: CallLoad) -> CallLoad | None:
+    """What joint calls would take, where there are any and they are fewer."""
+    return joint if 0 < joint.calls < likely.calls else None
 
 
 def plan_comparison(

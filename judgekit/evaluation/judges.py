@@ -56,7 +56,7 @@ from judgekit.scoring import calibration_in_use
 
 if TYPE_CHECKING:
     from judgekit.models import Budget, Connection, PriceTable, Refresh
-    from judgekit.models.cache import ReplyCache
+    from judgekit.models.cache import CacheLocation, ReplyCache
 
 AnswerT = TypeVar("AnswerT", bound="Judgment | JudgeFailure | PairAnswer")
 
@@ -433,8 +433,8 @@ def _is_human(one: JudgeAnswer) -> bool:
 class ExecutionOptions:
     """How a run asks; does not belong to what it is."""
 
-    # Folder of the reply cache, a cache, or None for none
-    cache: Path | ReplyCache | None = Path(DEFAULT_CACHE_FOLDER)
+    # Folder or address of the reply cache, a cache, or None for none
+    cache: CacheLocation | ReplyCache | None = Path(DEFAULT_CACHE_FOLDER)
     template_folders: tuple[Path, ...] = ()
     frozen: bool = False
     # Whether cached replies are fetched again; `unreadable`: only those that cannot be parsed

@@ -18,6 +18,8 @@ from judgekit.evaluation.cost_plan import (
     TextLength,
     estimate_judge_reply_tokens,
     estimate_reply_tokens,
+    fewer_calls,
+    take_joint,
 )
 from judgekit.evaluation.gate import stratum_needs
 from judgekit.evaluation.judges import HUMAN_JUDGE
@@ -159,6 +161,8 @@ class _SuitePlanner:
         self._answers = {variant.id: _Answers(variant) for variant in opened.variants}
         self._targets = _target_countings(opened)
         self._judges = [(one, _counter(opened, one.connection)) for one in opened.judges.judges]
+        # What the same judges would be asked in joint mode
+        self._joint = {one.id: _counter(opened, one.connection) for one, _ in self._judges}
         self._vectors: dict[str, RequestCounter] = {}
         self._n_done = self._n_retries = self._n_newly_judged = 0
         self._human_questions = [0, 0]
@@ -259,6 +263,9 @@ class _SuitePlanner:
             needs_trace = needs_trace or any("trace" in c.needs for c in rubric.criteria)
             shown = output or (_PLACEHOLDER_TRACE if needs_trace else _PLACEHOLDER)
             part = self._panel.rubric_of(judge.id, rubric)
+            unread = (item.key.variant,) if output is None else ()
+            if judge.id in self._sure_judges:
+                take_joint(self._joint[judge.id], judge, item.case, shown, part, unread=unread)
             for request in judge.requests(item.case, shown, part):
                 counting.take(
                     request,
@@ -267,7 +274,7 @@ class _SuitePlanner:
                     # nobody knows before.
                     is_likely=judge.id in self._sure_judges,
                     n_again=n_again,
-                    unread=(item.key.variant,) if output is None else (),
+                    unread=unread,
                 )
         self._n_newly_judged += sum(c.n_calls for _, c in self._judges) > n_before
         if self._has_human_judge:
@@ -376,7 +383,9 @@ class _SuitePlanner:
         return (
             *(plan(one, role="answers", name=name) for name, one in self._targets.items()),
             *(
-                plan(one, role="judge", name=judge.id, rpm=rpm, tpm=tpm)
+                plan(
+                    one, role="judge", name=judge.id, rpm=rpm, tpm=tpm, joint=self._joint[judge.id]
+                )
                 for (judge, one), (rpm, tpm) in judges
             ),
             *(plan(one, role="checks", name=name) for name, one in self._vectors.items()),
@@ -436,6 +445,7 @@ def model_plan(
     scale: float,
     rpm: int | None = None,
     tpm: int | None = None,
+    joint: RequestCounter | None = None,
 ) -> ModelPlan:
     """What was counted of one model, priced and timed."""
     reply = lengths.get(name) if role == "answers" else None
@@ -468,6 +478,7 @@ def model_plan(
         max_concurrency=way.max_concurrency,
         seconds=paces[bound],
         bound=bound,
+        joint=None if joint is None else fewer_calls(joint.likely(lengths, scale=scale), likely),
     )
 
 

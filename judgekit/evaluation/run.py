@@ -47,6 +47,7 @@ from judgekit.evaluation.session import Choice, OpenSuite, RecordedAnswers, Sess
 from judgekit.evaluation.summary import RunSummary, RunTally
 from judgekit.formats import memory_rows
 from judgekit.judge import synchronous
+from judgekit.models.cache import cache_location
 from judgekit.presentable import Presentable
 from judgekit.records import OUTPUTS_TAG, Case, CaseResult, CaseSource, Output, RunInfo, RunPanel
 from judgekit.store import RunStore
@@ -85,7 +86,8 @@ async def evaluate(
     Args:
         suite: The suite, or its file.
         store: The store, the path of its SQLite file, or a database URL.
-        cache: Folder of the reply cache of judges and prompts, a cache, or None for none.
+        cache: Folder or address (`postgresql://…`, `redis://…`) of the reply cache of judges and
+            prompts, a cache, or None for none.
         choice: Which part of the suite is run; None for all of it, or with `resume` for what the
             run chose when it was begun.
         resume: The run to resume: its id, the beginning of it, or `latest` for the last of
@@ -138,7 +140,7 @@ async def evaluate(
     """
     current = session or Session()
     execution = ExecutionOptions(
-        cache=Path(cache) if isinstance(cache, str) else cache,
+        cache=cache_location(cache) if isinstance(cache, str) else cache,
         template_folders=tuple(template_folders),
         frozen=frozen,
         refresh=refresh_mode(refresh=refresh, retry_errors=current.retry_errors, frozen=frozen),

@@ -36,7 +36,7 @@ from judgekit.evaluation.judges import (
 )
 from judgekit.judge import Judge, Panel, resolve_suite_model, suite_template_folders
 from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
-from judgekit.models.cache import DiskCache, ReplyCache
+from judgekit.models.cache import CacheUrl, ReplyCache, open_reply_cache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel
 from judgekit.targets import (
     ContextFiller,
@@ -272,7 +272,7 @@ def open_suite(
     # run.
     prices = price_table(loaded)
     budget = None if execution.max_cost_usd is None else Budget(execution.max_cost_usd, prices)
-    cache = DiskCache(execution.cache) if isinstance(execution.cache, Path) else execution.cache
+    cache = open_reply_cache(at) if isinstance(at := execution.cache, Path | CacheUrl) else at
     try:
         judges = open_suite_judges(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget

@@ -61,6 +61,7 @@ class ModelPlan:
         most: What may be asked at most: long replies, every escalation, every answer tried again.
         n_latencies: How many cached replies this rests on; 0 where it is assumed.
         seconds: How long the likely calls take at least, in seconds.
+        joint: What `mode: joint` would likely ask instead; None where that saves no call.
     """
 
     role: Literal["answers", "judge", "checks"]
@@ -79,6 +80,7 @@ class ModelPlan:
     max_concurrency: int
     seconds: float
     bound: PaceLimit
+    joint: CallLoad | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

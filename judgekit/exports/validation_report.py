@@ -407,8 +407,8 @@ def _findings_advice(figures: VariantFigures, observed: _Observed) -> Iterator[s
         if failed := [case_id for case_id in failures if observed.type_of(case_id) == kind]:
             cases = observed.cases(failed, names_types=False)
             first = _shown(failures[failed[0]], figures)
-            n = report.format_count(len(failed), "case")
-            yield f"Fix {kind} in {n} ({cases}): {change}. {first}"
+            affected = report.format_count(len(failed), "case")
+            yield f"Fix {kind} in {affected} ({cases}): {change}. {first}"
     for step, cases_of_step in sorted(by_step.items(), key=lambda one: -len(one[1])):
         n, of_all = len(cases_of_step), report.format_count(len(failures), "case")
         first = f"the first failing step in {n} of {of_all} with a finding"

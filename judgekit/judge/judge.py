@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import weakref
 from collections import deque
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import JudgeMode, Suite, SuiteJudge
     from judgekit.judge.pointwise import AnswerKey, PendingGrading
     from judgekit.models import Budget, PriceTable, Refresh
-    from judgekit.models.cache import ReplyCache
+    from judgekit.models.cache import CacheLocation, ReplyCache
     from judgekit.models.request import Model, ModelRequest
     from judgekit.records import Case, JsonObject, JudgeFailure, Judgment, Output, Rubric, Verdict
 
@@ -46,7 +47,8 @@ class Judge(PairJudge):
             `anthropic/claude-…`), `recorded:PATH`, `local`, or any object with `name` and
             `async complete(request)`.
         api_base: The endpoint, where it is not the provider's own.
-        cache: Folder of the reply cache, a cache object, or None for no cache.
+        cache: Folder or address (`postgresql://…`, `redis://…`) of the reply cache, a cache object,
+            or None for no cache.
         mode: `per_criterion` asks one call a criterion; `joint` asks all at once. Both give the
             same records.
         repeats: How often each question is asked, at least 1.
@@ -134,7 +136,7 @@ class Judge(PairJudge):
         model: str | Model,
         settings: JudgeSettings,
         *,
-        cache: str | Path | ReplyCache | None,
+        cache: str | CacheLocation | ReplyCache | None,
         prices: PriceTable | None,
         budget: Budget | None,
         name: str | None = None,
@@ -215,6 +217,17 @@ class Judge(PairJudge):
     def grader(self) -> Grader:
         """What grades one output: its model, template, parameters and repeats."""
         return self._grader
+
+    @cached_property
+    def joint_grader(self) -> Grader | None:
+        """As `grader`, with one call for all criteria; None where the template is not the default.
+
+        For plans: what `mode="joint"` would ask of the same model.
+        """
+        if self._grader.template.name != _TEMPLATES["per_criterion"]:
+            return None
+        template = PromptTemplate(_TEMPLATES["joint"], self._settings.template_folders)
+        return replace(self._grader, template=template)
 
     @cached_property
     def comparer(self) -> Comparer:
@@ -421,7 +434,7 @@ def configured_judge(
     model: str | Model,
     settings: JudgeSettings,
     *,
-    cache: str | Path | ReplyCache | None,
+    cache: str | CacheLocation | ReplyCache | None,
     prices: PriceTable | None = None,
     budget: Budget | None = None,
     name: str | None = None,
@@ -437,7 +450,7 @@ def open_judge(
     settings: SuiteJudge,
     suite: Suite,
     *,
-    cache: Path | ReplyCache | None,
+    cache: CacheLocation | ReplyCache | None,
     template_folders: Sequence[Path] = (),
     frozen: bool = False,
     refresh: Refresh = False,

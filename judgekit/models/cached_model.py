@@ -56,7 +56,12 @@ class CachedModel(ModelAround):
             return await self._model.complete(request)
         key = request.key
         is_stale = self._refresh is True or key in self._unreadable
-        reply = None if is_stale and key not in self._refreshed else self.cache.get(key)
+        try:
+            reply = None if is_stale and key not in self._refreshed else self.cache.get(key)
+        except StoreError as error:
+            calls = self._calls.setdefault(asyncio.get_running_loop(), _LoopCalls())
+            await calls.wait_until_stored(error)
+            raise
         if reply is not None:
             self.cache.count_hit(reply)
             return reply
@@ -69,17 +74,24 @@ class CachedModel(ModelAround):
         """The cached replies, None where there is none; no hit is counted."""
         if self._refresh is True or not self.cacheable:
             return [None] * len(requests)
-        # The usual case: one row is read without building lists.
-        if len(requests) == 1:
-            return [self.cache.get(requests[0].key)]
-        keys = list(map(_KEY, requests))
-        return list(map(self.cache.get_many(keys).get, keys))
+        try:
+            # The usual case: one row is read without building lists.
+            if len(requests) == 1:
+                return [self.cache.get(requests[0].key)]
+            keys = list(map(_KEY, requests))
+            return list(map(self.cache.get_many(keys).get, keys))
+        except StoreError:
+            # `complete` meets the same error, and waits for the calls that are paid for.
+            return [None] * len(requests)
 
     def rejected_replies(self, request: ModelRequest) -> list[ModelReply]:
         """The recorded replies to a request that are not served, latest first."""
         if self._refresh is True or not self.cacheable:
             return []
-        entries = self.cache.rejected(request.key)
+        try:
+            entries = self.cache.rejected(request.key)
+        except StoreError:
+            return []  # as above
         return [entry.reply.model_copy(update={"cached": True}) for entry in entries[::-1]]
 
     def mark_unreadable(self, key: str) -> bool:
@@ -124,7 +136,7 @@ class CachedModel(ModelAround):
 
     async def _ask(self, request: ModelRequest, calls: _LoopCalls) -> ModelReply:
         """Send a request, unless another process sends it first, and store the reply."""
-        cached = await self._wait_for_turn(request.key)
+        cached = await self._wait_for_turn(request.key, calls)
         if cached is not None:
             self.cache.count_hit(cached)
             return cached
@@ -159,19 +171,24 @@ class CachedModel(ModelAround):
             await calls.stop(calls.error)
         return reply.model_copy(update={"key": request.key})
 
-    async def _wait_for_turn(self, key: str) -> ModelReply | None:
+    async def _wait_for_turn(self, key: str, calls: _LoopCalls) -> ModelReply | None:
         """The reply, if it was fetched elsewhere meanwhile; None when this caller has the lock."""
         # Polled, because locks of files cannot be awaited; a thread for each waiting call would
         # cost more.
         wait_s = _FIRST_WAIT_S
         while True:
-            is_ours, is_kept = self.cache.try_lease(key), False
+            is_ours = is_kept = False
             try:
+                is_ours = self.cache.try_lease(key)
                 # Also with the lock: another caller may have fetched it since the first look.
                 is_stale = self._refresh is True or key in self._unreadable
                 is_refetched = is_stale and key not in self._refreshed
                 cached = None if is_refetched else self.cache.get(key)
                 is_kept = is_ours and cached is None
+            except StoreError as error:
+                # A server may be gone before this call, and others are paid for already.
+                await calls.wait_until_stored(error)
+                raise
             finally:
                 if is_ours and not is_kept:
                     self.cache.release(key)

@@ -165,6 +165,7 @@ _CONTEXT = re.compile(
 # Errors that pass, as servers word them that send no status of their own.
 _PASSING = re.compile(
     r"\bloading\b|overloaded|temporarily|try again|rate limit|too many requests|warming up"
+    r"|\Aerror in response object\Z"  # litellm's words for an error of unknown words
 )
 
 _FILTERED = re.compile(
@@ -375,6 +376,7 @@ _EXCEPTIONS: dict[ProviderErrorKind, tuple[str, ...]] = {
 EXCEPTION_KINDS = {name: kind for kind, names in _EXCEPTIONS.items() for name in names}
 """What the classes of litellm's exceptions mean when nothing more exact is in their chain."""
 
+_MADE_UP_STATUS = 422
 _UNREADABLE = re.compile(
     r"Invalid response object|Empty or invalid response|provider returned|Unable to get json"
 )
@@ -396,6 +398,9 @@ def fault_of_exception(
         # litellm raises a bare Exception with two attributes for an error in a 200 body.
         if type(one) is Exception and isinstance(getattr(one, "message", None), str):
             found = {"message": vars(one)["message"], "code": vars(one).get("status_code")}
+            # Where the body has no status it makes one up, and words in the place of a mere text.
+            if found["code"] == _MADE_UP_STATUS:
+                del found["code"]
             fault = fault_in_body(provider, found)
             break
     if fault is None:

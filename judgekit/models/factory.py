@@ -13,7 +13,7 @@ from pathlib import Path
 
 from judgekit.errors import SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
-from judgekit.models.cache import DiskCache, ReplyCache
+from judgekit.models.cache import CacheUrl, ReplyCache, open_reply_cache
 from judgekit.models.cached_model import CachedModel, Refresh
 from judgekit.models.error_mapping import key_variable, refuse_secret_address
 from judgekit.models.local import LocalModel, is_smoke_name, recorded_name
@@ -93,7 +93,7 @@ def connect(
     model: str | Model,
     *,
     api_base: str | None = None,
-    cache: str | Path | ReplyCache | None = None,
+    cache: str | Path | CacheUrl | ReplyCache | None = None,
     max_concurrency: int = 32,
     rpm: int | None = None,
     tpm: int | None = None,
@@ -113,7 +113,7 @@ def connect(
     # Without a cache every question of a frozen judge would fail, one by one.
     if frozen and cache is None:
         raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
-    opened = DiskCache(cache) if isinstance(cache, str | Path) else cache
+    opened = open_reply_cache(cache) if isinstance(cache, str | Path | CacheUrl) else cache
     # A local server answers one call at a time and costs nothing.
     if isinstance(model, str) and _is_local(model):
         max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
@@ -142,7 +142,7 @@ def connect(
         api_base=api_base,
         max_concurrency=max_concurrency,
         cache=opened,
-        owns_cache=isinstance(cache, str | Path),
+        owns_cache=opened is not cache,
         # On every judgment, so that reports can warn of verdicts without information.
         flags=("smoke_model",) if is_smoke_name(priced.name) else (),
         limited=None if frozen else limited,

@@ -66,6 +66,9 @@ class Biases:
     criterion_order: float = 0.0
     """Gives its best score to the criterion that is listed first of several."""
 
+    alone: float = 0.0
+    """Gives its best score to a criterion that is the only one of its call."""
+
     clumping: float = 0.0
     """Gives the same score to everything."""
 
@@ -148,6 +151,7 @@ class _BiasedVerdict:
         criteria = cast("JsonObject", properties.get("criteria", {}))
         listed = cast("JsonObject", criteria.get("properties", {}))
         self._first = next(iter(listed)) if len(listed) > 1 else None
+        self._is_joint = bool(listed)
 
     def is_silenced(self) -> bool:
         return self._is_moved("gullible", None) and any(
@@ -161,6 +165,9 @@ class _BiasedVerdict:
         early = f"{case}:{criterion}"
         is_early = criterion == self._first and criterion is not None
         if is_early and self._draw("criterion_order", early).random() < biases.criterion_order:
+            value = 1.0
+        is_alone = not self._is_joint and biases.alone > 0
+        if is_alone and self._draw("alone", early).random() < biases.alone:
             value = 1.0
         # Drawn from the system message: only a change of wording changes the score.
         mood = f"{self._request.messages[0]['content']}:{case}:{criterion}"

@@ -105,19 +105,20 @@ def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
     # `judge_options`, and the ini file.
     config = item.config
     ini, run = (settings_of_session(config, from_ini=from_ini) for from_ini in (True, False))
-    merged = {**ini, **own, **run, **_marked(item)}
+    synonym = {"cache": own["cache_dir"]} if "cache_dir" in own else {}
+    merged = {**ini, **own, **synonym, **run, **_marked(item)}
+    merged.pop("cache_dir", None)
     named = {key: merged.pop(key) for key in _NAMED if key in merged}
     model = merged.pop("model", None)
     # These hold for the whole session, not for the judge of one test.
     for key in _OF_THE_RUN:
         merged.pop(key, None)
-    # The settings about the cache become the one argument of `Judge`.
-    folder, off = merged.pop("cache_dir", None), merged.pop("no_cache", False)
+    off = merged.pop("no_cache", False)
     for name, is_set in (("no_cache", off), ("refresh", merged.get("refresh"))):
         if is_set and merged.get("frozen"):
             raise SettingsError(f"{name} and frozen contradict each other")
-    if off or folder is not None:
-        merged["cache"] = None if off else folder
+    if off:
+        merged["cache"] = None
     merged.setdefault("cache", config.rootpath / DEFAULT_CACHE_FOLDER)
     votes, repeats = named.get("min_pass"), merged.get("repeats", 1)
     if isinstance(votes, int) and isinstance(repeats, int) and votes > repeats:

@@ -79,7 +79,7 @@ class PluginOption:
     @property
     def key(self) -> str:
         """Its name in a marker and in the settings."""
-        return "model" if self.name == "judge" else self.name
+        return {"judge": "model", "cache_dir": "cache"}.get(self.name, self.name)
 
     @property
     def ini(self) -> str:
@@ -136,7 +136,8 @@ PLUGIN_OPTIONS = (
     PluginOption(
         "calibration", "PATH", "Calibration maps, a file or folder; calibrated values decide.",
     ),
-    PluginOption("cache_dir", "DIR", "Folder of the reply cache."),
+    PluginOption("cache_dir", "DIR|URL", "Same as `cache`."),
+    PluginOption("cache", "DIR|URL", "Reply cache: a folder, or the address of a server."),
     PluginOption("no_cache", "", "Do not read or write the cache.", parse_flag),
     PluginOption("max_cost", "USD", "Maximum cost of judging.", parse_amount),
     PluginOption(
@@ -170,8 +171,8 @@ def add_options(parser: pytest.Parser) -> None:
 def settings_of_session(config: pytest.Config, *, from_ini: bool) -> dict[str, object]:
     """The settings of the ini file, or those of the command line, else of the environment."""
     read = _of_ini if from_ini else _of_run
-    found = {option.key: read(config, option) for option in PLUGIN_OPTIONS}
-    return {key: value for key, value in found.items() if value is not None}
+    found = ((option.key, read(config, option)) for option in PLUGIN_OPTIONS)
+    return {key: value for key, value in found if value is not None}
 
 
 def report_file(config: pytest.Config) -> Path | None:
@@ -199,7 +200,9 @@ def resolve_file(key: str, value: object, folders: Sequence[Path]) -> object:
     """A setting with its path resolved, if it names a file."""
     if not isinstance(value, str):
         return value
-    if key in {"cache_dir", "report", "calibration"}:
+    if key == "cache" and ("://" in value or value.startswith("${")):
+        return value  # the address of a server
+    if key in {"cache", "report", "calibration"}:
         return folders[0] / value
     if key == "model" and value.startswith(RECORDED):
         path = _first_file(value.removeprefix(RECORDED), folders)

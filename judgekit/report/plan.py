@@ -86,7 +86,7 @@ def judge_plan_document(
         kind="Plan",
         title=title,
         conclusion=Conclusion(up_to + text + limit),
-        blocks=(Lines((*labels, *subject, *_plan_rows(plan))),),
+        blocks=(Lines((*labels, *subject, *_plan_rows(plan), *_joint_rows(plan))),),
         data=lambda: {
             **asdict(plan),
             "n_calls": plan.n_calls,
@@ -134,6 +134,26 @@ def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
     ]
 
 
+def _joint_rows(plan: JudgePlan) -> list[LabelledText]:
+    if not isinstance(plan, GradePlan) or plan.joint is None:
+        return []
+    return [
+        (
+            "--mode joint",
+            _joint_words(plan.joint, None if plan.price_usd is None else plan.price_usd[0]),
+        )
+    ]
+
+
+def _joint_words(joint: CallLoad, price_usd: float | None) -> str:
+    """What one call for all criteria would take, and that its scores are others."""
+    words = numbers.format_count(joint.calls, "call")
+    if joint.price_usd is not None and price_usd:
+        saved = numbers.format_share(1 - joint.price_usd / price_usd)
+        words += f", about {numbers.format_usd(joint.price_usd)} ({saved} less)"
+    return f"{words}; `judgekit audit --probes mode` measures whether the scores agree"
+
+
 def _shared_rows(n_shared: int) -> list[LabelledText]:
     words = "answered by the reply to an identical question"
     return [("identical", f"{n_shared:,} more, {words}")] if n_shared else []
@@ -148,6 +168,11 @@ def suite_plan_document(plan: SuitePlan) -> Document:
         *_answer_lines(plan),
         *_judging_lines(plan),
         *_shared_rows(sum(model.n_shared for model in plan.models)),
+        *(
+            ("mode: joint", _joint_words(model.joint, model.likely.price_usd))
+            for model in plan.models
+            if model.joint is not None
+        ),
         *_frozen_lines(plan),
         *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
         *_stratum_lines(plan),

@@ -27,6 +27,7 @@ from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
 from judgekit.extras import install_hint
+from judgekit.models.cache import expand_address, mask_address
 from judgekit.records import Record, lookup_text, read_record, time_text
 from judgekit.store.schema import (
     SCHEMA_VERSION,
@@ -62,15 +63,16 @@ class DatabaseLocation:
         """The location for messages: without its password."""
         if self.file is not None:
             return str(self.file)
-        return self.url.render_as_string(hide_password=True)
+        return mask_address(self.url.render_as_string(hide_password=False))
 
 
 def locate_database(location: str | Path) -> DatabaseLocation:
     """The database that a path or an address names."""
-    if isinstance(location, Path) or "://" not in location:
-        return _file_location(Path(location))
+    address = location if isinstance(location, Path) else expand_address(location)
+    if isinstance(address, Path) or "://" not in address:
+        return _file_location(Path(address))
     try:
-        url = make_url(location)
+        url = make_url(address)
     except (ArgumentError, ValueError) as error:
         raise SettingsError(
             "the address of the database cannot be read",
@@ -81,7 +83,7 @@ def locate_database(location: str | Path) -> DatabaseLocation:
     if url.drivername in _SQLITE and url.database and url.database != ":memory:":
         return _file_location(Path(url.database))
     raise SettingsError(
-        f"runs cannot be stored in {url.render_as_string(hide_password=True)}",
+        f"runs cannot be stored in {mask_address(address)}",
         hint="use the path of an SQLite file, or postgresql://USER@HOST/DATABASE",
     )
 

@@ -57,6 +57,8 @@ from judgekit.web.replies import ViewContext, page_reply, write_route
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from judgekit.models.cache import CacheLocation
+
 
 # Files with other suffixes are not opened, whatever they hold.
 SUFFIXES = (".yaml", ".yml", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".j2")
@@ -265,7 +267,7 @@ class Editor:
 
     folder: EditFolder
     write_token: str | None
-    cache: Path
+    cache: CacheLocation
 
     def home(self, _: Request) -> Response:
         """The files of the folder with what is wrong with each."""
@@ -387,7 +389,9 @@ class Editor:
         }
 
 
-def editor_routes(context: ViewContext, check_file: CheckFile, *, cache: Path) -> list[BaseRoute]:
+def editor_routes(
+    context: ViewContext, check_file: CheckFile, *, cache: CacheLocation
+) -> list[BaseRoute]:
     """The routes of the editor of a folder; `check_file` is what `judgekit validate` does."""
     folder = EditFolder((context.edit_folder or Path()).resolve(), check_file)
     editor = Editor(folder, context.write_token, cache)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.datasets import Suite
+    from judgekit.models.cache import CacheLocation
     from judgekit.records import Case, JsonObject, Rubric, Verdict
 
 _MOST_CASES = 1000
@@ -128,7 +129,7 @@ class _Prepared:
 
 
 async def preview_or_try(
-    path: Path, settings: TrialSettings, calls_key: str | None, *, cache: Path | None
+    path: Path, settings: TrialSettings, calls_key: str | None, *, cache: CacheLocation | None
 ) -> JsonObject:
     """The messages that the judges of a suite would be sent about one output.
 
@@ -175,7 +176,7 @@ async def _tried(prepared: _Prepared, calls_key: str) -> JsonObject:
 
 @asynccontextmanager
 async def _prepared(
-    path: Path, settings: TrialSettings, cache: Path | None
+    path: Path, settings: TrialSettings, cache: CacheLocation | None
 ) -> AsyncIterator[_Prepared]:
     suite = _judged_suite(suite_from_path(path), settings.model)
     case, ids = _case(suite, settings.case_id)

@@ -46,7 +46,7 @@ def test_cases_are_drawn_with_all_their_outputs() -> None:
 def test_without_options_all_probes_are_made_or_told_as_skipped() -> None:
     with make_judge(ScriptedModel(said)) as judge:
         found = jk.audit_sync(judge, ANSWERS, make_rubric())
-    assert len(found.probes) == 11
+    assert len(found.probes) == 12
     assert all(one.reason for one in found.probes if one.status == "skipped")
 
 

@@ -43,7 +43,7 @@ def test_the_interval_of_a_shift_of_an_honest_judge_holds_0_as_often_as_its_leve
         for effect in probe.effects
         if effect.scale != "rate"
     ]
-    assert len(found) == 13 * N_AUDITS
+    assert len(found) == 15 * N_AUDITS
     covered = sum(one.low <= 0 <= one.high for one in found) / len(found)
     assert 0.95 - 0.03 <= covered <= 0.95 + 0.03  # four binomial standard errors
 

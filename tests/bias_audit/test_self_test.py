@@ -46,6 +46,7 @@ def test_there_is_a_planted_bias_for_every_probe() -> None:
         ("hairsplitting", "identical", "same text twice, no tie", 1.0),
         ("verbosity", "verbosity", "preference for padding", 0.5),
         ("position", "position", "first place preferred", 0.5),
+        ("alone", "mode", "score with one call a criterion", 1.0),
         ("criterion_order", "criterion_order", "score of a criterion listed early", 1.0),
     ],
 )

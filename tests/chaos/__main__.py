@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hypothesis import HealthCheck, settings
 
-from tests.chaos.commands import COMMANDS, IN_FLIGHT
+from tests.chaos.commands import COMMANDS, IN_FLIGHT, Forks
 from tests.chaos.disk import EXITS, OUTPUTS, fail_at_each
 from tests.chaos.faults import FAULT_NAMES, POSITIONS, run_trials, trials
 from tests.chaos.kills import kill_command
@@ -165,7 +165,7 @@ def _disk(command: str, *, short: bool) -> Row:
 def _walks(*, short: bool) -> Row:
     n_walks, n_steps = (10, 10) if short else (200, 30)
     complaints = []
-    SuiteMachine.with_kills = not short
+    SuiteMachine.forks = None if short else Forks()
     how = settings(
         max_examples=n_walks,
         stateful_step_count=n_steps,
@@ -178,6 +178,8 @@ def _walks(*, short: bool) -> Row:
         walk(SuiteMachine, how)
     except Exception:  # noqa: BLE001 - whatever it is breaks a law
         complaints.append(traceback.format_exc()[-3000:])
+    if SuiteMachine.forks is not None:
+        SuiteMachine.forks.close()
     return Row(
         "random walks: add cases, edit the rubric, run, stop, kill, damage the cache, resume, move",
         f"{n_walks} walks of up to {n_steps} steps",

@@ -11,17 +11,40 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgekit.testing import ChaosServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from judgekit.testing import ServedReply, ServedRequest
 
 IN_FLIGHT = 8
+# Starting an interpreter takes a second of CPU time, and a fork of one that has imported everything
+# none. What is read is a folder and a command line; what is written is the id of the process, and
+# a line when it ended.
+_FORKING = """
+import importlib, json, os, pkgutil, sys
+import judgekit
+from judgekit.cli.main import main
+
+for module in pkgutil.walk_packages(judgekit.__path__, "judgekit."):
+    if not any(part in module.name for part in ("litellm", "pytest_plugin", "__main__")):
+        importlib.import_module(module.name)
+print("ready", flush=True)
+for line in sys.stdin:
+    folder, arguments = json.loads(line)
+    if not (child := os.fork()):
+        for number, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+            os.dup2(os.open(os.devnull, mode), number)
+        os.chdir(folder)
+        main(arguments)
+    print(child, flush=True)
+    os.waitpid(child, 0)
+    print("ended", flush=True)
+"""
 COMMANDS: dict[str, list[str]] = {
     "grade": ["grade", "a.jsonl", "--cases", "cases.jsonl", "--rubric", "rubric.yaml"],
     "run": ["run"],
@@ -85,6 +108,40 @@ class Bench:
         done = self.judgekit("cache", "verify")
         _, err = done.communicate(timeout=60)
         return [one for one in found if one != "ok"] + ([err] if done.returncode else [])
+
+
+class Forks:
+    """Runs commands one after the other in forks of one process, each to be killed."""
+
+    def __init__(self) -> None:
+        environment = {**os.environ, "OPENAI_API_KEY": "k"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _FORKING], env=environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        self._expect("ready")
+
+    def start(self, *arguments: str) -> int:
+        """Start a command in this folder; the id of its process."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps([str(Path.cwd()), arguments]) + "\n")
+        self._process.stdin.flush()
+        return int(self._line())
+
+    def wait(self) -> None:
+        """Wait for the end of the command."""
+        self._expect("ended")
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate(timeout=60)
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def _expect(self, word: str) -> None:
+        assert (line := self._line()) == word, line
 
 
 def essence(found: Any) -> Any:

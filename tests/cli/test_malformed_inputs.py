@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from judgekit.resources import shipped_file
 from tests.cli.commanding import runner
 
 if TYPE_CHECKING:
@@ -177,6 +179,10 @@ SUITES = [
 ]
 
 RUBRICS = [
+    # What is wrong only beside a judge: the template is looked up where the judge is made.
+    rubric("- name: polite\n", "- §name: polite\n    template: nothing_like_it\n"),
+    rubric("- name: polite\n", "- §name: polite\n    judge: somebody\n"),
+    rubric("- name: polite\n", "- §name: polite\n    template: pointwise/yes_no\n"),
     rubric("name: support", "§nme: support"),
     rubric("name: support", "name: support\n§threshold: 5"),
     rubric("criteria:", "§criteria: 5\nx:"),
@@ -298,26 +304,60 @@ def test_a_message_names_the_file_and_the_line(
 
 
 @pytest.mark.parametrize(
-    ("field", "named"),
+    ("arguments", "line"),
     [
-        ("template: nothing_like_it", "no template is called 'nothing_like_it'"),
-        ("judge: somebody", "is to be graded by the judge 'somebody'"),
+        (("audit", "outputs.jsonl"), 3),
+        (("calibrate", "labels.jsonl", "--outputs", "outputs.jsonl", "--cases", "cases.jsonl"), 3),
+        (("grade", "outputs.jsonl", "--no-store"), 3),
+        # The field itself, because it needs no judge to say so.
+        (("validate", "bad.yaml"), 4),
+        (("validate", "suite.yaml"), 4),
     ],
 )
-def test_what_is_wrong_with_a_criterion_only_beside_a_judge_names_the_criterion(
-    field: str,
-    named: str,
+def test_every_command_says_where_the_criterion_stands(
+    arguments: tuple[str, ...],
+    line: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_inputs(tmp_path)
-    bad = rubric("    scale: one_to_five", f"{MARK}    scale: one_to_five\n    {field}")
-    ran = read_malformed(bad, tmp_path, runner(capsys))
-    assert (ran.code, ran.out) == (2, "")
-    assert "criterion 'polite'" in ran.err
-    assert named in ran.err
+    (tmp_path / "labels.jsonl").write_text(LABELS, "utf-8")
+    bad = RUBRIC.replace("polite\n", "polite\n    template: nothing_like_it\n")
+    (tmp_path / "bad.yaml").write_text(bad, "utf-8")
+    (tmp_path / "suite.yaml").write_text(SUITE.replace("rubric.yaml", "bad.yaml"), "utf-8")
+    if arguments[0] != "validate":
+        arguments = (*arguments, "--rubric", "bad.yaml", "--judge", "openai/any")
+    ran = runner(capsys)(*arguments)
+    assert ran.code == 2
+    assert f"bad.yaml:{line}: " in ran.out + ran.err
+    message = " ".join((ran.out + ran.err).split())
+    assert "criterion 'polite': no template is called 'nothing_like_it'" in message
+
+
+def test_validate_knows_the_templates_around_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_inputs(tmp_path)
+    path = tmp_path / "rubrics" / "own.yaml"
+    path.parent.mkdir()
+    path.write_text(RUBRIC.replace("polite\n", "polite\n    template: mine/own\n"), "utf-8")
+    judge = "judge: {model: openai/any, template: mine/own}"
+    own = SUITE.replace("rubric.yaml", "rubrics/own.yaml").replace("judge: openai/any", judge)
+    (tmp_path / "suite.yaml").write_text(own, "utf-8")
+    validate = runner(capsys)
+    ran = validate("validate", "rubrics", "suite.yaml")
+    assert (ran.code, ran.out.count("no template is called 'mine/own'")) == (2, 2)
+    template = shipped_file("prompts", "pointwise", "criterion.j2").read_bytes()
+    for folder in ("prompts", "elsewhere"):
+        for other in ("prompts", "elsewhere"):
+            shutil.rmtree(tmp_path / other, ignore_errors=True)
+        (tmp_path / folder / "mine").mkdir(parents=True)
+        (tmp_path / folder / "mine" / "own.j2").write_bytes(template)
+        ran = validate("validate", "rubrics", "suite.yaml", "--templates", folder)
+        assert (ran.code, ran.err) == (0, "")
 
 
 @pytest.mark.parametrize(

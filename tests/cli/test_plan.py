@@ -70,3 +70,16 @@ def test_a_plan_of_nothing_is_an_error(bench: Bench) -> None:
     ran = bench.run("plan", *WHAT, "--judge", "openai/m", "--filter-tag", "refunds")
     assert ran.code == 2
     assert "no case has the tag refunds" in ran.err
+
+
+def test_a_plan_says_what_one_joint_call_for_all_criteria_would_take(bench: Bench) -> None:
+    named = (*WHAT, "--judge", "openai/gpt-4.1-mini")
+    plan = bench.run("plan", *named, "--json").json
+    joint = bench.run("plan", *named, "--mode", "joint", "--json").json
+    assert plan["joint"]["calls"] == joint["n_calls"] == plan["n_calls"] // 2
+    assert plan["joint"]["input_tokens"] == joint["input_tokens"]
+    assert plan["joint"]["price_usd"] == joint["price_usd"][0]
+    assert joint["joint"] is None
+    shown = " ".join(bench.run("plan", *named).out.split())
+    assert "--mode joint 4 calls, about $" in shown
+    assert "`judgekit audit --probes mode` measures whether the scores agree" in shown

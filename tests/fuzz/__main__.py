@@ -1,4 +1,4 @@
-"""Reads mutated inputs for minutes, and keeps each that breaks the law in the corpus.
+"""Reads mutated inputs for two hours, and keeps each that breaks the law in the corpus.
 
 python -m tests.fuzz [--seconds S] [--seed N] [READER …]
 """
@@ -22,7 +22,7 @@ def main() -> None:
     """Print what was read and what broke the law; exit 1 where something did."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz")
     parser.add_argument("readers", nargs="*", help="only these; see tests/fuzz/readers.py")
-    parser.add_argument("--seconds", type=float, default=1200.0)
+    parser.add_argument("--seconds", type=float, default=7200.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--part", type=Path, help="a folder: read in this process, and print JSON")
     options = parser.parse_args()
@@ -40,6 +40,8 @@ def main() -> None:
         path.write_bytes(content)
         print(f"{signature}\n{path}\n{reason[-1500:]}\n")  # noqa: T201
     ends = ", ".join(f"{n:,} {end}" for end, n in tally.ends.most_common())
+    for name, n_inputs in sorted(tally.inputs.items()):
+        print(f"{n_inputs:>9,} {name}")  # noqa: T201
     print(f"{tally.n_inputs:,} inputs: {ends}; {len(tally.broken)} broke the law")  # noqa: T201
     sys.exit(bool(tally.broken))
 

@@ -35,7 +35,7 @@ MOST_KIB = 256 << 10
 """By how much the memory of the process may grow at one input."""
 
 _STUCK_S = 60
-_PART_S = 60.0
+_PART_S = 300.0
 _ERRORS = os.fdopen(os.dup(2), "w")  # pytest takes stderr away
 _PACKAGE = re.compile(r"/judgekit/")
 
@@ -48,9 +48,15 @@ class TooLongError(BaseException):
 class Tally:
     """What was read, how it ended, and what broke the law: input and reason by signature."""
 
-    n_inputs: int = 0
+    inputs: Counter[str] = field(default_factory=Counter)
+    """How many inputs each reader was given."""
+
     ends: Counter[str] = field(default_factory=Counter)
     broken: dict[str, tuple[str, bytes, str]] = field(default_factory=dict)
+
+    @property
+    def n_inputs(self) -> int:
+        return self.inputs.total()
 
     def to_json(self) -> str:
         """For another process."""
@@ -58,16 +64,16 @@ class Tally:
             signature: [name, b64encode(content).decode(), reason]
             for signature, (name, content, reason) in self.broken.items()
         }
-        return json.dumps([self.n_inputs, self.ends, broken])
+        return json.dumps([self.inputs, self.ends, broken])
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        n_inputs, ends, broken = json.loads(text)
+        inputs, ends, broken = json.loads(text)
         read = {one: (name, b64decode(data), why) for one, (name, data, why) in broken.items()}
-        return cls(n_inputs, Counter(ends), read)
+        return cls(Counter(inputs), Counter(ends), read)
 
     def __iadd__(self, other: Self) -> Self:
-        self.n_inputs += other.n_inputs
+        self.inputs += other.inputs
         self.ends += other.ends
         self.broken = {**other.broken, **self.broken}
         return self
@@ -81,13 +87,17 @@ def fuzz(
     seconds: float | None = None,
     names: tuple[str, ...] = (),
 ) -> Tally:
-    """Read mutated inputs, so many or for so long."""
+    """Read mutated inputs: so many, or for so long, of which each reader has its share."""
     rng = random.Random(seed)
     readers = [reader for reader in READERS.values() if not names or reader.name in names]
     mutator = Mutator(tuple(seeds().values()), rng)
     tally, until = Tally(), time.monotonic() + (seconds or float("inf"))
-    while time.monotonic() < until and (n_inputs is None or tally.n_inputs < n_inputs):
-        reader = rng.choices(readers, [one.weight for one in readers])[0]
+    spent = dict.fromkeys(readers, 0.0)
+    while (started := time.monotonic()) < until and (n_inputs is None or tally.n_inputs < n_inputs):
+        if n_inputs is None:  # by time: a slow reader takes none from the others
+            reader = min(readers, key=lambda one: spent[one] / one.weight)
+        else:  # and the same ones in each run of a test
+            reader = rng.choices(readers, [one.weight for one in readers])[0]
         # Now and then an input that is meant for other readers.
         names_of = list(seeds()) if rng.random() < 0.1 else seeds_of(reader)
         name = rng.choice(names_of)
@@ -95,16 +105,17 @@ def fuzz(
         content = mutator.mutate(seeds()[name], suffix)
         if rng.random() < 0.02:
             name = Path(name).stem + rng.choice((".json", ".yaml", ".jsonl", ".csv", ".zip"))
-        tally.n_inputs += 1
+        tally.inputs[reader.name] += 1
         end, reason = read(reader, folder / name, content)
         tally.ends[end] += 1
+        spent[reader] += time.monotonic() - started
         if reason is not None:
             tally.broken.setdefault(f"{reader.name}: {end}", (name, content, reason))
     return tally
 
 
 def fuzz_in_parts(*, seconds: float, seed: int, names: tuple[str, ...] = ()) -> Tally:
-    """Fuzz in processes of a minute each: what does not come back is ended, and the next begins."""
+    """Fuzz in processes of five minutes: what does not come back is ended, the next begins."""
     whole, until = Tally(), time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         seed += 1

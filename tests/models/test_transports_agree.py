@@ -30,9 +30,8 @@ TOO_LARGE = {"gzip_bomb", "10MiB_reply"}
 SLOW = {"hang", "drip", "slow_headers"}
 # litellm calls what it cannot read a server error or a broken connection. Both are retried.
 WORDED_OTHERWISE = {"deep_json", "endless", "gzip_unpacked", "no_body"}
-# litellm drops an error that is a bare text, and one of its two clients reads bytes that are no
-# UTF-8.
-READ_OTHERWISE = {"bad_utf8", "error200_text"}
+# One of litellm's two clients reads bytes that are no UTF-8.
+READ_OTHERWISE = {"bad_utf8"}
 
 IMAGE = Image(data_url(png()), "photo.png")
 
@@ -82,7 +81,8 @@ BODIES: dict[str, ServedReply] = {
     "cut off": ServedReply(finish_reason="max_tokens"),
     "error with a code": ServedReply(body={"error": {"message": "slow down", "code": 429}}),
     "error without a code": ServedReply(body={"error": {"message": "something"}}),
-    "error as a text": ServedReply(body={"error": "something"}),
+    "error that passes": ServedReply(body={"error": {"message": "The model is overloaded."}}),
+    "error as a text": ServedReply(body={"error": "model is loading"}),
     "choices are null": ServedReply(body={"choices": None}),
     "no choices at all": ServedReply(body={"id": "x"}),
     "content is a list": ServedReply(message={"content": [{"type": "text", "text": "4"}]}),
@@ -184,6 +184,11 @@ async def test_every_slow_answer_ends_at_the_same_deadline(provider: str, name: 
 async def test_every_shape_of_a_body_is_read_alike(provider: str, name: str) -> None:
     _, results = await both(provider, BODIES[name], ask())
     assert comparable(results[0]) == comparable(results[1])
+
+
+async def test_a_text_that_litellm_drops_may_have_said_that_the_fault_passes() -> None:
+    _, results = await both("openai", ServedReply(body={"error": "something"}), ask())
+    assert [comparable(one)["kind"] for one in results] == ["bad_request", "overloaded"]
 
 
 UNREADABLE_USAGE: list[object] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,7 +52,7 @@ FORMS: dict[str, dict[str, float | str]] = {
     "result": {},
     "brackets": {"verdicts in brackets": "too_long"},
     "stated": {
-        "lines with scores": 4, "one long string": 4, "verdicts in brackets": 4,
+        "lines with scores": 4, "one long string": 4, "verdicts in brackets": "too_long",
         "stars": "too_long", "parts of five": "too_long",
     },
 }  # fmt: skip
@@ -111,6 +112,12 @@ def test_a_number_off_the_scale_is_never_a_score(outside: float) -> None:
 def test_a_huge_reply_is_read_or_refused_for_what_it_is(trap: str) -> None:
     text = REPLY_TRAPS[trap].text(LENGTH)
     assert outcome(lambda: parse_reply(text, ONE)["quality"]) == READ.get(trap, "no_verdict")
+
+
+@pytest.mark.parametrize(("n_values", "read"), [(100, 5), (6_000, "too_long")])
+def test_a_reply_of_thousands_of_values_is_too_long(n_values: int, read: float | str) -> None:
+    text = json.dumps({"score": 5, "steps": list(range(10, 10 + n_values))})
+    assert outcome(lambda: parse_reply(text, ONE)["quality"]) == read
 
 
 @pytest.mark.parametrize("trap", REPLY_TRAPS)

@@ -117,6 +117,18 @@ def test_a_disowned_score_line_is_never_read(mark: str, sentence: str) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    "lead_in",
+    ["For this example:", "Evaluation for example 3:", "Following the example format:",
+     "Based on the example given, my verdict is:", "Here is my verdict in the required format:",
+     "Here is what the prompt asks for:", "I would rate this as follows:", "My draft verdict:",
+     "As the text says little, my verdict is:", "The answer is a model of politeness:",
+     "The text asks a question and answers it; here is my verdict:", "Example 3:"],
+)  # fmt: skip
+def test_a_lead_in_may_speak_of_examples_and_of_the_text(lead_in: str) -> None:
+    assert parse_reply(f"{lead_in}\n{json.dumps(VERDICT)}", ONE) == {"quality": 5}
+
+
 @pytest.mark.parametrize("sentence", DISOWNED["sentences"]["a refusal beside it"])
 def test_a_refusal_beside_a_verdict_is_a_refusal(sentence: str) -> None:
     with pytest.raises(RefusalError, match="declined"):

@@ -57,22 +57,24 @@ def programs() -> Path | None:
 def running_server(folder: Path) -> Iterator[Server]:
     """A server of the programs in a folder, with no safety against power cuts."""
     home = Path(tempfile.mkdtemp(prefix="judgekit-pg-"))
-    user = _owner()
+    user = server_owner()
     shutil.chown(home, user)
     run = ["initdb", "-D", "data", "-U", "judgekit", "-A", "trust", "-E", "UTF8", "--no-locale"]
     start = f"-c listen_addresses='' -c unix_socket_directories='{home}' {_SETTINGS}"
     try:
-        _call(folder, home, user, [*run, "--no-sync", "--no-instructions"])
-        _call(folder, home, user, ["pg_ctl", "-D", "data", "-l", "log", "-o", start, "-w", "start"])
+        server_program(folder, home, [*run, "--no-sync", "--no-instructions"])
+        server_program(
+            folder, home, ["pg_ctl", "-D", "data", "-l", "log", "-o", start, "-w", "start"]
+        )
         try:
             yield Server(home)
         finally:
-            _call(folder, home, user, ["pg_ctl", "-D", "data", "-m", "immediate", "stop"])
+            server_program(folder, home, ["pg_ctl", "-D", "data", "-m", "immediate", "stop"])
     finally:
         shutil.rmtree(home)
 
 
-def _owner() -> str:
+def server_owner() -> str:
     """Who runs the server: it refuses to be run by root."""
     if os.geteuid() != 0:
         return getpass.getuser()
@@ -80,7 +82,9 @@ def _owner() -> str:
     return "postgres" if "postgres" in known else "nobody"
 
 
-def _call(folder: Path, home: Path, user: str, command: list[str]) -> None:
+def server_program(folder: Path, home: Path, command: list[str]) -> None:
+    """Run a program of the server in its home, as its owner."""
+    user = server_owner()
     as_user = {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": ()}
     subprocess.run(
         [folder / command[0], *command[1:]],

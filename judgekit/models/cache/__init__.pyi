@@ -1,3 +1,4 @@
+from .access import merge_caches as merge_caches, open_reply_cache as open_reply_cache
 from .admin import (
     CacheExplanation as CacheExplanation,
     CacheStats as CacheStats,
@@ -8,7 +9,6 @@ from .admin import (
     export_entries as export_entries,
     find_cache_key as find_cache_key,
     import_entries as import_entries,
-    merge_caches as merge_caches,
 )
 from .disk_cache import CacheFolder as CacheFolder, DiskCache as DiskCache
 from .entries import (
@@ -16,5 +16,12 @@ from .entries import (
     CacheWarning as CacheWarning,
     DamagedFileError as DamagedFileError,
     is_servable as is_servable,
+)
+from .location import (
+    CacheLocation as CacheLocation,
+    CacheUrl as CacheUrl,
+    cache_location as cache_location,
+    expand_address as expand_address,
+    mask_address as mask_address,
 )
 from .reply_cache import MemoryCache as MemoryCache, ReplyCache as ReplyCache

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO, cast
 
 from judgekit.atomic_write import atomic_writer
 from judgekit.errors import DatasetError, UnknownNameError
@@ -28,7 +28,7 @@ from judgekit.models.error_mapping import mask_secrets
 from judgekit.models.request import ModelRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from judgekit.models.cache.reply_cache import ReplyCache
     from judgekit.records import JsonObject
@@ -43,7 +43,7 @@ class CacheStats:
     """Replies that were paid for but may not be served."""
 
     n_bytes: int | None
-    """Size on disk; None in memory."""
+    """Size on disk or on the server; None in memory."""
 
     saved: CacheCounts
 
@@ -67,11 +67,7 @@ class VerifyReport:
 def cache_stats(cache: ReplyCache) -> CacheStats:
     """What a cache holds and what it has saved."""
     n_rejected = sum(len(cache.rejected(key)) for key in cache.rejected_keys())
-    n_bytes = None
-    if cache.location is not None:
-        files = cache.location.glob("cache.db*")
-        n_bytes = sum(file.stat().st_size for file in files if file.is_file())
-    return CacheStats(len(cache), n_rejected, n_bytes, cache.counts())
+    return CacheStats(len(cache), n_rejected, cache.n_bytes(), cache.counts())
 
 
 def list_entries(
@@ -83,36 +79,27 @@ def list_entries(
     contains: str | None = None,
 ) -> Iterator[CacheEntry]:
     """The entries that are served and fit every filter, in order of their keys."""
-    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
-        try:
-            entry = cache.entry(key)
-        except DamagedEntryError:
-            continue
+    for _, entry in cache.entries():
         is_wanted = (
-            entry is not None
+            not isinstance(entry, DamagedEntryError)
             and not entry.rejected
             and (model is None or (entry.request or {}).get("model") == model)
             and (since is None or not _is_before(entry, since))
             and (before is None or _is_before(entry, before))
             and (contains is None or _contains_text(entry, contains))
         )
-        if entry is not None and is_wanted:
-            yield entry
+        if is_wanted:
+            yield cast("CacheEntry", entry)
 
 
 def verify_cache(cache: ReplyCache) -> VerifyReport:
     """Check every entry's checksum, key and request, and the storage itself."""
     n_intact = 0
     damaged = []
-    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
-        try:
-            entry = cache.entry(key)
-        except DamagedEntryError as error:
-            damaged.append((key, error.message))
-            continue
-        if entry is None:
-            continue  # forgotten by another process meanwhile
-        if entry.rejected:
+    for key, entry in cache.entries():
+        if isinstance(entry, DamagedEntryError):
+            damaged.append((key, entry.message))
+        elif entry.rejected:
             damaged.append((key, "a reply that may not be served replaced it"))
         elif entry.request is None:
             damaged.append((key, "the reply is intact, but its request is lost or altered"))
@@ -138,7 +125,8 @@ def prune_cache(
     if before is None and model is None:
         return n_forgotten
     doomed = [entry.key for entry in list_entries(cache, model=model, before=before)]
-    return n_forgotten + sum(map(cache.delete, doomed))
+    cache.delete_all(doomed)
+    return n_forgotten + len(doomed)
 
 
 def find_cache_key(cache: ReplyCache, prefix: str) -> str:
@@ -223,12 +211,12 @@ def explain_request(
     nearest_parts: dict[str, str] = {}
     best = (-1, -1)
     n_compared = 0
-    for other in cache.keys():  # noqa: SIM118 - a cache is no dict
+    for other, entry in cache.entries():
         # A bound on the time: the nearest of 20,000 entries explains a miss as well.
         if n_compared == limit:
             break
-        parts = None if other == key else cache.request_parts(other)
-        if parts is None:
+        parts = None if isinstance(entry, DamagedEntryError) else entry.request
+        if other == key or parts is None:
             continue
         n_compared += 1
         stored = _named_parts(parts)
@@ -364,15 +352,13 @@ def export_entries(
             return report
     skipped = []
     n_entries = 0
-    for key in cache.keys():  # noqa: SIM118 - a cache is no dict
-        try:
-            entry = cache.entry(key)
-            line = None if entry is None else encode_line(_masked(entry))
-        except (DamagedEntryError, ValueError) as error:
-            skipped.append(f"{key}: {error}")
-            continue
-        if line is not None:
-            target.write(f"{line}\n")
+    for key, entry in cache.entries():
+        if isinstance(entry, DamagedEntryError):
+            skipped.append(f"{key}: {entry}")
+        elif entry.request is None:
+            skipped.append(f"{key}: entry {key[:12]} cannot be exported: its request is lost")
+        else:
+            target.write(f"{encode_line(_masked(entry))}\n")
             n_entries += 1
     for key in cache.rejected_keys() if rejected else ():
         for each in cache.rejected(key):
@@ -405,25 +391,11 @@ def import_entries(
     return _import_all(cache, _read_file(source), source.name, overwrite=overwrite)
 
 
-def merge_caches(
-    cache: ReplyCache,
-    sources: Sequence[Path | str],
-    *,
-    on_error: Literal["stop", "skip"] = "stop",
-    overwrite: bool = False,
+def copy_entries(
+    cache: ReplyCache, source: ReplyCache, name: str, *, overwrite: bool = False
 ) -> ImportReport:
-    """Add the entries of several exports and cache folders to one cache, in their order."""
-    report = ImportReport()
-    for source in map(Path, sources):
-        if source.is_dir():
-            from judgekit.models.cache.disk_cache import DiskCache  # noqa: PLC0415 - diskcache is slow
-
-            with DiskCache(source, read_only=True) as folder:
-                found = _read_cache(folder)
-                report += _import_all(cache, found, source.name, overwrite=overwrite)
-        else:
-            report += import_entries(cache, source, on_error=on_error, overwrite=overwrite)
-    return report
+    """Add the entries of another cache to one; `name` is where they say they came from."""
+    return _import_all(cache, _read_cache(source), name, overwrite=overwrite)
 
 
 def _read_file(path: Path) -> Iterator[CacheEntry | DatasetError]:
@@ -439,16 +411,13 @@ def _read_file(path: Path) -> Iterator[CacheEntry | DatasetError]:
 
 
 def _read_cache(source: ReplyCache) -> Iterator[CacheEntry | DatasetError]:
-    for key in source.keys():  # noqa: SIM118 - a cache is no dict
-        try:
-            entry = source.entry(key)
-        except DamagedEntryError as error:
-            yield DatasetError(f"{key}: {error.message}", path=source.location)
-            continue
-        if entry is not None and entry.request is not None:
-            yield entry
-        else:
+    for key, entry in source.entries():
+        if isinstance(entry, DamagedEntryError):
+            yield DatasetError(f"{key}: {entry.message}", path=source.location)
+        elif entry.request is None:
             yield DatasetError(f"{key}: its request is lost", path=source.location)
+        else:
+            yield entry
 
 
 def _import_all(
@@ -464,17 +433,20 @@ def _import_all(
 
 
 def _import_batch(
-    cache: ReplyCache, entries: Iterable[CacheEntry], source: str, *, overwrite: bool
+    cache: ReplyCache, entries: Sequence[CacheEntry], source: str, *, overwrite: bool
 ) -> ImportReport:
+    # A damaged entry is as good as none.
+    served = cache.entries(entry.key for entry in entries if not entry.rejected)
+    held = {key: found for key, found in served if not isinstance(found, DamagedEntryError)}
     new: dict[str, CacheEntry] = {}
     rejected: list[CacheEntry] = []
     n_added = n_same = n_overwritten = 0
     conflicts = []
     for entry in entries:
-        present = (
+        present = tuple(
             (*cache.rejected(entry.key), *(each for each in rejected if each.key == entry.key))
             if entry.rejected
-            else _present_entries(cache, entry.key, new)
+            else filter(None, [new.get(entry.key, held.get(entry.key))])
         )
         if any(_same_answer(each, entry) for each in present):
             n_same += 1
@@ -494,18 +466,6 @@ def _import_batch(
     return ImportReport(
         n_added=n_added, n_same=n_same, n_overwritten=n_overwritten, conflicts=tuple(conflicts)
     )
-
-
-def _present_entries(
-    cache: ReplyCache, key: str, new: dict[str, CacheEntry]
-) -> tuple[CacheEntry, ...]:
-    if key in new:
-        return (new[key],)
-    try:
-        entry = cache.entry(key)
-    except DamagedEntryError:
-        return ()  # a damaged entry is as good as none
-    return () if entry is None else (entry,)
 
 
 def _same_answer(one: CacheEntry, other: CacheEntry) -> bool:

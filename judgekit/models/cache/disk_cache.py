@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import diskcache
 
-from judgekit.byte_lock import lock_byte, unlock_byte
+from judgekit.byte_lock import BEYOND_TEXT, lock_byte, unlock_byte
 from judgekit.errors import StoreError, is_disk_full
 from judgekit.models.cache.entries import (
     MODE_RAW,
@@ -203,6 +203,10 @@ class SqliteRows(SqlRows):
     def problems(self) -> tuple[str, ...]:
         """It repairs nothing."""
         return self._rows.problems()
+
+    def replace_damaged(self, damage: DamagedFileError) -> None:
+        """Set the database aside, and begin a new one with what can be read of it."""
+        self._reopen(self._rows, damage)
 
     def close(self) -> None:
         self._rows.close()
@@ -408,8 +412,6 @@ except ImportError:  # pragma: no cover - Windows
 DATABASE_FILE = "cache.db"
 _SUFFIXES = ("", "-wal", "-shm")
 _OPENED_MARK = b"judgekit cache\n"
-# Windows keeps others from writing to a locked byte; the mark is never this long.
-_BEYOND = 1 << 30
 
 
 class CacheFolder:
@@ -455,7 +457,7 @@ class CacheFolder:
         descriptor = os.open(self._opening, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if fcntl is None:  # pragma: no cover - Windows
-                lock_byte(descriptor, _BEYOND, wait=True)
+                lock_byte(descriptor, BEYOND_TEXT, wait=True)
             else:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield

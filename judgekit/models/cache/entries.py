@@ -268,6 +268,9 @@ _TABLE = (
 )
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_ALTERED = re.compile(
+    r"no such (?:table|column|index)|has no column named|syntax error|unrecognized token"
+)
 _PAGE = 500
 _OWN_ROWS = "raw = 1 AND typeof(key) = 'text'"
 
@@ -276,11 +279,53 @@ class DamagedFileError(StoreError):
     """The database file itself is damaged."""
 
 
-class SqlRows(ABC):
-    """Text under names in a database of diskcache's layout.
+class Rows(ABC):
+    """Text under names: what a reply cache is stored in.
 
-    Writes are all or none, and on disk when they return.
+    Writes are all or none, and safe when they return.
     """
+
+    @abstractmethod
+    def text(self, name: str) -> str | None: ...
+
+    @abstractmethod
+    def texts(self, names: Sequence[str]) -> Mapping[str, str]: ...
+
+    @abstractmethod
+    def names(self) -> Iterator[str]:
+        """The names of this package, in ascending order."""
+
+    @abstractmethod
+    def count_replies(self) -> int: ...
+
+    @abstractmethod
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the storage itself, in words."""
+
+    @abstractmethod
+    def write(self, rows: Mapping[str, str]) -> None: ...
+
+    @abstractmethod
+    def remove(self, names: Sequence[str]) -> None: ...
+
+    @abstractmethod
+    def clear(self) -> None: ...
+
+    @abstractmethod
+    def add_counts(self, text_of: Callable[[str | None], str]) -> None:
+        """Replace the row of counts by what `text_of` makes of it, as one step."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+    def n_bytes(self) -> int | None:
+        """What a server needs for them; None where no server has them."""
+        return None
+
+
+class SqlRows(Rows):
+    """The rows of a database of diskcache's layout."""
 
     @abstractmethod
     def _ask(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
@@ -289,10 +334,6 @@ class SqlRows(ABC):
     @abstractmethod
     def change(self, action: Callable[[Execute], None]) -> None:
         """Run the statements of an action as one transaction."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of files."""
 
     def text(self, name: str) -> str | None:
         return _text(self._ask, name)
@@ -318,8 +359,15 @@ class SqlRows(ABC):
             f" ORDER BY key LIMIT {_PAGE}"
         )
         while page := [row[0] for row in self._ask(page_of, (after,))]:
+            if page[-1] <= after:  # where an index that is damaged leads back, it has no end
+                self.replace_damaged(DamagedFileError("the cache's index is damaged"))
+                continue
             after = page[-1]
             yield from filter(is_row_name, (name.decode(errors="replace") for name in page))
+
+    def replace_damaged(self, damage: DamagedFileError) -> None:
+        """Replace a damaged database; rows that cannot be replaced are an error."""
+        raise damage
 
     def count_replies(self) -> int:
         count = f"SELECT COUNT(*) FROM Cache WHERE {_OWN_ROWS} AND length(key) = 64"  # noqa: S608 - constants
@@ -358,8 +406,6 @@ class SqlRows(ABC):
         self.change(lambda execute: execute("DELETE FROM Cache", ()))
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
-        """Replace the row of counts by what `text_of` makes of it, as one step."""
-
         def action(execute: Execute) -> None:
             try:
                 present = _text(partial(fetch_all, execute), COUNTS_ROW)
@@ -445,8 +491,9 @@ def is_corruption(error: BaseException | None) -> bool:
     if not isinstance(error, sqlite3.Error):
         return False
     code = getattr(error, "sqlite_errorcode", None)
-    is_emptied = "no such table" in str(error)
-    return is_emptied or (code is not None and code & 0xFF in _DAMAGED)
+    # The statements are fixed: what one of them does not find, or cannot parse, was altered.
+    is_altered = _ALTERED.search(str(error)) is not None
+    return is_altered or (code is not None and code & 0xFF in _DAMAGED)
 
 
 def fetch_all(

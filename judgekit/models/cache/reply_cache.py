@@ -12,13 +12,14 @@ import os
 import tempfile
 import threading
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from itertools import count, takewhile
+from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from judgekit.byte_lock import BEYOND_TEXT, lock_byte
 from judgekit.errors import StoreError
 from judgekit.fingerprint import canonical_json
 from judgekit.models.cache.entries import (
@@ -28,7 +29,7 @@ from judgekit.models.cache.entries import (
     CacheWarning,
     DamagedEntryError,
     MemoryRows,
-    SqlRows,
+    Rows,
     decode_entry,
     decode_reply,
     decode_request,
@@ -41,7 +42,8 @@ from judgekit.models.cache.entries import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from io import FileIO
 
     from judgekit.models.request import ModelReply, ModelRequest
     from judgekit.records import JsonObject
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 FLUSH_EVERY = 512
 """Hits between two writes of the counts; a killed process loses at most so many."""
 
+_PAGE = 250
 _FIRST_REJECTED = ":rejected:0"  # the end of a name as `rejected_row` makes it
 
 
@@ -57,7 +60,7 @@ class ReplyCache:
 
     def __init__(
         self,
-        rows: SqlRows,
+        rows: Rows,
         locks: LocalKeyLocks,
         *,
         location: Path | None = None,
@@ -75,8 +78,15 @@ class ReplyCache:
 
     @property
     def location(self) -> Path | None:
-        """The folder it lives in; None when it lives in memory."""
+        """The folder it lives in; None when it lives in memory or on a server."""
         return self._location
+
+    def n_bytes(self) -> int | None:
+        """What it takes on disk or on a server; None in memory."""
+        if self._location is None:
+            return self._rows.n_bytes()
+        files = self._location.glob("cache.db*")
+        return sum(file.stat().st_size for file in files if file.is_file())
 
     def get(self, key: str) -> ModelReply | None:
         """The reply to serve for a key; nothing is counted."""
@@ -135,6 +145,12 @@ class ReplyCache:
         self._rows.remove([key] if is_needed else [key, request_row(key)])
         return True
 
+    def delete_all(self, keys: Iterable[str]) -> None:
+        """Delete the replies that are served for several keys."""
+        needed = {*self.rejected_keys()}  # as in `delete`
+        for page in _pages(keys):
+            self._rows.remove([*page, *(request_row(key) for key in page if key not in needed)])
+
     def forget_rejected(self, key: str) -> int:
         """Delete the rejected replies of a key, and not the one that is served."""
         names = list(self._rejected_rows(key))
@@ -157,6 +173,24 @@ class ReplyCache:
         """The whole entry of a key; no hit is counted."""
         text = self._rows.text(key)
         return None if text is None else decode_entry(text, key, self.request_parts(key))
+
+    def entries(
+        self, keys: Iterable[str] | None = None
+    ) -> Iterator[tuple[str, CacheEntry | DamagedEntryError]]:
+        """Each of the keys, or every key, with its entry or what is wrong with it."""
+        for page in _pages(self.keys() if keys is None else keys):
+            try:
+                texts = self._rows.texts([*page, *map(request_row, page)])
+            except DamagedEntryError:
+                texts = None  # one by one, to know which it is
+            for key in page:
+                try:
+                    entry = self.entry(key) if texts is None else _entry_in(texts, key)
+                except DamagedEntryError as error:
+                    yield key, error
+                else:
+                    if entry is not None:  # else another process deleted it meanwhile
+                        yield key, entry
 
     def rejected_keys(self) -> Iterator[str]:
         """The keys that hold rejected replies, in ascending order."""
@@ -182,11 +216,12 @@ class ReplyCache:
 
     def request_parts(self, key: str) -> JsonObject | None:
         """The request of a key, whether its reply is served or rejected."""
+        name = request_row(key)
         try:
-            text = self._rows.text(request_row(key))
-            return None if text is None else decode_request(text, key)
+            text = self._rows.text(name)
         except DamagedEntryError:
             return None
+        return _request_in({} if text is None else {name: text}, key)
 
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the storage itself, in words; empty when it is intact."""
@@ -300,6 +335,26 @@ class ReplyCache:
             _warn(f"the counts of the cache could not be written: {error.message}")
 
 
+def _pages(keys: Iterable[str]) -> Iterator[list[str]]:
+    """In parts: an answer of a server takes as long for many rows as for one."""
+    left = iter(keys)
+    while page := [*islice(left, _PAGE)]:
+        yield page
+
+
+def _request_in(texts: Mapping[str, str], key: str) -> JsonObject | None:
+    text = texts.get(request_row(key))
+    try:
+        return None if text is None else decode_request(text, key)
+    except DamagedEntryError:
+        return None
+
+
+def _entry_in(texts: Mapping[str, str], key: str) -> CacheEntry | None:
+    text = texts.get(key)
+    return None if text is None else decode_entry(text, key, _request_in(texts, key))
+
+
 def _decode_counts(text: str | None) -> CacheCounts:
     if text is None:
         return CacheCounts()
@@ -381,7 +436,7 @@ class SpillFile:
         """Append an entry that its cache could not write."""
         with self._lock:
             path = self._append(encode_line(entry).encode("ascii") + b"\n", entry.key, cause)
-        hint = f"once the folder can be written again: judgekit cache import {path}"
+        hint = self.hint(path)
         if not self._goes_on:
             raise StoreError(
                 f"{cause.message}; the reply {entry.key[:12]} was saved in {path} instead",
@@ -395,6 +450,10 @@ class SpillFile:
                 CacheWarning,
                 stacklevel=4,
             )
+
+    def hint(self, path: Path) -> str:
+        """How the saved replies come into the cache."""
+        return f"once the folder can be written again: judgekit cache import {path}"
 
     def _append(self, line: bytes, key: str, cause: StoreError) -> Path:
         errors = []
@@ -424,8 +483,21 @@ class SpillFile:
         ) from cause
 
 
+@contextmanager
+def locked_spill_file(path: Path) -> Iterator[FileIO]:
+    """A spill file, open at its end, that no other process writes to or takes away meanwhile."""
+    with path.open("r+b", buffering=0) as file:
+        with suppress(OSError):  # a file system without locks is no reason to lose a reply
+            lock_byte(file.fileno(), BEYOND_TEXT, wait=True)
+        # Whoever had the lock may have written it to the cache and deleted it.
+        if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            raise FileNotFoundError(f"{path} was taken away")
+        file.seek(0, os.SEEK_END)
+        yield file
+
+
 def _append_synced(path: Path, line: bytes) -> None:
-    with path.open("ab", buffering=0) as file:
+    with locked_spill_file(path) as file:
         length = os.fstat(file.fileno()).st_size
         if file.write(line) != len(line):
             # A torn line would spoil the file for the import.

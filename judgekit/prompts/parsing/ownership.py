@@ -48,6 +48,9 @@ _SUPPOSES = re.compile(
     re.IGNORECASE,
 )
 
+# So do the words that introduce an example, or what others say.
+_EXAMPLE = re.compile(phrases("examples"), re.IGNORECASE)
+
 _HEADING = re.compile(r"\s{0,3}(?:#{1,6}\s|\*\*|__)")
 
 _NUMBER = re.compile(
@@ -108,12 +111,13 @@ def is_block(before: str, after: str) -> bool:
 
 
 def _is_supposed(before: str) -> bool:
-    """Whether the words that introduce a verdict make it conditional, or negate it."""
+    """Whether the words before a verdict make it conditional or an example, or negate it."""
     text = _OPENING_FENCE.sub("", before).rstrip(DECORATION)
     if text[-1:] not in {":", "\uff1a"}:
         return False
     sentence = re.split(r"[.!?\u3002\uff01\uff1f\n]", text)[-1]
-    return _SUPPOSES.search(sentence) is not None
+    lead_in = sentence.strip(DECORATION + ":\uff1a").replace("\u2019", "'")
+    return (_SUPPOSES.search(sentence) or _EXAMPLE.match(lead_in)) is not None
 
 
 def read_aftermath(

@@ -49,10 +49,13 @@ if TYPE_CHECKING:
     from judgekit.records import Criterion
 
 _STATED_NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
-_SCORE_LINE = re.compile(
+_SCORE_LABEL = (
     r"\b(?:score|rating|grade)\b[*_`\"']{0,4}(?:[ \t]{0,3}\([^()\n]{1,20}\))?[*_`\"']{0,4}"
-    r"[ \t]{0,5}[:=][ \t]{0,5}(?P<value>[^\n]{1,120})",
-    re.IGNORECASE,
+    r"[ \t]{0,5}[:=]"
+)
+# A value ends before the next label, or "Score: 4. Final score: 3" would hide the 3.
+_SCORE_LINE = re.compile(
+    rf"{_SCORE_LABEL}[ \t]{{0,5}}(?P<value>(?:(?!{_SCORE_LABEL})[^\n]){{1,120}})", re.IGNORECASE
 )
 _SCORE_OUT_OF = re.compile(
     rf"(?<![\w.,/-])(?P<value>{_STATED_NUMBER}[ \t]{{0,3}}(?:/"
@@ -239,14 +242,15 @@ class TextFormat(NamedTuple):
     wanted_words: tuple[str, ...] = ()
 
 
+def _bracketed(prose: str) -> list[re.Match[str]]:
+    return [hit for hit in VERDICT_BRACKETS.finditer(prose) if hit["value"][:1].isdigit()]
+
+
 TEXT_FORMATS: Mapping[str, TextFormat] = {
     "choice": TextFormat(lambda prose, form, _: find_choices(prose, tuple(form.choices))),
     "score_line": TextFormat(lambda prose, _, name: _score_lines(prose, name), ("Score:|Rating:",)),
     "result": TextFormat(lambda prose, *_: list(_RESULT_TAG.finditer(prose)), ("[RESULT]",)),
-    "brackets": TextFormat(
-        lambda prose, *_: [h for h in VERDICT_BRACKETS.finditer(prose) if h["value"][:1].isdigit()],
-        ("[[",),
-    ),
+    "brackets": TextFormat(lambda prose, *_: _bracketed(prose), ("[[",)),
     "stated": TextFormat(lambda prose, *_: _stated_scores(prose), ("score|stars",)),
 }
 
@@ -413,19 +417,26 @@ def _is_disowned(hit: re.Match[str]) -> bool:
 
 
 def _stated_scores(prose: str) -> list[re.Match[str]]:
-    # A line `Score: n` overrides a sentence, and a sentence overrides a bare number that ends the
-    # reply. What follows a number counts: a match that ended 2-1 and 3.5 % are no scores.
+    # A line `Score: n` or a mark of another format overrides the sentences before it, and a
+    # sentence overrides a bare number that ends the reply. What follows a number counts: a match
+    # that ended 2-1 and 3.5 % are no scores.
     folded = prose.casefold()
     has_verb = any(stem in folded for stem in ("scor", "rat", "grad"))
-    if has_verb and (labelled := list(_LABELLED.finditer(prose))):
-        return labelled
-    found: dict[int, re.Match[str]] = {}
-    if "star" in folded:
-        found |= {hit.start("value"): hit for hit in _STARS.finditer(prose)}
-    if "/" in prose or "out of" in folded:
-        found |= {hit.start("value"): hit for hit in _STATED_OUT_OF.finditer(prose)}
-    if has_verb:
-        found |= {hit.start("value"): hit for hit in _SENTENCE.finditer(prose)}
+    labelled = [*_LABELLED.finditer(prose)] if has_verb else []
+    if "[" in prose:
+        labelled += [*_RESULT_TAG.finditer(prose), *_bracketed(prose)]
+    end = max((hit.end() for hit in labelled), default=0)
+    patterns = [
+        *([_STARS] if "star" in folded else ()),
+        *([_STATED_OUT_OF] if "/" in prose or "out of" in folded else ()),
+        *([_SENTENCE] if has_verb else ()),
+        *([_BARE] if labelled else ()),
+    ]
+    found = {hit.start("value"): hit for one in patterns for hit in one.finditer(prose, end)}
+    if labelled:
+        # What a sentence says afterwards is another score, unless it is only denied or reported.
+        later = [hit for hit in found.values() if not _is_disowned(hit)]
+        return sorted([*labelled, *later], key=lambda hit: hit.start("value"))
     if not found and (last := _LAST_SCORE.search(prose[-_TAIL_LENGTH:])):
         return [last]
     return [found[start] for start in sorted(found)]

@@ -20,9 +20,10 @@ from judgekit.models.cache.entries import request_row
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from judgekit.models.cache import CacheEntry, ReplyCache
+    from judgekit.models.cache import ReplyCache
 
 KEY = make_request("0").key
 
@@ -69,8 +70,8 @@ def test_an_export_can_go_to_a_stream(exported: Path) -> None:
 
 def test_a_failed_export_leaves_the_old_file(exported: Path) -> None:
     class BreakingCache(MemoryCache):
-        def entry(self, key: str) -> None:
-            raise StoreError(f"cannot read {key}")
+        def keys(self) -> Iterator[str]:
+            raise StoreError("cannot read the keys")
 
     cache = BreakingCache()
     cache.put(make_request(), make_reply())
@@ -208,9 +209,10 @@ def test_a_folder_without_a_cache_cannot_be_merged(tmp_path: Path) -> None:
 
 def test_an_entry_forgotten_meanwhile_is_left_out() -> None:
     class ForgettingCache(MemoryCache):
-        def entry(self, key: str) -> CacheEntry | None:
-            self.delete(key)
-            return super().entry(key)
+        def keys(self) -> Iterator[str]:
+            for key in [*super().keys()]:
+                self.delete(key)
+                yield key
 
     cache = ForgettingCache()
     cache.put(make_request(), make_reply())

@@ -3,10 +3,11 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 import stat
 import threading
 import warnings
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -181,6 +182,51 @@ def test_what_damaged_pages_leave_is_taken_over(folder: Path, start: int) -> Non
         assert n_served(cache) == 300
         assert cache.problems() == ()
     assert len(aside(folder)) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SET value = value + 1", "SET valua = value + 1"),
+        ("UPDATE Settings SET value", "UPDATE Sattings SET value"),
+        ('WHERE key = "count"', 'WHERE kay = "count"'),
+        (" store_time REAL", " store_timf REAL"),
+    ],
+)
+def test_a_statement_in_the_file_that_was_altered_is_damage(
+    folder: Path, old: str, new: str
+) -> None:
+    filled(folder)
+    with closing(sqlite3.connect(folder / "cache.db")) as database:
+        # One bit in the text of a trigger or a table: all rows can still be read.
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_master SET sql = replace(sql, ?, ?)", (old, new))
+        database.commit()
+
+    def put_one() -> None:
+        with DiskCache(folder) as cache:
+            cache.put(make_request("new"), make_reply())
+
+    with pytest.warns(CacheWarning, match="with the 300 replies that could still be read"):
+        put_one()
+    with DiskCache(folder) as cache:
+        assert n_served(cache) == 300
+        assert make_request("new").key in cache
+
+
+def test_an_index_that_leads_back_is_damage_and_ends(folder: Path) -> None:
+    filled(folder)
+    last = max(request.key for request in REQUESTS).encode()
+    content = bytearray((folder / "cache.db").read_bytes())
+    start = content.find(last)
+    while content[start // 4096 * 4096] not in {0x02, 0x0A}:  # SQLite's pages of an index
+        start = content.find(last, start + 1)
+    content[start : start + 64] = b"0" * 64
+    (folder / "cache.db").write_bytes(content)
+    with DiskCache(folder) as cache:
+        with pytest.warns(CacheWarning, match="with the 300 replies that could still be read"):
+            assert {request.key for request in REQUESTS} <= set(cache.keys())
+        assert n_served(cache) == 300
 
 
 def test_a_file_cut_in_half_is_mended(folder: Path) -> None:

@@ -12,6 +12,7 @@ from judgekit.models.cache.entries import encode_entry, request_row
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -98,9 +99,10 @@ def test_each_kind_of_damage_is_found(cache: MemoryCache) -> None:
 
 def test_an_entry_forgotten_meanwhile_is_no_damage() -> None:
     class ForgettingCache(MemoryCache):
-        def entry(self, key: str) -> CacheEntry | None:
-            self.delete(key)
-            return super().entry(key)
+        def keys(self) -> Iterator[str]:
+            for key in [*super().keys()]:
+                self.delete(key)
+                yield key
 
     cache = ForgettingCache()
     cache.put(make_request(), make_reply())

@@ -1,0 +1,82 @@
+"""Where a reply cache is: a folder, or the address of a server, whose password is never shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from judgekit.errors import SettingsError
+
+_SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg", "redis", "rediss"})
+
+
+@dataclass(frozen=True, slots=True)
+class CacheUrl:
+    """The address of a cache on a server; its text has no password."""
+
+    url: str = field(repr=False)
+    name: str
+    """The address for messages."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+CacheLocation = Path | CacheUrl
+"""Where a cache is."""
+
+
+def cache_location(named: str | Path | CacheUrl) -> CacheLocation:
+    """The folder or server that is named; `${NAME}` in an address is an environment variable."""
+    if not isinstance(named, str):
+        return named
+    url = expand_address(named)
+    if "://" not in url:
+        return Path(url)
+    name = mask_address(url)
+    if urlsplit(url).scheme not in _SCHEMES:
+        raise unreadable_address(name)
+    return CacheUrl(url, name)
+
+
+def unreadable_address(name: str) -> SettingsError:
+    """The error of an address; it has no cause, which may repeat a password."""
+    return SettingsError(
+        f"replies cannot be cached in {name}",
+        hint="name a folder, postgresql://USER@HOST/DATABASE or redis://HOST:PORT/NUMBER; "
+        "@, / and : in a password are %40, %2F and %3A",
+    )
+
+
+_REFERENCE = re.compile(r"\$\{(\w+)\}")
+
+
+def expand_address(text: str) -> str:
+    """An address with the values of the environment variables that it names as `${NAME}`."""
+    # A password may contain `@` and `/`; a variable that is the whole address is taken as it is.
+    is_whole = _REFERENCE.fullmatch(text) is not None
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in os.environ:
+            raise SettingsError(
+                f"the address {mask_address(text)} names the environment variable {match[1]}, "
+                "which is not set",
+                hint=f"set {match[1]}",
+            )
+        found = os.environ[match[1]]
+        return found if is_whole else quote(found, safe="")
+
+    return _REFERENCE.sub(value, text)
+
+
+# Up to the last `@`: a password that was not quoted may contain `@`, `/` and `?` itself.
+_PASSWORD = re.compile(r"(?<=://)([^:/@\s]*):\S*(?=@)")
+_QUERY_PASSWORD = re.compile(r"(?<=[?&])([^=&\s]*(?:password|token|secret)=)[^&\s]*", re.IGNORECASE)
+
+
+def mask_address(text: str) -> str:
+    """An address of a database for messages: without its password."""
+    return _QUERY_PASSWORD.sub(r"\1***", _PASSWORD.sub(r"\1:***", text))
