@@ -303,10 +303,8 @@ def _compare_scores(
         with page_replies(cache_place(options), is_wanted=options.with_replies) as replies:
             variants = first[1], second[1]
             cases = report.score_comparison_cases(store, found, variants, info.tags, replies)
-    document, decision = (
-        report.score_comparison_document(found.result, cases),
-        found.result.decision,
-    )
+    decision = found.result.decision
+    document = report.score_comparison_document(found.result, cases)
     if not options.no_store:
         data = {"id": info.id, **asdict(found.result)}
         document = replace(document, data=lambda: data)
@@ -316,10 +314,8 @@ def _compare_scores(
             calibration.judged_from_run(evaluation.Run(measure.a, store), variants[0]),
             calibration.judged_from_run(evaluation.Run(measure.b, store), variants[1]),
         )
-        own, how = (
-            calibration.labels_of_sides(labels, variants, names),
-            _correction_options(options),
-        )
+        own = calibration.labels_of_sides(labels, variants, names)
+        how = _correction_options(options)
         corrected = calibration.correct_scores(found.result, (found.a, found.b), judged, own, how)
         document = report.with_human_labels(document, corrected, *names)
         decision = corrected.decision

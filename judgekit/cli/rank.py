@@ -30,7 +30,7 @@ from judgekit.errors import DatasetError, SettingsError
 from judgekit.records import PairChoice, Ties
 
 if TYPE_CHECKING:
-    from judgekit.evaluation import RankingSummary
+    from judgekit.evaluation import Contest, RankingSummary, RankRules
     from judgekit.records import Comparison
     from judgekit.report import Document
 
@@ -158,11 +158,7 @@ def _contest(opened: OpenSides, options: _RankOptions) -> evaluation.Contest:
 
 
 def _run(
-    opened: OpenSides,
-    contest: evaluation.Contest,
-    rules: evaluation.RankRules,
-    options: _RankOptions,
-    files: OutputFiles,
+    opened: OpenSides, contest: Contest, rules: RankRules, options: _RankOptions, files: OutputFiles
 ) -> int:
     panel, rubric, run_id = opened.panel, opened.rubric, opened.run_id
     note_grading_only(rubric)
@@ -176,16 +172,13 @@ def _run(
         in_flight=max(4, panel.max_concurrency),  # keeps every slot busy
     )
     same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
-    cached = "cached replies are not requested again"
-    if not panel.keeps:
-        cached = "without a cache, the judges start over"
+    is_cached = "cached replies are not requested again"
+    cached = is_cached if panel.keeps else "without a cache, the judges start over"
     again = f"run {same} again to continue: {cached}"
 
     def describe(comparison: Comparison) -> str:
-        a, b = (
-            report.printable(name or "", 40)
-            for name in (comparison.variant_a, comparison.variant_b)
-        )
+        names = comparison.variant_a, comparison.variant_b
+        a, b = (report.printable(name or "", 40) for name in names)
         return f"A is {a}, B is {b}\n{report.comparison_lines(comparison)}"
 
     async def compare() -> None:

@@ -206,10 +206,8 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         for one, key in zip(graded, keys, strict=True)
     ]
     pairs, left_out = rejudgment.pair_verdicts(old, again, n_without=n_other)
-    answers = [
-        (key, report.KnownAnswer(one.case, (one.output,)))
-        for one, key in zip(graded, keys, strict=True)
-    ]
+    known = (report.KnownAnswer(one.case, (one.output,)) for one in graded)
+    answers = list(zip(keys, known, strict=True))
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     rejudged = None
     if pairs:

@@ -269,10 +269,8 @@ class SideArguments:
         named = case.rubric
         if not isinstance(named, str):
             return case
-        rubric = datasets.load_rubric(
-            named if self.suite is None else self.suite.rubric_named(named)
-        )
-        return case.model_copy(update={"rubric": rubric})
+        source = named if self.suite is None else self.suite.rubric_named(named)
+        return case.model_copy(update={"rubric": datasets.load_rubric(source)})
 
     def check_one_rubric(self, cases: Iterable[Case], rubric: records.Rubric) -> None:
         """Refuse cases that have rubrics of their own beside one that is named for all."""
@@ -300,11 +298,8 @@ class SideArguments:
         self._check_judges()
         suite, ids = self._answering_suite(options)
         # The judges are checked before an output is paid for.
-        named, tags, every = (
-            self._named_rubric(),
-            frozenset(options.filter_tag),
-            datasets.open_cases(suite),
-        )
+        named, tags = self._named_rubric(), frozenset(options.filter_tag)
+        every = datasets.open_cases(suite)
         own = judge_calls.rubric_of_cases(map(self._with_rubric, every)) if named is None else None
         rubric, panel = named or own or grade_rubric(None, self.suite), self._open_judges()
         self.check_one_rubric((one for one in every if not tags or tags & set(one.tags)), rubric)
@@ -381,9 +376,7 @@ class SideArguments:
             ]
         changes: dict[str, object] = {
             # A name of its own, so that no trend and no baseline of the suite includes this run.
-            "name": base.name
-            if self.suite is None
-            else f"{base.name}{stores.COMPARISON_OUTPUTS_SUFFIX}",
+            "name": base.name + ("" if self.suite is None else stores.COMPARISON_OUTPUTS_SUFFIX),
             "variants": tuple(variants),
             "judge": (),
             "panel": None,

@@ -169,8 +169,7 @@ def _report(
     run: RunInfo, figures: VariantFigures, observed: _Observed, stratum_words: str
 ) -> JsonObject:
     threshold, basis = _threshold(run)
-    value = figures.value.value
-    overall = _number(value)
+    overall = _number(figures.value.value)
     # An answer without a value, such as one that lost a check, could be worth nothing.
     low, high = evaluation.tier_bounds(figures, "point")
     decided = {records.meets_threshold(bound, threshold) for bound in (low, high)}
@@ -178,19 +177,19 @@ def _report(
         _dimension(name, estimate, run, threshold, observed.evidence[name])
         for name, estimate in figures.criteria.items()
     ]
+    words = records.words_text
     shown: JsonObject = {
-        one.name: _dimension_object(
-            one.estimate, one.weight, records.words_text(one.evidence.sentence())
-        )
+        one.name: _dimension_object(one.estimate, one.weight, words(one.evidence.sentence()))
         for one in dimensions
     }
+    tiers = (t for t, least in scoring.TIERS.items() if records.meets_threshold(low, least))
     # A run without a judge has assertions as dimensions.
     for kind, rate in {} if shown else figures.assertions.items():
         holds = f"holds for {rate.value:.0%} of the answers it was decided for"
         shown[kind] = _dimension_object(rate, None, holds if rate.n else "decided for no answer")
     return {
-        "component": records.words_text(figures.variant),
-        "suite": records.words_text(run.suite),
+        "component": words(figures.variant),
+        "suite": words(run.suite),
         "run": run.id,
         "status": run.status,
         "timestamp": run.started_at.isoformat(),
@@ -199,9 +198,7 @@ def _report(
         "threshold": threshold,
         "threshold_of": basis,
         "passed": None if overall is None or len(decided) > 1 else decided.pop(),
-        "tier": next(
-            (t for t, least in scoring.TIERS.items() if records.meets_threshold(low, least)), None
-        ),
+        "tier": next(tiers, None),
         "pass_rate": _number(figures.pass_rate.value),
         "answers": {
             "passed": figures.n_passed,
@@ -209,11 +206,11 @@ def _report(
             "undecided": figures.n_undecided,
             "errors": figures.n_errors,
         },
-        "dimensions": {records.words_text(name): fields for name, fields in shown.items()},
+        "dimensions": {words(name): fields for name, fields in shown.items()},
         "strata": _groups(figures.strata, get_args(records.CaseStratum) if figures.strata else ()),
         "tags": _groups(figures.tags),
         "recommendations": [
-            records.words_text(text)
+            words(text)
             for text in (
                 *_advice(figures, dimensions, observed, threshold),
                 *([f"Add cases to the strata: {stratum_words}"] if stratum_words else []),
