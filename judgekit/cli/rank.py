@@ -172,8 +172,8 @@ def _run(
         in_flight=max(4, panel.max_concurrency),  # keeps every slot busy
     )
     same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
-    is_cached = "cached replies are not requested again"
-    cached = is_cached if panel.keeps else "without a cache, the judges start over"
+    cached = "cached replies are not requested again"
+    cached = cached if panel.keeps else "without a cache, the judges start over"
     again = f"run {same} again to continue: {cached}"
 
     def describe(comparison: Comparison) -> str:
