@@ -313,7 +313,7 @@ def offline_checks(
     """Whether tokens and prices are known without a network."""
     # tiktoken downloads an encoding it does not have, which an offline machine cannot do.
     for model, encoding in _ENCODINGS.items():
-        source = models.count_tokens("a", model, folders=folders).source
+        source = models.token_source(model, folders=folders)
         if source == f"tiktoken:{encoding}":
             yield HealthCheck("tokens", "ok", f"encoding {encoding} found")
         else:

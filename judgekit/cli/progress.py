@@ -72,9 +72,8 @@ class Progress:
         self.n_errors += is_error
         self.cost_usd += target_usd + sum(item.cost_usd or 0.0 for item in answers)
         self.cost_unknown |= any(item.cost_usd is None and item.n_calls for item in answers)
-        self.n_failures += sum(
-            not isinstance(item, records.Judgment | records.Preference) for item in answers
-        )
+        answered = (records.Judgment, records.Preference)
+        self.n_failures += sum(not isinstance(item, answered) for item in answers)
         # A joint reply has a judgment for each criterion, and was one call.
         replies = evaluation.one_per_reply(answers)
         self.n_calls += sum(item.n_calls for item in replies)
