@@ -118,7 +118,7 @@ def fair_binomial(k: int, n: int) -> float:
         for i in range(k):
             ways = ways * (n - i) // (i + 1)
             so_far += ways
-        return so_far / 2**n
+        return so_far / (1 << n)
     from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
 
     return float(bdtr(k, n, 0.5))
