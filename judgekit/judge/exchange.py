@@ -150,8 +150,13 @@ class _Calls(Generic[R]):
         # A reply that was cut off or filtered is not served again, so that a later run may get a
         # better one. Where its retry has succeeded, that run would pay for the same judgment twice.
         model = self.model
-        if not isinstance(model, CachedModel) or not model.cache.has_rejected(asked.key):
+        if not isinstance(model, CachedModel):
             return None
+        try:
+            if not model.cache.has_rejected(asked.key):
+                return None
+        except StoreError:
+            return None  # the call meets the same error, and waits for those that are paid for
         if attempt == self.max_reasks or self._is_cached(asked):
             return None
         for reply in model.rejected_replies(asked):
