@@ -27,7 +27,6 @@ from judgekit.evaluation import (
     ComparisonRecorder,
     ComparisonTerms,
     Contest,
-    PairChoice,
     Pairing,
     Ranker,
     RankRules,
@@ -55,10 +54,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
 
     from judgekit.datasets import CaseData, CaseOutput
-    from judgekit.evaluation import Outcome, RankingSummary, Ties
+    from judgekit.evaluation import Outcome, RankingSummary
     from judgekit.models.cache import ReplyCache
     from judgekit.models.request import Model
-    from judgekit.records import Comparison, ComparisonStatus, RunInfo
+    from judgekit.records import Comparison, ComparisonStatus, PairChoice, RunInfo, Ties
 
     JudgeSource = Judge | Panel | Model | str
     CacheSource = ReplyCache | Path | str | None

@@ -13,14 +13,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from judgekit import evaluation, formats
 from judgekit.bias_audit.results import Margins
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation import OutputPair
-from judgekit.formats import FileRow, iter_rows
-from judgekit.records import Case, Criterion, Output, Rubric
 from judgekit.resources import shipped_file
+
+if TYPE_CHECKING:
+    from judgekit.formats import FileRow
+    from judgekit.records import Case, Criterion, Output, Rubric
 
 AttackGoal = Literal["max", "min", "unscored", "chosen", "other"]
 """What an attack tries to achieve: the best score, the worst, no usable answer, to be chosen of two
@@ -122,7 +124,7 @@ def read_attacks(path: Path) -> AttackCorpus:
     # no attack.
     attacks: dict[str, Attack] = {}
     n_left_out = 0
-    for row in iter_rows(path):
+    for row in formats.iter_rows(path):
         attack = _attack(row, path)
         if attack is None:
             n_left_out += 1
@@ -214,13 +216,13 @@ class AuditInputs:
         return random.Random(f"judgekit audit {self.options.seed} {about}")
 
     @property
-    def pairs(self) -> tuple[OutputPair, ...]:
+    def pairs(self) -> tuple[evaluation.OutputPair, ...]:
         """All pairs of different outputs of one case, in order."""
         by_case: dict[str, list[tuple[Case, Output]]] = {}
         for case, output in self.items:
             by_case.setdefault(case.id, []).append((case, output))
         return tuple(
-            OutputPair(case, a, b)
+            evaluation.OutputPair(case, a, b)
             for group in by_case.values()
             for (case, a), (_, b) in combinations(group, 2)
             if (a.text, a.data) != (b.text, b.data)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from math import ceil, fsum, isnan
 from typing import TYPE_CHECKING, Literal
 
+from judgekit import records
 from judgekit.errors import NotEnoughDataError
 from judgekit.presentable import Presentable
-from judgekit.records import VALUE_TOLERANCE
 from judgekit.stats.estimate import Estimate, cluster_means, known_observations, undefined_estimate
 from judgekit.stats.intervals import clustered_proportion, effective_n
 from judgekit.stats.multiplicity import adjust
@@ -234,11 +234,15 @@ def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> 
     if harm == "up":
         if high < margin:
             return "small" if low > 0 else "none_seen"
-        return "material" if low > 0 and value >= margin - VALUE_TOLERANCE else "cannot_say"
+        return "material" if low > 0 and value >= margin - records.VALUE_TOLERANCE else "cannot_say"
     excludes_zero = low > 0 or high < 0
     if -margin < low and high < margin:
         return "small" if excludes_zero else "none_seen"
-    return "material" if excludes_zero and abs(value) >= margin - VALUE_TOLERANCE else "cannot_say"
+    return (
+        "material"
+        if excludes_zero and abs(value) >= margin - records.VALUE_TOLERANCE
+        else "cannot_say"
+    )
 
 
 def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
@@ -311,7 +315,7 @@ def _cannot_rise(
 ) -> str | None:
     """A note if most answers have the best value already."""
     known = [x for x, y in zip(before, after, strict=True) if x is not None and y is not None]
-    n_best = sum(x >= best - VALUE_TOLERANCE for x in known)
+    n_best = sum(x >= best - records.VALUE_TOLERANCE for x in known)
     if 2 * n_best <= len(known):
         return None
     return f"{n_best} of {len(known)} have the best value without it and cannot rise"

@@ -34,7 +34,6 @@ from .inputs import (
     CLUSTER_BY_ITEM as CLUSTER_BY_ITEM,
     Alignment as Alignment,
     CalibrationOptions as CalibrationOptions,
-    Consensus as Consensus,
     Groups as Groups,
     OutputKey as OutputKey,
     PairwiseData as PairwiseData,

@@ -21,8 +21,8 @@ from judgekit.calibration.items import (
     mean_rating,
     shared_clusters,
 )
-from judgekit.stats.correction import CorrectedMean, LabelsAre, corrected_mean
-from judgekit.stats.estimate import Estimate, undefined_estimate
+from judgekit.stats.correction import CorrectedMean, corrected_mean
+from judgekit.stats.estimate import Estimate, LabelsAre, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.power import labels_for_ppi
 from judgekit.stats.quantiles import normal_quantile, t_quantile

@@ -12,14 +12,16 @@ from sys import intern
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from judgekit.datasets import repeat_of
+from judgekit import datasets
 from judgekit.errors import SettingsError
+from judgekit.records import DEFAULT_CONSENSUS
 
 if TYPE_CHECKING:
     from judgekit.datasets import LocatedLabel
     from judgekit.records import (
         CalibratedPanel,
         Case,
+        Consensus,
         JsonObject,
         Output,
         PresentationOrder,
@@ -27,10 +29,7 @@ if TYPE_CHECKING:
         Rubric,
         Winner,
     )
-    from judgekit.stats.correction import LabelsAre
-
-Consensus = Literal["median", "mean", "majority"]
-"""How several annotators combine to one label."""
+    from judgekit.stats.estimate import LabelsAre
 
 Rightness = Literal["pass", "exact", "within_one"]
 """When a judge is right: same pass decision, same score, or at most one level apart."""
@@ -74,7 +73,7 @@ class CalibrationOptions:
     """
 
     level: float = 0.95
-    consensus: Consensus = "median"
+    consensus: Consensus = DEFAULT_CONSENSUS
     labels_are: LabelsAre | None = None
     right: Rightness = "pass"
     max_error: float = 0.05
@@ -254,7 +253,7 @@ _HALF = 0.5
 
 def output_key(case: Case, output: Output) -> OutputKey:
     """The key of a recorded output; one of several has its `repeat` in its row."""
-    return OutputKey(case.id, output.variant, repeat_of(output))
+    return OutputKey(case.id, output.variant, datasets.repeat_of(output))
 
 
 def pair_key(

@@ -11,13 +11,12 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import fsum, isclose, isnan, nan
-from typing import Any, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 import numpy as np
 
 from judgekit.calibration.inputs import (
     CombinedScore,
-    Consensus,
     Groups,
     MatchedLabel,
     OutputKey,
@@ -32,6 +31,9 @@ from judgekit.stats.alpha import AlphaLevel, krippendorff_alpha
 from judgekit.stats.estimate import Estimate, undefined_estimate
 from judgekit.stats.intervals import Rate, mean, pooled_proportion, proportion
 from judgekit.stats.votes import median, mode
+
+if TYPE_CHECKING:
+    from judgekit.records import Consensus
 
 _P = ParamSpec("_P")
 _LEVEL_DIGITS = 9

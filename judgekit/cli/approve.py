@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import evaluation, report, store
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -17,23 +18,6 @@ from judgekit.cli.options import OutputOptions, StoreOptions, config_option, fla
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import configured_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
-from judgekit.evaluation import (
-    approval_status,
-    approve_version,
-    check_version_current,
-    find_approval_evidence,
-)
-from judgekit.report import (
-    Conclusion,
-    Document,
-    approval_json,
-    approvals_table,
-    format_count,
-    listing_document,
-    message_lines,
-    printable,
-)
-from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from judgekit.datasets import Suite
@@ -80,9 +64,9 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
             "an approval needs VARIANT, --baseline OTHER and --because WHY",
             hint='judgekit approve v2 --baseline v1 --because "fewer wrong answers"',
         )
-    with closing(RunStore(options.store, create=False)) as stored:
+    with closing(store.RunStore(options.store, create=False)) as stored:
         try:
-            evidence = find_approval_evidence(
+            evidence = evaluation.find_approval_evidence(
                 stored,
                 variant,
                 baseline,
@@ -92,27 +76,30 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
                 suite=None if suite is None else suite.name,
             )
             # Evidence about an older version of the prompt approves nothing.
-            check_version_current(evidence, variant, suite)
-            found = approve_version(
+            evaluation.check_version_current(evidence, variant, suite)
+            found = evaluation.approve_version(
                 stored, evidence, variant, baseline, by=options.by or user_name(), because=because
             )
         except ApprovalRefusedError as refused:
-            console.note(f"not approved: {message_lines(str(refused))}")
+            console.note(f"not approved: {report.message_lines(str(refused))}")
             # As a gate: "worse" and "not enough evidence" need different actions in CI.
             sys.exit(Exit.QUALITY if refused.is_worse else Exit.INCONCLUSIVE)
     decision, ids = evidence.decision, ", ".join(evidence.ids)
     what = "blind comparison" if evidence.kind == "blind" else "scores of"
     p = "" if decision.p is None else f", p {decision.p:.2g}"
     words = (
-        f"approved: {printable(variant)} is better than {printable(baseline)}: "
-        f"{decision.reason}{p} ({what} {ids}); its gate: {printable(found.gate or 'none')}"
+        f"approved: {report.printable(variant)} is better than {report.printable(baseline)}: "
+        f"{decision.reason}{p} ({what} {ids}); its gate: {report.printable(found.gate or 'none')}"
     )
-    document = Document(
-        "Approval", Conclusion(words, "better"), (), lambda: approval_json(found, "approved")
+    document = report.Document(
+        "Approval",
+        report.Conclusion(words, "better"),
+        (),
+        lambda: report.approval_json(found, "approved"),
     )
     show_document(document, options)
     if not options.as_json:
-        console.note(f"stored as {found.id}, approved by {printable(found.by)}")
+        console.note(f"stored as {found.id}, approved by {report.printable(found.by)}")
 
 
 def user_name() -> str:
@@ -123,16 +110,16 @@ def user_name() -> str:
 
 
 def _list(suite: Suite | None, variant: str | None, options: _ApproveOptions) -> None:
-    with closing(RunStore(options.store, create=False)) as stored:
+    with closing(store.RunStore(options.store, create=False)) as stored:
         approved = stored.approvals(variant)
-    found = [(one, approval_status(one.version, one.variant, suite)) for one in approved]
+    found = [(one, evaluation.approval_status(one.version, one.variant, suite)) for one in approved]
     if not found and not options.as_json:
         console.note("nothing is approved")
         return
-    document = listing_document(
+    document = report.listing_document(
         "Approvals",
-        format_count(len(found), "approval"),
-        approvals_table(found),
-        data=lambda: [approval_json(*one) for one in found],
+        report.format_count(len(found), "approval"),
+        report.approvals_table(found),
+        data=lambda: [report.approval_json(*one) for one in found],
     )
     show_document(document, options)

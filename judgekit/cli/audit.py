@@ -10,20 +10,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
-from judgekit.bias_audit import (
-    DEFAULT_N_ATTACKS,
-    DEFAULT_N_REPEATS,
-    AuditOptions,
-    Margins,
-    ProbeRunner,
-    ProbeSession,
-    build_audit_inputs,
-    plan_audit,
-    read_attacks,
-    run_audit,
-    select_cases,
-    select_probes,
-)
+from judgekit import bias_audit, records, report
+from judgekit.bias_audit import DEFAULT_N_ATTACKS, DEFAULT_N_REPEATS, Margins
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -40,14 +28,7 @@ from judgekit.cli.outputs import note_list_prices, output_option, show_document,
 from judgekit.cli.progress import attend, run_until_stopped, show_progress
 from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
-from judgekit.records import Verdict
-from judgekit.report import (
-    audit_document,
-    audit_plan_document,
-    message,
-    numbers,
-    self_test_document,
-)
+from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -133,14 +114,16 @@ def audit_command(options: _AuditCommandOptions) -> None:
     setup = grade_setup(every_case)
     with setup.judge:
         # Probes render their own variations of the prompt, from the same folders as the judge.
-        bench = ProbeRunner(setup.judge, options.judge_settings.template_folders)
+        bench = bias_audit.ProbeRunner(setup.judge, options.judge_settings.template_folders)
         material = _material(setup, options)
-        probes = select_probes((options.probes or "").split(","))
+        probes = bias_audit.select_probes((options.probes or "").split(","))
         limit = options.max_cost
-        plan = plan_audit(bench, material, probes, refresh=setup.refresh, max_cost_usd=limit)
+        plan = bias_audit.plan_audit(
+            bench, material, probes, refresh=setup.refresh, max_cost_usd=limit
+        )
         if options.dry_run:
             note_list_prices([setup.judge.connection])
-            show_document(audit_plan_document(plan), options)
+            show_document(report.audit_plan_document(plan), options)
             sys.exit(Exit.LIMIT if any(one.is_too_dear for one in plan.probes) else 0)
         else:
             sys.exit(_run(bench, material, plan, options, files))
@@ -162,14 +145,14 @@ def _material(setup: GradeSetup, options: _AuditCommandOptions) -> AuditInputs:
             f"{_MOST_CASES} of {n_all:,} cases drawn at random with seed {seed} (--sample N "
             "changes the number)"
         )
-    corpus = None if options.attacks is None else read_attacks(options.attacks)
+    corpus = None if options.attacks is None else bias_audit.read_attacks(options.attacks)
     if corpus is not None and not options.quiet:
         attacks = numbers.format_count(len(corpus.attacks), "attack")
         kinds = numbers.format_count(len(corpus.families), "kind")
         rest = numbers.format_count(corpus.n_left_out, "row")
         without = f"; {rest} without an attack" if corpus.n_left_out else ""
         console.note(f"{options.attacks}: {attacks} of {kinds}{without}")
-    audit_options = AuditOptions(
+    audit_options = bias_audit.AuditOptions(
         paraphrases=options.paraphrases,
         family=options.own_family,
         n_askings=options.n_calls,
@@ -180,12 +163,12 @@ def _material(setup: GradeSetup, options: _AuditCommandOptions) -> AuditInputs:
         seed=seed,
     )
     # The same seed draws the same cases, so that two judges can be audited on one sample.
-    items = select_cases(answers, limit=options.limit, sample=sample, seed=seed)
-    return build_audit_inputs(setup.judge, items, setup.rubric, audit_options)
+    items = bias_audit.select_cases(answers, limit=options.limit, sample=sample, seed=seed)
+    return bias_audit.build_audit_inputs(setup.judge, items, setup.rubric, audit_options)
 
 
 def _run(
-    bench: ProbeRunner,
+    bench: bias_audit.ProbeRunner,
     material: AuditInputs,
     plan: AuditPlan,
     options: _AuditCommandOptions,
@@ -198,14 +181,14 @@ def _run(
         console.note(f"{calls} to {model}, {plan.calls.n_owned:,} replies already cached")
     again = how_to_continue(judge)
     audit, session = run_probes(
-        partial(run_audit, bench, material, plan),
+        partial(bias_audit.run_audit, bench, material, plan),
         judge,
         options,
         total=len(plan.wanted),
         continuation=again,
         verb=("auditing", "asked"),
     )
-    show_document(audit_document(audit), options, files)
+    show_document(report.audit_document(audit), options, files)
     if session.reason == "interrupted":
         console.note(f"interrupted; {again}")
         return Exit.INTERRUPTED
@@ -225,16 +208,16 @@ def _run(
 
 
 def run_probes(
-    work: Callable[[ProbeSession], Coroutine[object, object, _Result]],
+    work: Callable[[bias_audit.ProbeSession], Coroutine[object, object, _Result]],
     judge: Judge,
     options: TalkOptions,
     *,
     total: int,
     continuation: str,
     verb: tuple[str, str] = ("grading", "graded"),
-) -> tuple[_Result, ProbeSession]:
+) -> tuple[_Result, bias_audit.ProbeSession]:
     """Carry out probes with progress; Ctrl-C ends the session, and calls in flight are finished."""
-    session = ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
+    session = bias_audit.ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
     interrupt = lambda: session.end("interrupted")  # noqa: E731
 
     async def probe() -> _Result:
@@ -242,7 +225,7 @@ def run_probes(
         with following as display:
 
             def advance(answer: ProbeAnswer) -> None:
-                if isinstance(answer, Verdict):
+                if isinstance(answer, records.Verdict):
                     display.advance([*answer.judgments, *answer.failures])
                 else:
                     display.advance(answer)
@@ -289,5 +272,5 @@ def _self_test(options: _AuditCommandOptions) -> int:
                 watch=lambda _: display.advance(),
             )
         )
-    show_document(self_test_document(result), options)
+    show_document(report.self_test_document(result), options)
     return Exit.QUALITY if result.wrong else 0

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import click
 from click.core import ParameterSource
 
+from judgekit import models, report as reports
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import (
+    NO_SETTINGS,
     CacheFolderOptions,
     GradingOptions,
     InputOptions,
@@ -34,24 +36,8 @@ from judgekit.cli.outputs import output_option, show_document, show_line, sort_o
 from judgekit.cli.setup import grade_setup, open_cache
 from judgekit.datasets import JudgeSettings
 from judgekit.errors import SettingsError, StoreError
-from judgekit.models import RecordedModel
-from judgekit.models.cache import (
-    DamagedFileError,
-    admin,
-    cache_location,
-    explain_request,
-    export_entries,
-    find_cache_key,
-    merge_caches,
-)
-from judgekit.report import (
-    cache_entries_document,
-    cache_stats_document,
-    message,
-    numbers,
-    print_key_differences,
-    request_summary,
-)
+from judgekit.models import cache as reply_cache
+from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,8 +81,8 @@ def cache_stats_command(options: _StatsOptions) -> None:
     """
     files = sort_outputs(options.output, what="cache statistics")
     with open_cache(options.cache_dir) as cache:
-        stats = admin.cache_stats(cache)
-    document = cache_stats_document(stats, folder=str(options.cache_dir))
+        stats = reply_cache.admin.cache_stats(cache)
+    document = reports.cache_stats_document(stats, folder=str(options.cache_dir))
     show_document(document, options, files)
 
 
@@ -122,13 +108,13 @@ def cache_ls_command(options: _ListOptions) -> None:
         chosen = (
             _rejected(cache, options.model)
             if options.rejected
-            else admin.list_entries(
+            else reply_cache.admin.list_entries(
                 cache, model=options.model, since=options.since, contains=options.contains
             )
         )
         shown = list(islice(chosen, options.limit))
         n_more = sum(1 for _ in chosen)
-    show_document(cache_entries_document(shown, n_more=n_more), options)
+    show_document(reports.cache_entries_document(shown, n_more=n_more), options)
 
 
 class _CacheExportOptions(CacheOptions):
@@ -154,7 +140,7 @@ def cache_export_command(options: _CacheExportOptions, *, named: Path | None) ->
         raise SettingsError("--json and a FILE of - contradict each other")
     with open_cache(options.cache_dir) as cache:
         target = sys.stdout if to_stdout else file
-        report = export_entries(cache, target, rejected=options.rejected)
+        report = reply_cache.export_entries(cache, target, rejected=options.rejected)
     if not options.as_json:
         for line in report.skipped:
             console.note(f"skipped: {message.printable(line)}")
@@ -199,7 +185,7 @@ def cache_merge_command(
     *others, last = sources
     if others and context.get_parameter_source("cache_dir") is not ParameterSource.COMMANDLINE:
         sources = tuple(others)
-        options = options.model_copy(update={"cache_dir": cache_location(last)})
+        options = options.model_copy(update={"cache_dir": reply_cache.cache_location(last)})
     _add_replies(sources, options)
 
 
@@ -212,10 +198,10 @@ def cache_verify_command(options: CacheOptions) -> None:
     """
     try:
         with open_cache(options.cache_dir) as cache:
-            report = admin.verify_cache(cache)
+            report = reply_cache.admin.verify_cache(cache)
     # A file that is no database any more is what this command looks for, so no error of it.
-    except DamagedFileError as error:
-        report = admin.VerifyReport(n_sound=0, damaged=(), problems=(error.message,))
+    except reply_cache.DamagedFileError as error:
+        report = reply_cache.admin.VerifyReport(n_sound=0, damaged=(), problems=(error.message,))
     data = {**asdict(report), "is_sound": report.is_sound}
     show_line("\n".join(_report_lines(report)), data, options)
     # Not the code of invalid input: the command worked, and the cache still serves valid replies.
@@ -253,12 +239,12 @@ def cache_prune_command(options: _PruneOptions) -> None:
     with open_cache(options.cache_dir, writing=not options.dry_run) as cache:
         if options.dry_run:
             # Without an age and a model, --rejected alone must not match the served replies.
-            entries = admin.list_entries(cache, model=model) if age or model else ()
+            entries = reply_cache.admin.list_entries(cache, model=model) if age or model else ()
             fetched = (datetime.fromisoformat(entry.created_at) for entry in entries)
             n = sum(1 for at in fetched if before is None or at < before)
             n += sum(1 for _ in _rejected(cache, None)) if rejected else 0
         else:
-            n = admin.prune_cache(cache, before=before, model=model, rejected=rejected)
+            n = reply_cache.admin.prune_cache(cache, before=before, model=model, rejected=rejected)
     verb = "would delete" if options.dry_run else "deleted"
     data = {"n_forgotten": 0 if options.dry_run else n, "n_matching": n}
     show_line(f"{verb} {numbers.format_count(n, 'reply', 'replies')}", data, options)
@@ -317,7 +303,9 @@ def _rejected(cache: ReplyCache, model: str | None) -> Iterator[CacheEntry]:
 def _add_replies(sources: Sequence[str | Path], options: _ImportOptions) -> None:
     on_error: Literal["skip", "stop"] = "skip" if options.skip_invalid else "stop"
     with open_cache(options.cache_dir, writing=True) as cache:
-        report = merge_caches(cache, sources, on_error=on_error, overwrite=options.overwrite)
+        report = reply_cache.merge_caches(
+            cache, sources, on_error=on_error, overwrite=options.overwrite
+        )
     if not options.as_json:
         for problem in report.problems:
             console.note(f"skipped: {message.printable(problem)}")
@@ -333,7 +321,7 @@ def _add_replies(sources: Sequence[str | Path], options: _ImportOptions) -> None
     show_line(", ".join(parts), asdict(report), options)
 
 
-def _report_lines(report: admin.VerifyReport) -> Iterator[str]:
+def _report_lines(report: reply_cache.admin.VerifyReport) -> Iterator[str]:
     yield numbers.format_count(report.n_sound, "valid reply", "valid replies")
     for problem in report.problems:
         yield f"storage: {message.printable(problem)}"
@@ -352,7 +340,7 @@ _SHOWN_CASES = 3
 
 
 class _ExplainOptions(InputOptions, CacheFolderOptions, OutputOptions):
-    judge_settings: Annotated[JudgeSettings, SettingGroups("judge")] = JudgeSettings()
+    judge_settings: Annotated[JudgeSettings, SettingGroups("judge")] = NO_SETTINGS
     judge_model: str | None = judge_option()
 
 
@@ -376,13 +364,13 @@ def cache_explain_command(options: _ExplainOptions) -> None:
                 hint="name a file with outputs, or a key of 4 digits up",
             )
         with open_cache(options.cache_dir) as cache:
-            _explain_key(cache, find_cache_key(cache, key), as_json=options.as_json)
+            _explain_key(cache, reply_cache.find_cache_key(cache, key), as_json=options.as_json)
         return
     # The judge only builds requests here; without a cache it cannot answer one by mistake.
     setup = grade_setup(GradingOptions.of(options, no_cache=True))
     with setup.judge as judge:
         # A suite from `init` names recorded replies, which never reach the cache.
-        if isinstance(judge.connection.model, RecordedModel):
+        if isinstance(judge.connection.model, models.RecordedModel):
             raise SettingsError(
                 "recorded replies are read from their file, not from the cache",
                 hint="name the model that was called with --judge",
@@ -407,12 +395,12 @@ def _print(text: str, style: str = "") -> None:
 
 
 def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
-    found = explain_request(cache, key)
+    found = reply_cache.explain_request(cache, key)
     if as_json:
         console.print_json(asdict(found))
         return
     state = "is cached" if found.is_hit else "is not served"
-    _print(f"{key[:12]} {state}: {request_summary(cache.request_parts(key))}")
+    _print(f"{key[:12]} {state}: {reports.request_summary(cache.request_parts(key))}")
     if found.n_rejected:
         rejected = numbers.format_count(found.n_rejected, "reply", "replies")
         _print(f"  {rejected} stored for the record, never served")
@@ -420,7 +408,7 @@ def _explain_key(cache: ReplyCache, key: str, *, as_json: bool) -> None:
         _print("  there is no other entry to compare it with")
         return
     _print(f"  nearest of {found.n_compared:,}: {found.nearest[:12]}, which differs in")
-    print_key_differences(console.stdout(), found.differences)
+    reports.print_key_differences(console.stdout(), found.differences)
 
 
 def _print_misses(found: MissReport) -> None:
@@ -438,7 +426,7 @@ def _print_misses(found: MissReport) -> None:
         more = f" and {len(cases) - _SHOWN_CASES:,} more" if len(cases) > _SHOWN_CASES else ""
         named = message.printable(", ".join(cases[:_SHOWN_CASES]))
         _print(f"  {'case' if len(cases) == 1 else 'cases'} {named}{more}", "dim")
-        print_key_differences(console.stdout(), group.example.differences)
+        reports.print_key_differences(console.stdout(), group.example.differences)
     if len(found.groups) > _MOST_GROUPS:
         _print(f"… and {len(found.groups) - _MOST_GROUPS} more reasons")
     if found.n_not_compared:
@@ -519,7 +507,7 @@ def find_misses(
         compared = [missed[number * len(missed) // most] for number in range(most)]
     # Two criteria of one new case are nearest to each other once one of them is cached.
     present = {request.key for request in requests}
-    found = [explain_request(cache, request) for request in compared]
+    found = [reply_cache.explain_request(cache, request) for request in compared]
     causes = [
         _cause(cache, request, one, present, asks_all=asks_all)
         for request, one in zip(compared, found, strict=True)

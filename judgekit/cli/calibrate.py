@@ -11,26 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from judgekit.calibration import (
-    Alignment,
-    CalibrationOptions,
-    OutputKey,
-    Rightness,
-    calibrate_and_release,
-    cover_outputs,
-    cover_pairs,
-    iter_verdicts,
-    judged_from_grading,
-    judged_from_records,
-    judged_from_replies,
-    judged_from_run,
-    load_recorded_replies,
-    output_key,
-    pair_key,
-    read_judged_file,
-    read_label_files,
-    whole_rubric,
+from judgekit import (
+    calibration as calibrations,
+    datasets,
+    evaluation,
+    models,
+    report as reports,
+    store as stores,
 )
+from judgekit.calibration import Alignment, CalibrationOptions, Rightness
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit
@@ -57,33 +46,9 @@ from judgekit.cli.setup import (
     make_judge,
 )
 from judgekit.cli.sides import SideArguments, no_common_case_error, pairing_of
-from judgekit.datasets import JudgeSettings, draw_sample, load_dataset, load_rubric
 from judgekit.errors import SettingsError
-from judgekit.evaluation import (
-    Pairing,
-    Run,
-    chosen_pair_question,
-    compare_in_order,
-    fatal_failure,
-    judging_of_judge,
-    plan_comparison,
-    plan_grading,
-)
-from judgekit.models import RECORDED_PREFIX as RECORDED, RecordedModel
-from judgekit.report import (
-    KnownAnswer,
-    calibration_document,
-    check_map_path,
-    labelled_share_words,
-    map_file_name,
-    map_summary_lines,
-    message,
-    numbers,
-    save_calibration,
-    stored_answers,
-)
-from judgekit.stats.correction import LabelsAre
-from judgekit.store import RunStore
+from judgekit.report import message, numbers
+from judgekit.stats.estimate import LabelsAre
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
@@ -208,16 +173,16 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
     """
     # Like the report's file: a path that cannot be written is an error before the calls.
     if options.write_map:
-        check_map_path(Path(options.write_map))
+        reports.check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
     # Invalid labels are reported before any call.
-    found = read_label_files([labels], options.store, note=console.note)
+    found = calibrations.read_label_files([labels], options.store, note=console.note)
     located = [*found.labels]
     # A packet knows how its items were chosen.
     labels_are = "other" if found.is_random is False else None
     del found
     data, code, note, answers = _collect_judgments(options, located)
-    report = calibrate_and_release(
+    report = calibrations.calibrate_and_release(
         data,
         located,
         options.fill(
@@ -231,7 +196,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
         ),
     )
     known = answers() if files.has_page else None
-    show_document(calibration_document(report, known), options, files)
+    show_document(reports.calibration_document(report, known), options, files)
     if note is not None:
         console.note(note)
     if options.write_map is not None:
@@ -295,56 +260,62 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
             hint="omit it, or name what to judge: --outputs FILE (or --compare A B)",
         )
     if options.results is not None:
-        rubric = None if options.rubric is None else load_rubric(options.rubric)
-        data = read_judged_file(options.results, rubric=rubric, cases=_cases_by_id(options.cases))
+        rubric = None if options.rubric is None else datasets.load_rubric(options.rubric)
+        data = calibrations.read_judged_file(
+            options.results, rubric=rubric, cases=_cases_by_id(options.cases)
+        )
         data.origin["file"] = str(options.results)
         return _Collected(data, answers=lambda: _answers_of_file(options))
     if options.judge_model is not None:
         # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
-        if not options.judge_model.startswith(RECORDED):
+        if not options.judge_model.startswith(models.RECORDED_PREFIX):
             raise SettingsError(
                 "a judge is named, but no outputs for it to judge",
                 hint="give the labelled outputs: --outputs FILE (or --compare A B)",
             )
         return _from_replies(options.judge_model, options)
-    with closing(RunStore(options.store, create=False)) as store:
+    with closing(stores.RunStore(options.store, create=False)) as store:
         run = store.run(options.run or "latest")
-        data = judged_from_run(Run(run, store))
+        data = calibrations.judged_from_run(evaluation.Run(run, store))
     return _Collected(data, answers=lambda: _answers_of_run(run.id, options))
 
 
 def _answers_of_run(run_id: str, options: _CalibrateOptions) -> KnownAnswers:
-    with closing(RunStore(options.store, create=False)) as store:
-        yield from stored_answers(store, run_id)
+    with closing(stores.RunStore(options.store, create=False)) as store:
+        yield from reports.stored_answers(store, run_id)
 
 
 def _answers_of_file(options: _CalibrateOptions) -> KnownAnswers:
     cases = _cases_by_id(options.cases)
-    for one in iter_verdicts(options.results) if options.results is not None else ():
+    for one in calibrations.iter_verdicts(options.results) if options.results is not None else ():
         if one.case_id is not None:
-            known = KnownAnswer(cases.get(one.case_id), judgments=one.judgments)
-            yield OutputKey(one.case_id, one.variant, one.repeat or 0), known
+            known = reports.KnownAnswer(cases.get(one.case_id), judgments=one.judgments)
+            yield calibrations.OutputKey(one.case_id, one.variant, one.repeat or 0), known
 
 
 def _cases_by_id(path: Path | None) -> dict[str, Case]:
-    return {} if path is None else {case.id: case for case in load_dataset(path).cases}
+    return {} if path is None else {case.id: case for case in datasets.load_dataset(path).cases}
 
 
 def _from_replies(model: str, options: _CalibrateOptions) -> _Collected:
     """Recorded replies without outputs; the questions and repeats follow from the replies."""
-    recorded = load_recorded_replies(model)
+    recorded = calibrations.load_recorded_replies(model)
     if options.rubric is None and not recorded.compares:
         raise SettingsError(
             "no rubric is named, so the scale of the recorded scores is unknown",
             hint="give --rubric FILE",
         )
     cases = _cases_by_id(options.cases)
-    rubric = whole_rubric() if options.rubric is None else load_rubric(options.rubric)
-    own = JudgeSettings(repeats=recorded.repeats, max_reasks=recorded.reasks)
+    rubric = (
+        calibrations.whole_rubric()
+        if options.rubric is None
+        else datasets.load_rubric(options.rubric)
+    )
+    own = datasets.JudgeSettings(repeats=recorded.repeats, max_reasks=recorded.reasks)
     # Without the suite: its template and settings say nothing about replies that exist.
     with make_judge(options, None, model, own) as judge:
         chosen = _chosen(recorded, cases, options)
-        data = asyncio.run(judged_from_replies(judge, chosen, rubric, cases))
+        data = asyncio.run(calibrations.judged_from_replies(judge, chosen, rubric, cases))
     # The report names the source, so that a printed page can be reproduced.
     data.origin["file"] = str(recorded.path)
     return _Collected(data)
@@ -372,7 +343,7 @@ def _chosen(
         )
     # Sampled first, then limited, as `grade` does with a file of outputs.
     if options.sample is not None:
-        outputs = draw_sample(outputs, options.sample, options.seed)
+        outputs = datasets.draw_sample(outputs, options.sample, options.seed)
     return recorded.only(set(outputs[: options.limit]))
 
 
@@ -382,7 +353,7 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
         setup, share = _labelled_setup(setup, located, options)
         if options.dry_run:
             setup.check()
-            plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
+            plan = evaluation.plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
             sys.exit(
                 show_plan(
                     plan, options, [setup.judge.connection], share=share, max_cost=options.max_cost
@@ -391,15 +362,17 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
         _note_calls(setup.judge, share, options)
         graded, session = grade_all(setup, options)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
-    data = judged_from_grading(graded, setup.rubric, judging_of_judge(setup.judge))
+    data = calibrations.judged_from_grading(
+        graded, setup.rubric, evaluation.judging_of_judge(setup.judge)
+    )
     interrupted = session.reason == "interrupted"
     stopped = session.detail if session.reason == "model" else None
     code, note = _ended(kinds, setup.budget, interrupted=interrupted, stopped=stopped)
 
     def answers() -> KnownAnswers:
         for one in graded:
-            known = KnownAnswer(one.case, (one.output,), one.verdict.judgments)
-            yield output_key(one.case, one.output), known
+            known = reports.KnownAnswer(one.case, (one.output,), one.verdict.judgments)
+            yield calibrations.output_key(one.case, one.output), known
 
     return _Collected(data, code, note, answers)
 
@@ -413,7 +386,7 @@ def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) 
     if n_other:
         more = "; only these are made; --all makes the others too, which the corrected rate needs"
         more = "; the others are made too (--all)" if options.judges_all else more
-    console.note(f"labels {labelled_share_words(share)}{more}")
+    console.note(f"labels {reports.labelled_share_words(share)}{more}")
 
 
 def _from_sides(
@@ -428,26 +401,27 @@ def _from_sides(
         pairing, choice, share = _labelled_pairs((a, b), (judge, rubric), located, options)
         if options.dry_run:
             hidden, again = pairing.names, bool(options.judge_settings.refresh)
-            plan = plan_comparison(
+            plan = evaluation.plan_comparison(
                 panel, pairing.pairs(), rubric, names=hidden, refresh=again, choice=choice
             )
             sys.exit(
                 show_plan(plan, options, [judge.connection], share=share, max_cost=options.max_cost)
             )
         _note_calls(judge, share, options)
-        ask = chosen_pair_question(judge, rubric, pairing.names, choice)
+        ask = evaluation.chosen_pair_question(judge, rubric, pairing.names, choice)
         run_until_stopped(found_pairs.ask(panel, pairing, ask, options), SAME_COMMAND)
     pairs, stopped = found_pairs.pairs, found_pairs.stopped
     if not pairs:
         raise no_common_case_error()
     # Comparisons have only the ids of their cases; the report needs their metadata too.
     cases = {one.pair.case.id: one.pair.case for one in pairs}
-    data = judged_from_records([one.comparison for one in pairs], cases=cases)
+    data = calibrations.judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
     interrupted = found_pairs.stop.is_set() and stopped is None
     code, note = _ended(kinds, sides.budget, interrupted=interrupted, stopped=stopped)
     known = [
-        (_key_of(one.pair), KnownAnswer(one.pair.case, (one.pair.a, one.pair.b))) for one in pairs
+        (_key_of(one.pair), reports.KnownAnswer(one.pair.case, (one.pair.a, one.pair.b)))
+        for one in pairs
     ]
     return _Collected(data, code, note, lambda: known)
 
@@ -461,18 +435,24 @@ class _ComparedPairs:
     stopped: str | None = None
 
     async def ask(
-        self, panel: Panel, pairing: Pairing, ask: PairQuestion, options: _CalibrateOptions
+        self,
+        panel: Panel,
+        pairing: evaluation.Pairing,
+        ask: PairQuestion,
+        options: _CalibrateOptions,
     ) -> None:
         """Compare the pairs with a progress bar."""
 
         async def comparisons() -> AsyncGenerator[Comparison, None]:
             # Enough pairs at a time to keep every slot of the judges busy.
             slots = max(4, panel.max_concurrency)
-            compared = compare_in_order(pairing.pairs(), ask, in_flight=slots, stop=self.stop)
+            compared = evaluation.compare_in_order(
+                pairing.pairs(), ask, in_flight=slots, stop=self.stop
+            )
             async with aclosing(compared) as stream:
                 async for one in stream:
                     self.pairs.append(one)
-                    if fatal := fatal_failure(one.comparison):
+                    if fatal := evaluation.fatal_failure(one.comparison):
                         self.stopped = self.stopped or fatal.message
                         self.stop.set()
                     yield one.comparison
@@ -511,10 +491,10 @@ def _write_maps(report: CalibrationReport, wanted: str, *, is_partial: bool) -> 
         console.note("no maps were written: not everything was judged")
         return
     calibration = report.maps()
-    path = Path(wanted) if wanted else CALIBRATION_MAPS_FOLDER / map_file_name(calibration)
-    save_calibration(path, calibration)
+    path = Path(wanted) if wanted else CALIBRATION_MAPS_FOLDER / reports.map_file_name(calibration)
+    reports.save_calibration(path, calibration)
     # Notes, not results: stdout may be the JSON of the report.
-    for line in map_summary_lines(calibration):
+    for line in reports.map_summary_lines(calibration):
         console.note(line)
     if not calibration.asked.is_known:
         console.note(
@@ -532,10 +512,10 @@ def _labelled_setup(
     judge, rubric = setup.judge, setup.rubric
     # Whether each output is chosen, and whether a judge is called: not where there is an error.
     places = {
-        output_key(case, output): (setup.is_wanted(case), output.error is None)
+        calibrations.output_key(case, output): (setup.is_wanted(case), output.error is None)
         for case, output in setup.every_answer()
     }
-    coverage = cover_outputs(places, located, rubric, annotators=options.annotator)
+    coverage = calibrations.cover_outputs(places, located, rubric, annotators=options.annotator)
     asks_all = judge.template.header.asks == "all"
     rubrics = coverage.rubrics(rubric, asks_all=asks_all)
 
@@ -558,7 +538,7 @@ def _labelled_setup(
 
 def _is_recorded(judge: Judge) -> bool:
     """Whether a judge's replies are in a file, so that they cost nothing."""
-    return isinstance(judge.connection.model, RecordedModel)
+    return isinstance(judge.connection.model, models.RecordedModel)
 
 
 def _labelled_pairs(
@@ -566,21 +546,21 @@ def _labelled_pairs(
     asked: tuple[Judge, Rubric],
     located: Sequence[LocatedLabel],
     options: _CalibrateOptions,
-) -> tuple[Pairing, QuestionChoice, LabelledShare]:
+) -> tuple[evaluation.Pairing, QuestionChoice, LabelledShare]:
     """Match labels with pairs; what is asked about which, and the share of the labels."""
     judge, rubric = asked
-    every = Pairing(*sides)
+    every = evaluation.Pairing(*sides)
     cases = {_key_of(pair): pair.case for pair in every.pairs()}
     if not cases:
         raise no_common_case_error()
-    coverage = cover_pairs(cases, located, rubric, annotators=options.annotator)
+    coverage = calibrations.cover_pairs(cases, located, rubric, annotators=options.annotator)
     tags = frozenset(options.filter_tag)
     chosen = [key for key, case in cases.items() if not tags or tags & set(case.tags)]
     comparer = judge.comparer
     # What is asked about a pair does not depend on its texts, so that one pair is rendered for all.
     questions: list[JudgeQuestion] = []
     n_calls = n_labelled_calls = 0
-    for pair in Pairing(*sides, tags=tags).pairs():
+    for pair in evaluation.Pairing(*sides, tags=tags).pairs():
         blind = comparer.blind_pair(pair.a, pair.b, every.names)
         if blind.is_identical or pair.a.error is not None or pair.b.error is not None:
             continue
@@ -596,5 +576,5 @@ def _labelled_pairs(
     return labelled, coverage.questions, share
 
 
-def _key_of(pair: OutputPair) -> OutputKey:
-    return pair_key(pair.case.id, pair.a.variant, pair.b.variant, pair.repeat)
+def _key_of(pair: OutputPair) -> calibrations.OutputKey:
+    return calibrations.pair_key(pair.case.id, pair.a.variant, pair.b.variant, pair.repeat)

@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.calibration import (
-    CalibrationOptions,
-    check_winner_labels,
-    correct_scores,
-    correct_wins,
-    judged_from_run,
-    labels_of_sides,
-    read_label_files,
-)
+from judgekit import calibration, evaluation, exports, report, store as stores
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
@@ -61,39 +53,9 @@ from judgekit.cli.sides import (
     show_pair_plan,
 )
 from judgekit.errors import SettingsError, StoreError
-from judgekit.evaluation import (
-    COMPARISON_ID_PREFIX,
-    DEFAULT_PRIOR,
-    ORDER_SEED_KEY,
-    ComparisonRecorder,
-    ComparisonTerms,
-    Run,
-    SideComparer,
-    analyse_pairs,
-    compare_stored_scores,
-    counted_pairs,
-    new_comparison,
-    new_score_comparison,
-    require_same_comparison,
-    run_and_variant,
-    unanalysed_pairs,
-)
-from judgekit.exports import is_skill_file, write_analyses, write_comparisons
-from judgekit.report import (
-    check_comparison_file,
-    comparison_cases,
-    comparison_document,
-    comparison_lines,
-    comparison_writer,
-    message,
-    numbers,
-    score_comparison_cases,
-    score_comparison_document,
-    with_human_labels,
-    write_document,
-)
-from judgekit.stats.correction import LabelsAre
-from judgekit.store import LATEST_COMPARISON, RunStore
+from judgekit.records import DEFAULT_PRIOR
+from judgekit.report import message, numbers
+from judgekit.stats.estimate import LabelsAre
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -113,6 +75,7 @@ if TYPE_CHECKING:
         ScoreComparisonInfo,
     )
     from judgekit.report import Document
+    from judgekit.store import RunStore
 
 
 class _CompareOptions(ContestOptions, ReplyOptions):
@@ -188,7 +151,7 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
     # Invalid labels are reported before any call.
     labels = None
     if options.labels is not None:
-        found = read_label_files([options.labels], options.store, note=console.note)
+        found = calibration.read_label_files([options.labels], options.store, note=console.note)
         labels = found.labels
     with ExitStack() as stack:
         if options.scores:
@@ -198,7 +161,7 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
             sys.exit(_compare_scores((a, b), store, labels, options, files))
         # Outputs are evidence: no option may overwrite a file that is compared.
         for file in (*files.exports, options.analysis):
-            check_comparison_file(file, (a, b))
+            report.check_comparison_file(file, (a, b))
         sides = SideArguments((a, b), options, stack, store=options.store)
         sys.exit(_compare_blind(sides, labels, options, files))
 
@@ -233,8 +196,8 @@ def _check_options(options: _CompareOptions) -> None:
         )
 
 
-def _correction_options(options: _CompareOptions) -> CalibrationOptions:
-    return CalibrationOptions(level=1 - options.alpha, labels_are=options.labels_are)
+def _correction_options(options: _CompareOptions) -> calibration.CalibrationOptions:
+    return calibration.CalibrationOptions(level=1 - options.alpha, labels_are=options.labels_are)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +222,7 @@ def _compare_blind(
     comparison, run = _resumed(sides, options)
     # Without a choice of its own, a resumed comparison completes what it began.
     if comparison is not None and not (options.filter_tag or options.limit or options.sample):
-        names = {"tags": "filter_tag", ORDER_SEED_KEY: "seed"}
+        names = {"tags": "filter_tag", evaluation.ORDER_SEED_KEY: "seed"}
         stored = {names.get(name, name): value for name, value in comparison.chosen.items()}
         options = _CompareOptions.of(options, **stored)
     is_generated = sides.kind == "generated"
@@ -272,15 +235,21 @@ def _compare_blind(
     if not survey.n_pairs:
         raise no_common_case_error()
     if labels is not None:
-        check_winner_labels(pairing.pairs(), rubric, labels, _correction_options(options))
+        calibration.check_winner_labels(
+            pairing.pairs(), rubric, labels, _correction_options(options)
+        )
     if options.dry_run:
         # A comparison that stops early makes fewer calls.
         pairs = islice(pairing.pairs(), options.max_cases)
         return show_pair_plan(panel, pairs, rubric, pairing.names, options, opened.answers)
     suite = None if sides.suite is None else sides.suite.name
-    terms = options.fill(ComparisonTerms, prior=options.prior or DEFAULT_PRIOR, suite=suite)
-    info = new_comparison(pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC))
-    info = info if comparison is None else require_same_comparison(comparison, info)
+    terms = options.fill(
+        evaluation.ComparisonTerms, prior=options.prior or DEFAULT_PRIOR, suite=suite
+    )
+    info = evaluation.new_comparison(
+        pairing, survey, panel, rubric, terms=terms, now=datetime.now(UTC)
+    )
+    info = info if comparison is None else evaluation.require_same_comparison(comparison, info)
     is_resumed, budget = comparison is not None, sides.budget
     job = _Job(panel, pairing, info, sides.store, is_resumed, budget, files, labels, options)
     return _compare_and_show(job)
@@ -296,7 +265,11 @@ def _resumed(
     store, is_generated = sides.found_store, sides.kind == "generated"
     if store is None:
         raise SettingsError(f"{options.store} has nothing to resume: there is no store")
-    if is_generated and name != LATEST_COMPARISON and not name.startswith(COMPARISON_ID_PREFIX):
+    if (
+        is_generated
+        and name != stores.LATEST_COMPARISON
+        and not name.startswith(evaluation.COMPARISON_ID_PREFIX)
+    ):
         return None, store.run(name).id  # interrupted while outputs were produced
     comparison = store.comparison(name)
     return comparison, comparison.a.run_id
@@ -315,8 +288,8 @@ def _compare_scores(
         )
     if store is None:
         raise SettingsError("--scores compares stored runs, and there is no store", hint="--store")
-    first, second = (run_and_variant(name, store) for name in names)
-    info = new_score_comparison(
+    first, second = (evaluation.run_and_variant(name, store) for name in names)
+    info = evaluation.new_score_comparison(
         first,
         second,
         tags=options.filter_tag,
@@ -324,25 +297,27 @@ def _compare_scores(
         anytime=options.anytime,
         now=datetime.now(UTC),
     )
-    found = compare_stored_scores(store, info, names)
+    found = evaluation.compare_stored_scores(store, info, names)
     cases = None
     if files.has_page:
         with page_replies(cache_place(options), is_wanted=options.with_replies) as replies:
             variants = first[1], second[1]
-            cases = score_comparison_cases(store, found, variants, info.tags, replies)
-    document, decision = score_comparison_document(found.result, cases), found.result.decision
+            cases = report.score_comparison_cases(store, found, variants, info.tags, replies)
+    decision = found.result.decision
+    document = report.score_comparison_document(found.result, cases)
     if not options.no_store:
         data = {"id": info.id, **asdict(found.result)}
         document = replace(document, data=lambda: data)
     if labels is not None:
         measure, variants = found.measure, (first[1], second[1])
         judged = (
-            judged_from_run(Run(measure.a, store), variants[0]),
-            judged_from_run(Run(measure.b, store), variants[1]),
+            calibration.judged_from_run(evaluation.Run(measure.a, store), variants[0]),
+            calibration.judged_from_run(evaluation.Run(measure.b, store), variants[1]),
         )
-        own, how = labels_of_sides(labels, variants, names), _correction_options(options)
-        corrected = correct_scores(found.result, (found.a, found.b), judged, own, how)
-        document = with_human_labels(document, corrected, *names)
+        own = calibration.labels_of_sides(labels, variants, names)
+        how = _correction_options(options)
+        corrected = calibration.correct_scores(found.result, (found.a, found.b), judged, own, how)
+        document = report.with_human_labels(document, corrected, *names)
         decision = corrected.decision
     if not options.no_store:
         _store_scores(store, info)
@@ -370,13 +345,13 @@ def _compare_and_show(job: _Job) -> int:
         job.store.resume_comparison(info.id)
     else:
         job.store.begin_comparison(info)
-    recorder = ComparisonRecorder(job.store, info, job.panel)
+    recorder = evaluation.ComparisonRecorder(job.store, info, job.panel)
     if job.resumed:
         # The limit is for the whole comparison, not for each session of it.
         paid = recorder.look_back()
         if job.budget is not None:
             job.budget.spend(paid)
-    comparer = SideComparer(job.pairing, recorder, n_slots=job.panel.max_concurrency)
+    comparer = evaluation.SideComparer(job.pairing, recorder, n_slots=job.panel.max_concurrency)
     status: ComparisonStatus = "interrupted"
 
     async def compare() -> None:
@@ -445,26 +420,27 @@ async def follow_comparisons(
     outputs: Iterable[Path] = (),
     interrupt: Callable[[], None],
     options: TalkOptions,
-    describe: Callable[[Comparison], str] = comparison_lines,
+    describe: Callable[[Comparison], str] | None = None,
 ) -> None:
     """Write, print and count comparisons as they arrive; Ctrl-C calls `interrupt`."""
     is_verbose = options.verbose and not options.as_json
+    words = describe or report.comparison_lines
     with (
         ExitStack() as stack,
         attend(options, total, interrupt=interrupt, verb=_VERB, judges=judges) as display,
     ):
         # A file in the skill format needs the counted pairs, and is written at the end.
         writers = [
-            stack.enter_context(comparison_writer(path))
+            stack.enter_context(report.comparison_writer(path))
             for path in outputs
-            if not is_skill_file(path)
+            if not exports.is_skill_file(path)
         ]
         async with aclosing(comparisons) as judged:
             async for comparison in judged:
                 for write in writers:
                     write(comparison)
                 if is_verbose:
-                    console.stdout().print(describe(comparison), markup=False, soft_wrap=True)
+                    console.stdout().print(words(comparison), markup=False, soft_wrap=True)
                 display.advance([*comparison.preferences, *comparison.failures])
 
 
@@ -474,10 +450,10 @@ def _corrected(
     """The result, and its correction by human labels where there are some, which then decides."""
     if job.labels is None:
         return summary, None
-    judged = counted_pairs(job.store, job.info)
+    judged = evaluation.counted_pairs(job.store, job.info)
     how = _correction_options(job.options)
     pairs, rubric = job.pairing.pairs(), job.info.rubric
-    labelled = correct_wins(pairs, judged, rubric, job.labels, summary, how)
+    labelled = calibration.correct_wins(pairs, judged, rubric, job.labels, summary, how)
     return replace(summary, decision=labelled.decision), labelled
 
 
@@ -488,8 +464,8 @@ def _show(summary: ComparisonSummary, labelled: LabelledComparison | None, job: 
         console.note(f"stored as {info.id}: judgekit show {info.id}")
     for path in job.files.exports:
         # The others were written as the comparisons arrived.
-        if is_skill_file(path):
-            write_comparisons(path, info, counted_pairs(job.store, info))
+        if exports.is_skill_file(path):
+            exports.write_comparisons(path, info, evaluation.counted_pairs(job.store, info))
         if not options.quiet:
             console.note(f"wrote the comparisons to {path}")
 
@@ -500,7 +476,7 @@ def _write_again(
     """Write the pages with the analyses; without them they were written before the first call."""
     document = _result_document(summary, labelled, job)
     for path in job.files.documents if job.files.has_page else ():
-        write_document(path, document)
+        report.write_document(path, document)
 
 
 def _result_document(
@@ -509,12 +485,12 @@ def _result_document(
     cases, folder = None, cache_place(job.options)
     if job.files.has_page:
         with page_replies(folder, is_wanted=job.options.with_replies) as replies:
-            cases = comparison_cases(job.store, job.info, replies)
-    document = comparison_document(summary, cases)
+            cases = report.comparison_cases(job.store, job.info, replies)
+    document = report.comparison_document(summary, cases)
     document = replace(document, data=lambda: {"id": job.info.id, **asdict(summary)})
     if labelled is None:
         return document
-    return with_human_labels(document, labelled, summary.a, summary.b)
+    return report.with_human_labels(document, labelled, summary.a, summary.b)
 
 
 def _analyse(job: _Job, path: Path) -> int:
@@ -522,7 +498,7 @@ def _analyse(job: _Job, path: Path) -> int:
     store, info, options = job.store, job.info, job.options
     # One analysis of a pair is enough: it comes from the first judge of a panel.
     judge = job.panel.judges[0]
-    pairs = unanalysed_pairs(store, info)
+    pairs = evaluation.unanalysed_pairs(store, info)
 
     async def analyse() -> list[AnalysisFailure]:
         shown, verb = options.shows_progress, ("analysing", "analysed")
@@ -533,7 +509,7 @@ def _analyse(job: _Job, path: Path) -> int:
 
             folders = options.judge_settings.template_folders
             try:
-                return await analyse_pairs(
+                return await evaluation.analyse_pairs(
                     store, info, judge, pairs, template_folders=folders, on_analysis=advance
                 )
             finally:
@@ -545,7 +521,7 @@ def _analyse(job: _Job, path: Path) -> int:
     except KeyboardInterrupt:
         console.note("interrupted; analyses so far are stored")
         return Exit.INTERRUPTED
-    n = write_analyses(path, info, store.compared(info.id), store.analyses(info.id))
+    n = exports.write_analyses(path, info, store.compared(info.id), store.analyses(info.id))
     if not options.quiet:
         console.note(f"wrote {numbers.format_count(n, 'analysis', 'analyses')} to {path}")
     if not failures:

@@ -7,23 +7,13 @@ from pathlib import Path
 
 import click
 
+from judgekit import exports
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, flag, option, root_option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
-from judgekit.exports import (
-    CASE_FORMATS,
-    SUITE_NAME,
-    convert_cases,
-    convert_to_rubric,
-    loss_error,
-    omitted_content,
-    open_conversion_source,
-    suite_losses,
-    write_own_suite,
-    write_rubric,
-)
+from judgekit.exports import CASE_FORMATS, SUITE_NAME
 from judgekit.report import message, numbers
 
 # Not formats of cases, and so not among CASE_FORMATS.
@@ -94,17 +84,17 @@ def convert_command(options: _ConvertOptions, *, source: Path) -> None:
         columns[name] = field
     allowed, root = options.allow_scripts, options.root
     with console.strict_import(is_strict=options.strict, allow_scripts=allowed, root=root):
-        opened = open_conversion_source(source, columns or None)
+        opened = exports.open_conversion_source(source, columns or None)
     if form != _SUITE:
-        lost = convert_cases(opened, output, form, lossy=options.lossy)
+        lost = exports.convert_cases(opened, output, form, lossy=options.lossy)
     else:
         # Checked before writing: a folder cannot be written completely or not at all.
-        lost = suite_losses(output, opened)
+        lost = exports.suite_losses(output, opened)
         if lost and not options.lossy:
-            raise loss_error(output, lost)
-        write_own_suite(output, opened)
+            raise exports.loss_error(output, lost)
+        exports.write_own_suite(output, opened)
     # A suite has a place for rubric, judge and settings; a file of cases has not.
-    beside = () if form == _SUITE else omitted_content(opened, output, form)
+    beside = () if form == _SUITE else exports.omitted_content(opened, output, form)
     # Counted, not measured: cases may be read from the file one by one.
     n = opened.cases.count()
     lines = [f"wrote {numbers.format_count(n, 'case')} to {output} ({form})", *_losses(lost)]
@@ -124,11 +114,11 @@ def _losses(lost: Sequence[str]) -> list[str]:
 
 
 def _convert_rubric(source: Path, options: _ConvertOptions) -> None:
-    rubric, lost = convert_to_rubric(source)
+    rubric, lost = exports.convert_to_rubric(source)
     output, n = options.output, len(rubric.criteria)
     if lost and not options.lossy:
-        raise loss_error(output, lost)
-    write_rubric(output, rubric)
+        raise exports.loss_error(output, lost)
+    exports.write_rubric(output, rubric)
     done = {"source": str(source), "file": str(output), "form": _RUBRIC}
     lines = [f"wrote a rubric of {n} criteria to {output}", *_losses(lost)]
     data = {**done, "n_criteria": n, "lost": list(lost)}

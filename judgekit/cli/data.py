@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import public_data, report
 from judgekit.cli import console
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import EXISTING_FILE, OutputOptions, option
 from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
-from judgekit.public_data import data_folder, download_set, joined_files, load_catalog
-from judgekit.report import format_file_size, listing_document, listing_table, numbers
+from judgekit.report import numbers
 
 if TYPE_CHECKING:
     from judgekit.public_data import PublicDataset
@@ -57,9 +57,14 @@ def data_list_command(options: DataOptions) -> None:
     Examples:
         judgekit data list
     """
-    place, sets = data_folder(options.folder), load_catalog(options.catalog_file).sets
+    place, sets = (
+        public_data.data_folder(options.folder),
+        public_data.load_catalog(options.catalog_file).sets,
+    )
     # The files of a set, not its folder: an interrupted download leaves a folder too.
-    here = {one.name: [str(path) for path in joined_files(one.name, place)] for one in sets}
+    here = {
+        one.name: [str(path) for path in public_data.joined_files(one.name, place)] for one in sets
+    }
 
     def data() -> object:
         listed = [{**_facts(one), "here": here[one.name]} for one in sets]
@@ -70,13 +75,13 @@ def data_list_command(options: DataOptions) -> None:
             "set": one.name,
             "what": one.what,
             "licence": one.licence,
-            "size": format_file_size(one.n_bytes),
+            "size": report.format_file_size(one.n_bytes),
             "here": "yes" if here[one.name] else "no",
         }
         for one in sets
     ]
     count = numbers.format_count(len(sets), "data set")
-    document = listing_document("Data sets", count, listing_table(rows), data=data)
+    document = report.listing_document("Data sets", count, report.listing_table(rows), data=data)
     show_document(document, options)
     if not options.as_json:
         console.note(f"folder: {place}; fetch one with `judgekit data get NAME`")
@@ -103,9 +108,9 @@ def data_get_command(options: _DownloadOptions, *, name: str) -> None:
         judgekit data get mt_bench
     """
     # An unknown name is an error before anything is created or downloaded.
-    catalog = load_catalog(options.catalog_file)
+    catalog = public_data.load_catalog(options.catalog_file)
     chosen = catalog.find(name)
-    place = data_folder(options.folder)
+    place = public_data.data_folder(options.folder)
     # Before the download: whoever cannot accept the licence must be able to stop it.
     console.note(f"{chosen.name}: {chosen.what}")
     console.note(f"labelled by: {chosen.labelled_by}")
@@ -120,7 +125,9 @@ def data_get_command(options: _DownloadOptions, *, name: str) -> None:
         if n % _EVERY == 0:
             console.note(f"{n} files fetched")
 
-    got = download_set(chosen, place, origin=options.origin or catalog.address, on_file=on_file)
+    got = public_data.download_set(
+        chosen, place, origin=options.origin or catalog.address, on_file=on_file
+    )
     n_fetched = numbers.format_count(got.n_fetched, "file")
     n_present = numbers.format_count(got.n_kept, "file")
     done = {
@@ -130,10 +137,10 @@ def data_get_command(options: _DownloadOptions, *, name: str) -> None:
         "joined": {str(path): n for path, n in got.joined.items()},
         "own": {str(path): n for path, n in got.own.items()},
     }
-    document = listing_document(
+    document = report.listing_document(
         f"Data set {chosen.name}",
         f"{n_fetched} fetched and verified, {n_present} already there",
-        listing_table(
+        report.listing_table(
             {"file": str(path), "rows": str(n)} for path, n in (got.joined | got.own).items()
         ),
         data=lambda: {**_facts(chosen), **done},
@@ -149,8 +156,11 @@ def data_path_command(options: DataOptions, *, name: str) -> None:
     Examples:
         judgekit data path mt_bench
     """
-    chosen, place = load_catalog(options.catalog_file).find(name), data_folder(options.folder)
-    files = joined_files(chosen.name, place)
+    chosen, place = (
+        public_data.load_catalog(options.catalog_file).find(name),
+        public_data.data_folder(options.folder),
+    )
+    files = public_data.joined_files(chosen.name, place)
     # An error, not an empty path: `$(judgekit data path …)` would work in the wrong folder.
     if not files:
         raise SettingsError(

@@ -8,9 +8,16 @@ import tempfile
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from judgekit.calibration import calibrate
+from judgekit import (
+    calibration,
+    datasets,
+    evaluation,
+    judge as judge_calls,
+    models,
+    report as reports,
+)
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, dry_run_option, flag, option
@@ -18,32 +25,13 @@ from judgekit.cli.outputs import export_outputs, output_option
 from judgekit.cli.run import grade_files
 from judgekit.cli.setup import configured_suite, grade_rubric, grade_setup
 from judgekit.cli.suite_setup import GradeOptions
-from judgekit.datasets import (
-    DEFAULT_CACHE_FOLDER,
-    JudgeSettings,
-    iter_case_outputs,
-    load_dataset,
-    load_rubric,
-)
-from judgekit.evaluation import ComparisonTally, JudgedPair, OutputPair
-from judgekit.judge import Judge
-from judgekit.models import SMOKE_NOTICE, is_smoke_name
-from judgekit.models.cache import DiskCache, import_entries
-from judgekit.records import Rubric, Verdict
-from judgekit.report import (
-    Block,
-    CaseTable,
-    Details,
-    Entries,
-    Entry,
-    Section,
-    Tone,
-    calibration_document,
-    comparison_document,
-    not_empty,
-)
+from judgekit.models import cache as reply_cache
 from judgekit.report.numbers import format_duration, format_share
 from judgekit.resources import shipped_file
+
+if TYPE_CHECKING:
+    from judgekit.records import Rubric, Verdict
+    from judgekit.report import Block, Tone
 
 _RECORDED = """\
 12 tasks, answered by three small models and graded on {n_criteria} criteria by one of them,
@@ -103,9 +91,11 @@ def demo_command(options: _DemoOptions) -> None:
             # The name of `local` is that of the weights that are found, known once they are.
             with grade_setup(live).judge as judge:
                 name = judge.connection.name
-            console.note(f"Grading live with {name}; replies are cached in {DEFAULT_CACHE_FOLDER}.")
-            if is_smoke_name(name):
-                console.note(SMOKE_NOTICE)
+            console.note(
+                f"Grading live with {name}; replies are cached in {datasets.DEFAULT_CACHE_FOLDER}."
+            )
+            if models.is_smoke_name(name):
+                console.note(models.SMOKE_NOTICE)
         sys.exit(grade_files(live, files))
     # A cache of its own: the recorded replies must not count among those the user paid for.
     with tempfile.TemporaryDirectory(prefix="judgekit-demo-") as folder:
@@ -113,7 +103,7 @@ def demo_command(options: _DemoOptions) -> None:
         # Frozen: a missing reply must be an error here, not a call with the user's key.
         replayed = {
             "cache_dir": Path(folder),
-            "judge_settings": JudgeSettings(frozen=True),
+            "judge_settings": datasets.JudgeSettings(frozen=True),
             "no_progress": True,
         }
         grading = grading.model_copy(update=replayed)
@@ -132,8 +122,8 @@ def demo_command(options: _DemoOptions) -> None:
 def import_recording(folder: Path) -> None:
     """Put the demo's recorded replies into a cache."""
     recording = shipped_file("calibration", "demo", "judge_replies.jsonl")
-    with DiskCache(folder) as cache:
-        import_entries(cache, recording)
+    with reply_cache.DiskCache(folder) as cache:
+        reply_cache.import_entries(cache, recording)
 
 
 def _arranged(
@@ -142,9 +132,9 @@ def _arranged(
     """The table of variants first, then what else can be done with the same data."""
     verdicts = list(read_verdicts())
     table, *others = blocks
-    pages = [block for block in others if isinstance(block, CaseTable)]
-    rest = not_empty(block for block in others if not isinstance(block, CaseTable))
-    rubric = load_rubric(shipped_file("calibration", "demo", "rubric.yaml"))
+    pages = [block for block in others if isinstance(block, reports.CaseTable)]
+    rest = reports.not_empty(block for block in others if not isinstance(block, reports.CaseTable))
+    rubric = datasets.load_rubric(shipped_file("calibration", "demo", "rubric.yaml"))
     labels = [
         {**row, "variant": _LABELLED[row["variant"]]}
         for row in map(json.loads, _start_file("labels.jsonl").read_text("utf-8").splitlines())
@@ -156,16 +146,16 @@ def _arranged(
         _calibration(verdicts, labels, rubric),
         _savings(cache, verdicts),
         *pages,
-        Details("The run in detail", rest),
+        reports.Details("The run in detail", rest),
     )
 
 
-def _examples(verdicts: list[Verdict], labels: list[dict[str, Any]]) -> Entries:
+def _examples(verdicts: list[Verdict], labels: list[dict[str, Any]]) -> reports.Entries:
     """A failure with evidence, a pass that the label confirms, a pass that it contradicts."""
     by_output = {
         (row["case_id"], row["variant"]): row for row in labels if row["criterion"] == "correct"
     }
-    chosen: dict[str, Entry] = {}
+    chosen: dict[str, reports.Entry] = {}
     for verdict in verdicts:
         label = by_output.get((verdict.case_id or "", verdict.variant or ""))
         judgment = next((one for one in verdict.judgments if one.criterion == "correct"), None)
@@ -187,45 +177,49 @@ def _examples(verdicts: list[Verdict], labels: list[dict[str, Any]]) -> Entries:
         )
         headline = f"{verdict.case_id}, {verdict.variant}"
         tone: Tone = "fail" if kind == "wrongly passed" else "pass"
-        chosen.setdefault(kind, Entry(headline, lines, kind, tone))
+        chosen.setdefault(kind, reports.Entry(headline, lines, kind, tone))
     kinds = ("rightly failed", "rightly passed", "wrongly passed")
-    return Entries(tuple(chosen[kind] for kind in kinds if kind in chosen), "Three verdicts")
+    return reports.Entries(
+        tuple(chosen[kind] for kind in kinds if kind in chosen), "Three verdicts"
+    )
 
 
-def _comparison(rubric: Rubric) -> Section:
+def _comparison(rubric: Rubric) -> reports.Section:
     """Two variants blind in both orders, by recorded replies."""
-    cases = load_dataset(_start_file("cases.jsonl"))
+    cases = datasets.load_dataset(_start_file("cases.jsonl"))
     sides = [
         {
             case.id: (case, output)
-            for case, output in iter_case_outputs(
+            for case, output in datasets.iter_case_outputs(
                 _start_file("outputs", f"{name}.jsonl"), cases, variant=name
             )
         }
         for name in _LABELLED
     ]
-    tally = ComparisonTally(rubric, (_LABELLED["v1"], _LABELLED["v2"]))
-    with Judge(f"recorded:{_start_file('replies.jsonl')}", cache=None) as judge:
+    tally = evaluation.ComparisonTally(rubric, (_LABELLED["v1"], _LABELLED["v2"]))
+    with judge_calls.Judge(f"recorded:{_start_file('replies.jsonl')}", cache=None) as judge:
         for case_id, (case, first) in sides[0].items():
             second = sides[1][case_id][1]
             comparison = judge.compare_sync(case, first, second, rubric)
-            tally.add(JudgedPair(OutputPair(case, first, second), comparison))
-    document = comparison_document(tally.summary())
+            tally.add(evaluation.JudgedPair(evaluation.OutputPair(case, first, second), comparison))
+    document = reports.comparison_document(tally.summary())
     table, *rest = document.blocks
     text = f"A is {_LABELLED['v1']}, B is {_LABELLED['v2']}: {document.conclusion.text}"
-    return Section(
+    return reports.Section(
         "Compare: which variant is better?",
-        (table, Details("The comparison in detail", not_empty(rest))),
+        (table, reports.Details("The comparison in detail", reports.not_empty(rest))),
         intro=text,
         tone=document.conclusion.tone,
     )
 
 
-def _calibration(verdicts: list[Verdict], labels: list[dict[str, Any]], rubric: Rubric) -> Section:
+def _calibration(
+    verdicts: list[Verdict], labels: list[dict[str, Any]], rubric: Rubric
+) -> reports.Section:
     """The same verdicts against the labels."""
     labelled = [one for one in verdicts if one.variant in _LABELLED.values()]
-    report = calibrate(labelled, labels, rubric=rubric)
-    document = calibration_document(report)
+    report = calibration.calibrate(labelled, labels, rubric=rubric)
+    document = reports.calibration_document(report)
     found = report.overall.pass_fail
     text = document.conclusion.text
     if found is not None:
@@ -235,18 +229,18 @@ def _calibration(verdicts: list[Verdict], labels: list[dict[str, Any]], rubric: 
             f"Of the outputs that the labels fail, the judge fails {format_share(found.tnr.value)}."
         )
     is_table = [block for block in document.blocks if getattr(block, "title", "") == "Pass or fail"]
-    rest = not_empty(block for block in document.blocks if block not in is_table)
-    return Section(
+    rest = reports.not_empty(block for block in document.blocks if block not in is_table)
+    return reports.Section(
         "Calibrate: how far can the judge be trusted?",
-        (*is_table, Details("The calibration in detail", rest)),
+        (*is_table, reports.Details("The calibration in detail", rest)),
         intro=text,
         tone="fail",
     )
 
 
-def _savings(folder: Path, verdicts: list[Verdict]) -> Section:
+def _savings(folder: Path, verdicts: list[Verdict]) -> reports.Section:
     """What the reply cache saved in this run, as it does in every second run."""
-    with DiskCache(folder) as cache:
+    with reply_cache.DiskCache(folder) as cache:
         counts = cache.counts()
     usages = [one.usage for verdict in verdicts for one in verdict.judgments if one.usage]
     n_tokens = sum((usage.input_tokens or 0) + (usage.output_tokens or 0) for usage in usages)
@@ -254,7 +248,7 @@ def _savings(folder: Path, verdicts: list[Verdict]) -> Section:
         f"Nothing: every reply came from the cache. The first run took {counts.n_hits} calls, "
         f"{n_tokens:,} tokens and {format_duration(counts.saved_ms / 1000)} of the model's time."
     )
-    return Section("Cache: what does a second run cost?", (), intro=text, tone="pass")
+    return reports.Section("Cache: what does a second run cost?", (), intro=text, tone="pass")
 
 
 def _start_file(*parts: str) -> Path:

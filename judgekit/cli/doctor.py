@@ -16,32 +16,30 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from judgekit import (
+    datasets,
+    judge as judge_calls,
+    models,
+    prompts,
+    report as reports,
+    store as stores,
+)
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import CacheFolderOptions, OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, SUITE_FILE, open_cache
-from judgekit.datasets import load_calibration, load_rubric, shipped_rubrics
 from judgekit.errors import JudgekitError, SettingsError, StoreError
-from judgekit.judge import Judge
-from judgekit.models import WEIGHTS_VARIABLE, PriceTable, count_tokens, is_smoke_name, local_weights
-from judgekit.models.cache import CacheFolder, CacheLocation, admin
-from judgekit.prompts import (
-    PairTemplate,
-    PromptTemplate,
-    is_pair_template,
-    pair_template_names,
-    template_names,
-)
+from judgekit.models import cache as reply_cache
 from judgekit.prompts.parsing import parse_criterion_replies
 from judgekit.records import Case, Criterion, Output, Rubric, Scale
-from judgekit.report import Conclusion, Document, Entries, Entry, Lines, message, not_empty, numbers
+from judgekit.report import message, numbers
 from judgekit.resources import shipped_root
-from judgekit.store import RunStore, locate_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from judgekit.models.cache import CacheLocation
     from judgekit.models.request import ModelReply
     from judgekit.report import Tone
 
@@ -101,15 +99,15 @@ def doctor_command(options: _DoctorOptions) -> None:
     sys.exit(code)
 
 
-def _health_document(checks: Sequence[HealthCheck], *, is_sound: bool) -> Document:
+def _health_document(checks: Sequence[HealthCheck], *, is_sound: bool) -> reports.Document:
     tones: dict[str, Tone] = {"error": "error", "warning": "inconclusive"}
-    problems: list[Entry] = []
+    problems: list[reports.Entry] = []
     rows: list[tuple[str, str]] = []
     for check in checks:
         remedies = () if check.remedy is None else (check.remedy,)
         if check.grade in tones:
             headline = f"{check.topic}: {check.text}"
-            problems.append(Entry(headline, remedies, check.grade, tones[check.grade]))
+            problems.append(reports.Entry(headline, remedies, check.grade, tones[check.grade]))
         else:
             rows.append((check.topic, check.text))
             rows += [("", remedy) for remedy in remedies if check.grade == "note"]
@@ -117,14 +115,14 @@ def _health_document(checks: Sequence[HealthCheck], *, is_sound: bool) -> Docume
     grades = [check.grade for check in checks]
     totals = [numbers.format_count(grades.count(grade), grade) for grade in ("error", "warning")]
     tone: Tone = "error" if "error" in grades else "inconclusive" if problems else "pass"
-    return Document(
+    return reports.Document(
         "Health of this installation",
-        Conclusion(", ".join(totals), tone),
-        not_empty(
+        reports.Conclusion(", ".join(totals), tone),
+        reports.not_empty(
             [
-                Entries(tuple(problems), "Problems"),
-                Lines(tuple(rows), "Checks"),
-                Lines(tuple(steps.items()), "Next"),
+                reports.Entries(tuple(problems), "Problems"),
+                reports.Lines(tuple(rows), "Checks"),
+                reports.Lines(tuple(steps.items()), "Next"),
             ]
         ),
         lambda: {
@@ -183,7 +181,9 @@ def _probe(model: str, *, api_base: str | None, timeout_s: float) -> Iterator[He
 
 async def _ask(model: str, *, api_base: str | None, timeout_s: float) -> tuple[ModelReply, float]:
     # A cached reply would prove nothing, and retries would hide an unreliable endpoint.
-    judge = Judge(model, api_base=api_base, cache=None, timeout_s=timeout_s, max_retries=0)
+    judge = judge_calls.Judge(
+        model, api_base=api_base, cache=None, timeout_s=timeout_s, max_retries=0
+    )
     try:
         request = judge.requests(_CASE, _OUTPUT, _RUBRIC)[0]
         begun = time.monotonic()
@@ -308,19 +308,19 @@ def key_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
 
 
 def offline_checks(
-    prices: PriceTable | None = None, folders: Sequence[Path] | None = None
+    prices: models.PriceTable | None = None, folders: Sequence[Path] | None = None
 ) -> Iterator[HealthCheck]:
     """Whether tokens and prices are known without a network."""
     # tiktoken downloads an encoding it does not have, which an offline machine cannot do.
     for model, encoding in _ENCODINGS.items():
-        source = count_tokens("a", model, folders=folders).source
+        source = models.token_source(model, folders=folders)
         if source == f"tiktoken:{encoding}":
             yield HealthCheck("tokens", "ok", f"encoding {encoding} found")
         else:
             text = f"encoding {encoding} not found; counts come from {source}"
             remedy = "install litellm, or set TIKTOKEN_CACHE_DIR"
             yield HealthCheck("tokens", "warning", text, remedy)
-    if (prices or PriceTable()).price(_PRICED) is None:
+    if (prices or models.PriceTable()).price(_PRICED) is None:
         text = "no price table found; every price is unknown"
         yield HealthCheck("prices", "warning", text, 'pip install "litellm>=1.83.7"')
     else:
@@ -331,12 +331,18 @@ def shipped_check(templates: Sequence[str] | None = None) -> HealthCheck:
     """Whether the files that come with judgekit exist and are valid."""
     try:
         root = shipped_root()
-        rubrics = shipped_rubrics()
-        names = [*template_names(), *pair_template_names()] if templates is None else templates
+        rubrics = datasets.shipped_rubrics()
+        names = (
+            [*prompts.template_names(), *prompts.pair_template_names()]
+            if templates is None
+            else templates
+        )
         for rubric in rubrics:
-            load_rubric(rubric)
+            datasets.load_rubric(rubric)
         for name in names:
-            (PairTemplate if is_pair_template(name) else PromptTemplate)(name)
+            (prompts.PairTemplate if prompts.is_pair_template(name) else prompts.PromptTemplate)(
+                name
+            )
     except JudgekitError as error:
         remedy = error.hint or f"pip install --force-reinstall {DISTRIBUTION}"
         return HealthCheck("shipped files", "error", error.message, remedy)
@@ -355,7 +361,7 @@ def cache_checks(
         text = f"{folder} is on a network file system ({network}), where locks may not hold"
         remedy = "name a folder on a local disk with --cache"
         yield HealthCheck("cache", "warning", text, remedy)
-    place = CacheFolder(folder)
+    place = reply_cache.CacheFolder(folder)
     if place.identity() is None:
         # Creating it to find out would leave an empty cache behind.
         parent = next((each for each in folder.absolute().parents if each.exists()), folder)
@@ -394,10 +400,10 @@ def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
     """Whether a model can run on this machine."""
     try:
         # Found, not loaded: loading a model takes longer than all other checks together.
-        weights = local_weights()
+        weights = models.local_weights()
     except SettingsError as error:
         # Local weights are optional; only those that were asked for by name can be missing.
-        is_meant = bool(environment.get(WEIGHTS_VARIABLE))
+        is_meant = bool(environment.get(models.WEIGHTS_VARIABLE))
         grade: _HealthGrade = "error" if is_meant else "note"
         yield HealthCheck("local model", grade, error.message, error.hint)
         return
@@ -405,21 +411,23 @@ def local_checks(environment: Mapping[str, str]) -> Iterator[HealthCheck]:
         remedy = f'pip install "{DISTRIBUTION}[local]"'
         yield HealthCheck("local model", "note", f"{weights.name}, but not xllamacpp", remedy)
         return
-    smoke = "; it tests the setup and cannot judge" if is_smoke_name(weights.model_name) else ""
+    smoke = (
+        "; it tests the setup and cannot judge" if models.is_smoke_name(weights.model_name) else ""
+    )
     yield HealthCheck("local model", "ok", f"{weights.model_name}{smoke}")
 
 
 def _content_check(folder: CacheLocation, most_verified: int) -> HealthCheck:
     try:
         if isinstance(folder, Path):
-            CacheFolder(folder).check_owner()
+            reply_cache.CacheFolder(folder).check_owner()
         with open_cache(folder) as cache:
             n = len(cache)
             # Verifying reads every reply, which takes minutes for a large cache.
             if n > most_verified:
                 problems, damaged = cache.problems(), 0
             else:
-                report = admin.verify_cache(cache)
+                report = reply_cache.admin.verify_cache(cache)
                 problems, damaged = report.problems, len(report.damaged)
     except StoreError as error:
         return HealthCheck("cache", "error", error.message, error.hint or "judgekit cache verify")
@@ -437,7 +445,7 @@ def calibration_checks(folder: Path = CALIBRATION_MAPS_FOLDER) -> Iterator[Healt
     # Whether they fit a judge and a rubric is reported by `plan`, `grade` and `run`.
     for path in sorted(folder.glob("*.json")):
         try:
-            found = load_calibration(path)
+            found = datasets.load_calibration(path)
         except SettingsError as error:
             yield HealthCheck("calibration", "error", error.message, error.hint)
             continue
@@ -450,12 +458,12 @@ def calibration_checks(folder: Path = CALIBRATION_MAPS_FOLDER) -> Iterator[Healt
 def store_checks(location: str) -> Iterator[HealthCheck]:
     """Whether a store is valid; it is not created."""
     try:
-        place = locate_database(location)
+        place = stores.locate_database(location)
         if place.file is not None and not place.file.exists():
             yield HealthCheck("store", "note", f"no runs yet; the first one creates {place.file}")
             return
         # Opening alone does not read the pages that may be damaged.
-        with closing(RunStore(location, create=False)) as store:
+        with closing(stores.RunStore(location, create=False)) as store:
             store.check()
             runs = store.runs()
     except JudgekitError as error:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import evaluation, report, store as stores
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
-from judgekit.evaluation import (
-    answer_rows,
-    explain_variance,
-    gate_of_run,
-    required_value,
-    size_curves,
-    variants_side_by_side,
-)
-from judgekit.records import RunInfo
-from judgekit.report import explain_document
-from judgekit.store import RunStore
+
+if TYPE_CHECKING:
+    from judgekit.records import RunInfo
 
 _THRESHOLD = 0.7
 
@@ -57,20 +51,22 @@ def explain_command(options: _ExplainOptions, *, runs: tuple[str, ...]) -> None:
         judgekit explain latest -o explain.html
     """
     files = sort_outputs(options.output, what="an explanation")
-    with closing(RunStore(options.store, create=False)) as store:
+    with closing(stores.RunStore(options.store, create=False)) as store:
         chosen = [store.run(name) for name in runs or ("latest",)]
-        rows = answer_rows(store, chosen, by=options.by)
+        rows = evaluation.answer_rows(store, chosen, by=options.by)
     threshold = options.threshold
     if threshold is None:
         threshold = _good_enough(chosen[-1])
-    curves = size_curves(rows, options.by, threshold)
+    curves = evaluation.size_curves(rows, options.by, threshold)
     title = ", ".join(run.id for run in chosen)
-    document = explain_document(title, explain_variance(rows), curves, variants_side_by_side(rows))
+    document = report.explain_document(
+        title, evaluation.explain_variance(rows), curves, evaluation.variants_side_by_side(rows)
+    )
     show_document(document, options, files)
 
 
 def _good_enough(run: RunInfo) -> float:
-    least = required_value(gate_of_run(run))
+    least = evaluation.required_value(evaluation.gate_of_run(run))
     if least is not None:
         return least
     # Without a rubric every assertion has to hold, which is no level of a mean.

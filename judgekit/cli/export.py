@@ -9,35 +9,14 @@ from types import MappingProxyType
 
 import click
 
+from judgekit import evaluation, exports, report, store
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.evaluation import (
-    COMPARISON_ID_PREFIX,
-    OutcomeFilter,
-    counted_pairs,
-    select_outcomes,
-    with_rule,
-)
-from judgekit.exports import (
-    RUN_FORMATS,
-    blind_comparison_object,
-    check_comparison_place,
-    run_format_for,
-    write_analyses,
-    write_comparisons,
-    write_json_list,
-)
+from judgekit.exports import RUN_FORMATS
 from judgekit.records import ReconciliationRule
-from judgekit.report import (
-    check_comparison_file,
-    check_export_suffix,
-    comparison_writer,
-    numbers,
-    write_results,
-)
-from judgekit.store import RunStore
+from judgekit.report import numbers
 
 COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -96,23 +75,25 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
         judgekit export latest --failed -o failed.jsonl
     """
     # `latest` names runs and comparisons alike; then the format decides.
-    if run.startswith(COMPARISON_ID_PREFIX) or options.form in COMPARISON_FORMATS:
+    if run.startswith(evaluation.COMPARISON_ID_PREFIX) or options.form in COMPARISON_FORMATS:
         _export_comparison(run, options)
         return
     check_no_rule(options.rule)
     output = options.output
-    form = RUN_FORMATS.get(options.form or run_format_for(output) or _RESULTS)
+    form = RUN_FORMATS.get(options.form or exports.run_format_for(output) or _RESULTS)
     # A path that cannot be written is an error before the store is read.
     if form is None:
-        check_export_suffix(output)
+        report.check_export_suffix(output)
     else:
         form.check(output)
-    wanted = OutcomeFilter(variants=options.variant, tag=options.filter_tag, failed=options.failed)
-    with closing(RunStore(options.store, create=False)) as stored:
+    wanted = evaluation.OutcomeFilter(
+        variants=options.variant, tag=options.filter_tag, failed=options.failed
+    )
+    with closing(store.RunStore(options.store, create=False)) as stored:
         info = stored.run(run)
-        answers = select_outcomes(stored, info, wanted)
+        answers = evaluation.select_outcomes(stored, info, wanted)
         if form is None:
-            n = write_results(output, (answer.result for answer in answers))
+            n = report.write_results(output, (answer.result for answer in answers))
         else:
             n = form.write(output, info, answers, store=stored)
     line = f"wrote {numbers.format_count(n, 'answer')} of {info.id} to {output}"
@@ -122,21 +103,21 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
 
 def _export_comparison(name: str, options: _ExportOptions) -> None:
     output, form = options.output, _comparison_form(options)
-    with closing(RunStore(options.store, create=False)) as stored:
+    with closing(store.RunStore(options.store, create=False)) as stored:
         # The rule only reconciles stored preferences, so another one needs no call.
-        info = with_rule(stored.comparison(name), options.rule)
+        info = evaluation.with_rule(stored.comparison(name), options.rule)
         if form == "preferences":
             n = 0
-            with comparison_writer(output) as write:
-                for _, found in counted_pairs(stored, info):
+            with report.comparison_writer(output) as write:
+                for _, found in evaluation.counted_pairs(stored, info):
                     write(found)
                     n += 1
         elif form == _QUALITY:
             approvals = [one for one in stored.approvals() if info.id in one.evidence]
-            item = blind_comparison_object(stored, info, approvals=approvals)
-            n = write_json_list(output, [item])
+            item = exports.blind_comparison_object(stored, info, approvals=approvals)
+            n = exports.write_json_list(output, [item])
         elif form == "comparison":
-            n = write_comparisons(output, info, counted_pairs(stored, info))
+            n = exports.write_comparisons(output, info, evaluation.counted_pairs(stored, info))
         else:
             analyses = stored.analyses(info.id)
             # An empty file would read as "nothing to improve".
@@ -145,7 +126,7 @@ def _export_comparison(name: str, options: _ExportOptions) -> None:
                     f"{info.id} has no analyses",
                     hint="ask for them: judgekit compare … --analysis analysis.json",
                 )
-            n = write_analyses(output, info, stored.compared(info.id), analyses)
+            n = exports.write_analyses(output, info, stored.compared(info.id), analyses)
     words = ("analysis", "analyses") if form == "analysis" else ("comparison",)
     line = f"wrote {numbers.format_count(n, *words)} of {info.id} to {output}"
     data = {"comparison": info.id, "n": n, "file": str(output)}
@@ -163,9 +144,9 @@ def _comparison_form(options: _ExportOptions) -> str:
             f"a comparison cannot be written as {form}", hint=f"use --format {' or '.join(known)}"
         )
     if form == "preferences":
-        check_comparison_file(output, ())
+        report.check_comparison_file(output, ())
     elif form == _QUALITY:
         RUN_FORMATS[_QUALITY].check(output)
     else:  # the formats of skills may be a folder, with a file for each comparison
-        check_comparison_place(output)
+        exports.check_comparison_place(output)
     return form

@@ -5,9 +5,11 @@ from __future__ import annotations
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import evaluation, exports, records, report, store as stores
 from judgekit.cli import console
 from judgekit.cli.approve import user_name
 from judgekit.cli.help import HelpGroup, command
@@ -15,11 +17,11 @@ from judgekit.cli.options import OutputOptions, StoreOptions, flag, option, take
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.trend import suite_name
 from judgekit.errors import SettingsError
-from judgekit.evaluation import SuiteFindings
-from judgekit.exports import write_lessons
-from judgekit.records import Finding, FindingNote, FindingSeverity, FindingType
-from judgekit.report import finding_document, findings_document, numbers
-from judgekit.store import RunStore
+from judgekit.records import FindingSeverity, FindingType
+from judgekit.report import numbers
+
+if TYPE_CHECKING:
+    from judgekit.records import Finding
 
 
 class _FindingsOptions(StoreOptions, OutputOptions):
@@ -64,17 +66,17 @@ def findings_command(options: _ListOptions) -> None:
     if click.get_current_context().invoked_subcommand is not None:
         return
     files = sort_outputs(options.output, what="findings")
-    with closing(RunStore(options.store, create=False)) as store:
+    with closing(stores.RunStore(options.store, create=False)) as store:
         # A run says which suite is meant.
         run = None if options.run is None else store.run(options.run)
         suite = run.suite if run and not options.suite else suite_name(options.suite, store)
         if run is not None and run.suite != suite:
             raise SettingsError(f"{run.id} is a run of {run.suite}, not of {suite}")
-        followed = SuiteFindings(store, suite)
+        followed = evaluation.SuiteFindings(store, suite)
     every = [*followed.findings.values()]
     known = every if run is None else followed.of_run(run.id)
     shown = [one for one in known if _is_wanted(one, options)]
-    show_document(findings_document(suite, every, shown), options, files)
+    show_document(report.findings_document(suite, every, shown), options, files)
 
 
 def _is_wanted(one: Finding, options: _ListOptions) -> bool:
@@ -105,9 +107,9 @@ def show_finding_command(options: _ShowOptions, *, finding: str) -> None:
         judgekit findings show f-1d8f453e48
     """
     files = sort_outputs(options.output, what="a finding")
-    with closing(RunStore(options.store, create=False)) as store:
-        found = SuiteFindings(store, suite_name(options.suite, store)).find(finding)
-    show_document(finding_document(found), options, files)
+    with closing(stores.RunStore(options.store, create=False)) as store:
+        found = evaluation.SuiteFindings(store, suite_name(options.suite, store)).find(finding)
+    show_document(report.finding_document(found), options, files)
 
 
 class _ByOptions(_FindingsOptions):
@@ -166,17 +168,17 @@ def resolve_finding_command(options: _ResolveOptions, *, findings: tuple[str, ..
 
 def _add(options: _ByOptions, names: tuple[str, ...], fields: dict[str, str]) -> None:
     by = (options.by or user_name()).strip()
-    with closing(RunStore(options.store, create=False)) as store:
+    with closing(stores.RunStore(options.store, create=False)) as store:
         suite = suite_name(options.suite, store)
-        known = SuiteFindings(store, suite)
+        known = evaluation.SuiteFindings(store, suite)
         # All names are looked up before the first note is stored.
         ids = [known.find(name).id for name in names]
         for id_ in ids:
             row = {"finding": id_, "at": datetime.now(UTC), "by": by, **fields}
-            store.add_finding_note(suite, FindingNote.model_validate(row))
-        after = SuiteFindings(store, suite)
+            store.add_finding_note(suite, records.FindingNote.model_validate(row))
+        after = evaluation.SuiteFindings(store, suite)
         for id_ in ids:
-            show_document(finding_document(after.findings[id_]), options)
+            show_document(report.finding_document(after.findings[id_]), options)
 
 
 class _ExportOptions(_FindingsOptions):
@@ -193,7 +195,7 @@ def export_findings_command(options: _ExportOptions, *, file: Path) -> None:
     Examples:
         judgekit findings export lessons.jsonl
     """
-    with closing(RunStore(options.store, create=False)) as store:
+    with closing(stores.RunStore(options.store, create=False)) as store:
         suite = suite_name(options.suite, store)
-        n = write_lessons(file, SuiteFindings(store, suite).findings.values())
+        n = exports.write_lessons(file, evaluation.SuiteFindings(store, suite).findings.values())
     console.note(f"wrote {numbers.format_count(n, 'lesson')} to {file}")

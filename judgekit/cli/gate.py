@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import evaluation, records, report, store as stores
 from judgekit.cli import console
 from judgekit.cli.approve import user_name
 from judgekit.cli.exit_codes import Exit
@@ -21,11 +23,10 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError
-from judgekit.evaluation import Run, check_baseline, check_gate, gate_of_run
-from judgekit.records import GateDecision, RunInfo
-from judgekit.report import gate_document, printable
-from judgekit.scoring import GateRule, Tier
-from judgekit.store import RunStore
+from judgekit.records import GateRule, Tier
+
+if TYPE_CHECKING:
+    from judgekit.records import RunInfo
 
 _ACCEPT = "accept"
 
@@ -77,7 +78,7 @@ def gate_command(options: _GateOptions, *, run: str | None, accepted: str | None
         judgekit gate --baseline best --max-drop 0.05
         judgekit gate accept latest --because "the new cases are harder"
     """
-    with closing(RunStore(options.store, create=False)) as store:
+    with closing(stores.RunStore(options.store, create=False)) as store:
         if run == _ACCEPT:
             _accept(store, accepted or "latest", options)
             return
@@ -88,27 +89,27 @@ def gate_command(options: _GateOptions, *, run: str | None, accepted: str | None
         sys.exit(_decide(store, store.run(run or "latest"), options))
 
 
-def _decide(store: RunStore, info: RunInfo, options: _GateOptions) -> int:
+def _decide(store: stores.RunStore, info: RunInfo, options: _GateOptions) -> int:
     names = ("baseline", "max_drop", "tier", "alpha", "min_required", "min_coverage")
     changes = {name: value for name in names if (value := getattr(options, name)) is not None}
     if options.gate_rule is not None:
         changes["rule"] = options.gate_rule
     if options.tier is not None:  # in place of the suite's threshold
         changes["threshold"] = None
-    gate = gate_of_run(info).model_copy(update=changes)
-    check_baseline(gate, store)
-    summary = Run(info, store).summary()
-    result = check_gate(summary, store, gate)
+    gate = evaluation.gate_of_run(info).model_copy(update=changes)
+    evaluation.check_baseline(gate, store)
+    summary = evaluation.Run(info, store).summary()
+    result = evaluation.check_gate(summary, store, gate)
     if result is None:
         raise SettingsError(
             f"{info.id} has no gate: its suite sets none",
             hint="give --max-drop POINTS or --tier TIER, or set `gate:` in the suite",
         )
-    show_document(gate_document(summary, result), options)
+    show_document(report.gate_document(summary, result), options)
     return {"passed": 0, "failed": Exit.QUALITY, "inconclusive": Exit.INCONCLUSIVE}[result.held]
 
 
-def _accept(store: RunStore, name: str, options: _GateOptions) -> None:
+def _accept(store: stores.RunStore, name: str, options: _GateOptions) -> None:
     if options.because is None or not options.because.strip():
         raise SettingsError(
             "accepting a run needs a reason",
@@ -117,7 +118,7 @@ def _accept(store: RunStore, name: str, options: _GateOptions) -> None:
     info = store.run(name)
     by = options.by or user_name()
     store.record_gate(
-        GateDecision(
+        records.GateDecision(
             run_id=info.id,
             at=datetime.now(UTC),
             outcome="accepted",
@@ -125,4 +126,4 @@ def _accept(store: RunStore, name: str, options: _GateOptions) -> None:
             by=by.strip(),
         )
     )
-    console.note(f"{info.id} is accepted as a baseline by {printable(by)}")
+    console.note(f"{info.id} is accepted as a baseline by {report.printable(by)}")

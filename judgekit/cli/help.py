@@ -13,8 +13,9 @@ from typing import Any
 
 import click
 
+from judgekit import datasets
 from judgekit.cli.options import CommandOptions, takes
-from judgekit.datasets import command_options, criterion_place
+from judgekit.datasets import command_options
 from judgekit.errors import InputError
 
 COMMAND_GROUPS = {
@@ -174,7 +175,7 @@ def _placing_criteria(function: Callable[..., None]) -> Callable[..., None]:
 
                 suite = configured_suite(options.config)
                 source = None if suite is None else suite.rubric_source
-            error.message = criterion_place(source, error.message) + error.message
+            error.message = datasets.criterion_place(source, error.message) + error.message
             raise
 
     return placed

@@ -10,11 +10,11 @@ from typing import Literal
 
 import click
 
+from judgekit import report
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, option
 from judgekit.errors import SettingsError
-from judgekit.report import format_count
 from judgekit.resources import shipped_file
 
 Template = Literal["start", "agent", "rag", "prompts", "skill", "pytest"]
@@ -76,7 +76,7 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
         return
     is_here = folder.resolve() == Path.cwd()
     where = "this folder" if is_here else str(folder)
-    console.note(f"Wrote {format_count(len(written), 'file')} to {where}.")
+    console.note(f"Wrote {report.format_count(len(written), 'file')} to {where}.")
     if present:
         console.note(f"Kept your {' and '.join(present)}.")
     if _IGNORE in present and ".judgekit" not in (folder / _IGNORE).read_text("utf-8", "replace"):

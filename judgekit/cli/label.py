@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from judgekit.calibration import packet_of, resolve_labels, store_labels
+from judgekit import calibration, datasets, evaluation, prompts, report, store as stores
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -29,22 +29,8 @@ from judgekit.cli.label_packets import (
     write_packet,
 )
 from judgekit.cli.outputs import show_line
-from judgekit.datasets import locate_labels, read_labels
 from judgekit.errors import SettingsError
-from judgekit.evaluation import (
-    COMPARISON_ID_PREFIX,
-    LabellingSession,
-    import_labels,
-    label_rows,
-    parse_confidence,
-    parse_score,
-    queue_packet,
-    requires_reason,
-    update_run_status,
-)
-from judgekit.prompts import judged_text, scale_words, steps_text, to_text
-from judgekit.report import message, numbers, print_passage, safe_text
-from judgekit.store import LATEST_RUN, RunStore
+from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -113,7 +99,7 @@ def label_command(options: LabelOptions, *, targets: tuple[str, ...]) -> None:
 @contextmanager
 def _opened_target(
     targets: tuple[str, ...], options: LabelOptions
-) -> Iterator[tuple[RunStore, str]]:
+) -> Iterator[tuple[stores.RunStore, str]]:
     """The store, and the run or comparison that the arguments name."""
     paths = [Path(target) for target in targets]
     missing = [str(path) for path in paths if not path.is_file()]
@@ -123,34 +109,34 @@ def _opened_target(
     if len(targets) > 1 and missing:
         what = ", ".join(missing)
         raise SettingsError(f"no such file: {what}", hint="name one run, or files of outputs")
-    with closing(RunStore(options.store, create=has_outputs)) as store:
-        named = targets[0] if targets else LATEST_RUN
+    with closing(stores.RunStore(options.store, create=has_outputs)) as store:
+        named = targets[0] if targets else stores.LATEST_RUN
         yield store, run_of_outputs(tuple(paths), store, options).id if has_outputs else named
 
 
-def _export(source: str, store: RunStore, options: LabelOptions, path: Path) -> None:
+def _export(source: str, store: stores.RunStore, options: LabelOptions, path: Path) -> None:
     """Write the labels of a run; of a comparison, or with --pairwise, the choices between pairs."""
-    is_comparison = source.startswith(COMPARISON_ID_PREFIX)
+    is_comparison = source.startswith(evaluation.COMPARISON_ID_PREFIX)
     source = (store.comparison if is_comparison else store.run)(source).id
     if is_comparison or options.pairwise:
         stored = [label for packet in store.packets(source) for label in packet.labels]
-        found = resolve_labels(locate_labels(stored), store.packet)
+        found = calibration.resolve_labels(datasets.locate_labels(stored), store.packet)
         rows = [one.label.to_json() for one in found.labels if one.label.winner is not None]
     else:
-        rows = [*label_rows(store.results(source))]
+        rows = [*evaluation.label_rows(store.results(source))]
     n = write_labels(path, rows)
     line = f"wrote {numbers.format_count(n, 'label')} to {path}"
     data = {"run": source, "n_labels": n, "file": str(path)}
     show_line(line, data, options, is_note=True)
 
 
-def _label_run(info: RunInfo, opened: RunStore, options: LabelOptions) -> None:
+def _label_run(info: RunInfo, opened: stores.RunStore, options: LabelOptions) -> None:
     """Import the labels of a run, or ask its open questions on the terminal."""
     has_questions = next(iter(opened.queue(info.id, open_only=False)), None) is not None
     is_asked = not has_questions or options.sample is not None or bool(options.criterion)
     if is_asked and options.labels is None and info.panel.judges:
         packet = new_packet(info.id, opened, options)
-        has_questions |= queue_packet(opened, info, packet, at=packet.made_at) > 0
+        has_questions |= evaluation.queue_packet(opened, info, packet, at=packet.made_at) > 0
     if not has_questions:
         raise SettingsError(
             f"run {info.id} has no questions for a human",
@@ -160,7 +146,7 @@ def _label_run(info: RunInfo, opened: RunStore, options: LabelOptions) -> None:
     if options.labels is None:
         sys.exit(_run_dialogue(opened, info, options))
     now, annotator = datetime.now(UTC), options.annotator
-    imported = import_labels(
+    imported = evaluation.import_labels(
         opened, info, options.labels, annotator=annotator, at=now, note=streams.note
     )
     _report(opened, info, asdict(imported), options)
@@ -168,11 +154,11 @@ def _label_run(info: RunInfo, opened: RunStore, options: LabelOptions) -> None:
 
 def _import_packet(path: Path, targets: tuple[str, ...], options: LabelOptions) -> bool:
     """Store the labels of a packet; False where the file has other labels."""
-    labels = read_labels(path, note=streams.note)
-    if not any(packet_of(one.label) for one in labels):
+    labels = datasets.read_labels(path, note=streams.note)
+    if not any(calibration.packet_of(one.label) for one in labels):
         return False
-    with closing(RunStore(options.store, create=False)) as opened:
-        found = resolve_labels(labels, opened.packet)
+    with closing(stores.RunStore(options.store, create=False)) as opened:
+        found = calibration.resolve_labels(labels, opened.packet)
         if len(found.packets) != 1:
             raise SettingsError(
                 f"{path} has labels of {len(found.packets)} packets",
@@ -184,7 +170,9 @@ def _import_packet(path: Path, targets: tuple[str, ...], options: LabelOptions) 
         for file in options.output:
             n = write_labels(file, (one.label.to_json() for one in found.labels))
             streams.note(f"wrote {numbers.format_count(n, 'label')} to {file}")
-        stored = store_labels(opened, labels, annotator=options.annotator, at=datetime.now(UTC))
+        stored = calibration.store_labels(
+            opened, labels, annotator=options.annotator, at=datetime.now(UTC)
+        )
         if not packet.is_pairwise:
             _report(opened, opened.run(packet.source), asdict(stored), options)
             return True
@@ -216,7 +204,7 @@ def suggested_name() -> str:
         return "anonymous"
 
 
-def _run_dialogue(store: RunStore, run: RunInfo, options: LabelOptions) -> int:
+def _run_dialogue(store: stores.RunStore, run: RunInfo, options: LabelOptions) -> int:
     # With --json, stdout must hold nothing but the result.
     console = streams.stderr() if options.as_json else streams.stdout()
     # Piped lines are answers; none of them is a name.
@@ -226,10 +214,10 @@ def _run_dialogue(store: RunStore, run: RunInfo, options: LabelOptions) -> int:
     if name is None and is_tty:
         name = typed.line(f"Your name? [{suggested_name()}] ")
     name = (name or "").strip() or suggested_name()
-    labelling = LabellingSession(store, run, name, seed=options.seed)
+    labelling = evaluation.LabellingSession(store, run, name, seed=options.seed)
     code = 0
     try:
-        LabelDialogue(console, typed, labelling, requires_reason(run)).run()
+        LabelDialogue(console, typed, labelling, evaluation.requires_reason(run)).run()
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
         console.print()  # ends the line of the prompt
@@ -244,10 +232,14 @@ def _run_dialogue(store: RunStore, run: RunInfo, options: LabelOptions) -> int:
 
 
 def _report(
-    store: RunStore, run: RunInfo, counts: dict[str, int], options: LabelOptions, **about: str
+    store: stores.RunStore,
+    run: RunInfo,
+    counts: dict[str, int],
+    options: LabelOptions,
+    **about: str,
 ) -> None:
     """Update the status of a run, and print what was answered and what still waits."""
-    run = update_run_status(store, run.id, at=datetime.now(UTC))
+    run = evaluation.update_run_status(store, run.id, at=datetime.now(UTC))
     n_waiting = sum(1 for _ in store.queue(run.id))
     waiting = numbers.format_count(n_waiting, "question waits", "questions wait")
     lines = [
@@ -312,7 +304,7 @@ class LabelDialogue:
 
     console: Console
     typed: TypedLines
-    labelling: LabellingSession
+    labelling: evaluation.LabellingSession
     needs_reason: bool
     _shown: object = None
     _n_taken: int = 0
@@ -338,12 +330,16 @@ class LabelDialogue:
         self._shown = answer
         score = None
         try:
-            score = self._until("score> ", lambda text: parse_score(text, question.criterion.scale))
+            score = self._until(
+                "score> ", lambda text: evaluation.parse_score(text, question.criterion.scale)
+            )
             if self.needs_reason:
                 why = self._until("why> ", _reason)
             else:
                 why = self._until("why (or just Enter)> ", str.strip)
-            sure = self._until("how sure, 0 to 1 (or just Enter)> ", parse_confidence, last="")
+            sure = self._until(
+                "how sure, 0 to 1 (or just Enter)> ", evaluation.parse_confidence, last=""
+            )
         # A key works at each of the three prompts, so it leaves the question from any of them.
         except _KeyTypedError as typed:
             key = str(typed)
@@ -414,21 +410,21 @@ def print_question(console: Console, question: LabelQuestion, *, with_answer: bo
         case, output = question.case, question.output
         for title in ("input", "context", "reference"):
             if (value := getattr(case, title)) is not None:
-                print_passage(console, title, safe_text(to_text(value)))
+                report.print_passage(console, title, report.safe_text(prompts.to_text(value)))
         if output.trace:
-            print_passage(console, "steps", safe_text(steps_text(output)))
-        text = judged_text(output) or "(no text; see the steps)"
-        print_passage(console, "output", safe_text(text))
+            report.print_passage(console, "steps", report.safe_text(prompts.steps_text(output)))
+        text = prompts.judged_text(output) or "(no text; see the steps)"
+        report.print_passage(console, "output", report.safe_text(text))
     criterion = question.criterion
-    asked = safe_text(criterion.question)
+    asked = report.safe_text(criterion.question)
     if criterion.scoring_guide:
         asked.append("\n")
-        asked.append(safe_text(criterion.scoring_guide))
-    asked.append(f"\nscore: {scale_words(criterion.scale)}", style="dim")
+        asked.append(report.safe_text(criterion.scoring_guide))
+    asked.append(f"\nscore: {prompts.scale_words(criterion.scale)}", style="dim")
     for level in criterion.scale.levels:
         words = ": ".join(word for word in (level.name, level.description) if word)
         asked.append(f"\n  {level.value:g}  {message.printable(words)}", style="dim")
-    print_passage(console, criterion.name, asked, style="bold cyan")
+    report.print_passage(console, criterion.name, asked, style="bold cyan")
 
 
 def print_keys(console: Console, criterion: Criterion | None = None) -> None:
@@ -436,6 +432,6 @@ def print_keys(console: Console, criterion: Criterion | None = None) -> None:
 
     lines = []
     if criterion is not None:
-        lines.append(f"a score is {scale_words(criterion.scale)}; then why, then how sure")
+        lines.append(f"a score is {prompts.scale_words(criterion.scale)}; then why, then how sure")
     lines += [f"{key}  {words}" for key, words in _KEY_HELP]
     console.print(Text("\n".join(lines), style="dim"))

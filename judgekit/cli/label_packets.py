@@ -11,16 +11,10 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from judgekit import calibration, datasets, evaluation, report, store as stores
 from judgekit.atomic_write import write_text_atomically
-from judgekit.calibration import (
-    PacketChoice,
-    draw_packet,
-    draw_pair_packet,
-    merge_labels,
-    pair_source,
-    read_label_files,
-)
 from judgekit.cli import console
 from judgekit.cli.options import (
     EXISTING_FILE,
@@ -44,19 +38,12 @@ from judgekit.cli.suite_setup import (
     selected_cases,
     with_command_line_rubric,
 )
-from judgekit.datasets import HumanSettings, Suite, SuiteJudge, load_rubric
 from judgekit.errors import SettingsError
-from judgekit.evaluation import COMPARISON_ID_PREFIX, Run, Session, open_suite
 from judgekit.extras import require_package
-from judgekit.records import JsonObject, LabelPacket, RunInfo
-from judgekit.report import (
-    agreement_document,
-    label_document,
-    numbers,
-    packet_labelling,
-    write_document,
-)
-from judgekit.store import RunStore
+from judgekit.report import numbers
+
+if TYPE_CHECKING:
+    from judgekit.records import JsonObject, LabelPacket, RunInfo
 
 _PAIR = 2
 
@@ -115,7 +102,9 @@ def check_label_files(options: LabelOptions) -> OutputFiles:
     return files
 
 
-def run_of_outputs(paths: tuple[Path, ...], store: RunStore, options: LabelOptions) -> RunInfo:
+def run_of_outputs(
+    paths: tuple[Path, ...], store: stores.RunStore, options: LabelOptions
+) -> RunInfo:
     """The stored run of recorded outputs that a human judges; the same outputs have the same run.
 
     Pairs are not judged one by one: of them the run has only the outputs.
@@ -138,23 +127,23 @@ def run_of_outputs(paths: tuple[Path, ...], store: RunStore, options: LabelOptio
     inputs = grade_inputs(grading, None, is_lenient=True)
     recorded, variants = read_recorded(inputs, is_suite=False)
     first = paths[0]
-    suite = Suite(
+    suite = datasets.Suite(
         name=first.stem or "outputs",
         dataset=str(first.resolve()),
-        judge=() if options.pairwise else (SuiteJudge(model="human"),),
+        judge=() if options.pairwise else (datasets.SuiteJudge(model="human"),),
         # Nobody has asked for reasons; a suite can.
-        human=HumanSettings(reason="optional"),
+        human=datasets.HumanSettings(reason="optional"),
         variants=variants,
     )
     if not options.pairwise:
         suite = with_command_line_rubric(suite, options.rubric)
-    opened = open_suite(
+    opened = evaluation.open_suite(
         recorded.with_repeats(suite),
         selected_cases(grading),
         execution_options(grading),
         recorded=recorded,
     )
-    setup = RunSetup(opened, store, Session(), is_grading=True)
+    setup = RunSetup(opened, store, evaluation.Session(), is_grading=True)
     info = prepared_run(setup, resumes=True)
     same = find_same_run(store, info)
     if same is not None and same.status in {"waiting", "complete", "incomplete"}:
@@ -164,7 +153,7 @@ def run_of_outputs(paths: tuple[Path, ...], store: RunStore, options: LabelOptio
 
 
 def write_packet(
-    source: str, store: RunStore, options: LabelOptions, paths: Sequence[Path]
+    source: str, store: stores.RunStore, options: LabelOptions, paths: Sequence[Path]
 ) -> None:
     """Make a packet, store it, and write its page."""
     if not paths:
@@ -172,9 +161,9 @@ def write_packet(
             "pairs are labelled on a page", hint="-o label.html writes one that can be sent"
         )
     packet = new_packet(source, store, options)
-    document = label_document(packet_labelling(packet, store))
+    document = report.label_document(report.packet_labelling(packet, store))
     for path in paths:
-        write_document(path, document)
+        report.write_document(path, document)
     store.add_packet(packet)
     n = sum(not one.repeats for one in packet.items)
     what = ("pair", "pairs") if packet.is_pairwise else ("output", "outputs")
@@ -189,18 +178,21 @@ def write_packet(
     show_line(line, data | {"files": [*map(str, paths)]}, options)
 
 
-def new_packet(source: str, store: RunStore, options: LabelOptions) -> LabelPacket:
+def new_packet(source: str, store: stores.RunStore, options: LabelOptions) -> LabelPacket:
     """What annotators are asked about, of a run or a comparison."""
-    choice, now = options.fill(PacketChoice, criteria=options.criterion), datetime.now(UTC)
-    if not options.pairwise and not source.startswith(COMPARISON_ID_PREFIX):
-        return draw_packet(Run(store.run(source), store), choice, at=now)
-    pairs = pair_source(store, source, options.variant)
+    choice, now = (
+        options.fill(calibration.PacketChoice, criteria=options.criterion),
+        datetime.now(UTC),
+    )
+    if not options.pairwise and not source.startswith(evaluation.COMPARISON_ID_PREFIX):
+        return calibration.draw_packet(evaluation.Run(store.run(source), store), choice, at=now)
+    pairs = calibration.pair_source(store, source, options.variant)
     if options.rubric is not None:
-        pairs = replace(pairs, rubric=load_rubric(options.rubric))
-    return draw_pair_packet(pairs, choice, at=now)
+        pairs = replace(pairs, rubric=datasets.load_rubric(options.rubric))
+    return calibration.draw_pair_packet(pairs, choice, at=now)
 
 
-def serve_packet(source: str, store: RunStore, options: LabelOptions) -> None:
+def serve_packet(source: str, store: stores.RunStore, options: LabelOptions) -> None:
     """Label in the browser until interrupted; every answer is stored at once."""
     require_package("starlette", "labelling in the browser")
     from judgekit.web import ViewContext, labelling_routes, serve_view  # noqa: PLC0415 - the server, only here
@@ -225,17 +217,17 @@ def merge_files(names: Sequence[str], options: LabelOptions, files: OutputFiles)
         raise SettingsError("--merge joins two files or more", hint="name them as arguments")
     if missing := next((path for path in paths if not path.is_file()), None):
         raise SettingsError(f"there is no file {missing}")
-    rubric = None if options.rubric is None else load_rubric(options.rubric)
-    found = read_label_files(paths, options.store, note=console.note)
-    merged = merge_labels(found, rubric)
+    rubric = None if options.rubric is None else datasets.load_rubric(options.rubric)
+    found = calibration.read_label_files(paths, options.store, note=console.note)
+    merged = calibration.merge_labels(found, rubric)
     for path in files.exports:
         n = write_labels(path, (one.to_json() for one in merged.labels))
         console.note(f"wrote {numbers.format_count(n, 'label')} to {path}")
     labelling = None
     if files.has_page and merged.conflicts and len(found.packets) == 1:
-        with closing(RunStore(options.store, create=False)) as store:
-            labelling = packet_labelling(found.packets[0], store)
-    show_document(agreement_document(merged, labelling), options, files)
+        with closing(stores.RunStore(options.store, create=False)) as store:
+            labelling = report.packet_labelling(found.packets[0], store)
+    show_document(report.agreement_document(merged, labelling), options, files)
 
 
 def write_labels(path: Path, rows: Iterable[JsonObject]) -> int:

@@ -13,42 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
+from judgekit import datasets, formats, prompts, report, targets as test_targets
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, flag, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
-from judgekit.datasets import (
-    load_rubric,
-    load_suite,
-    memory_rubric,
-    rubric_path,
-    shipped_rubrics,
-    validate_path,
-)
 from judgekit.errors import DatasetError, InputError, SettingsError, TemplateError, UnknownNameError
-from judgekit.formats import (
-    DOCUMENT_SUFFIXES,
-    Problem,
-    Severity,
-    document_kind,
-    open_file,
-    read_document,
-    suffix_of,
-)
-from judgekit.prompts import (
-    Flaw,
-    PromptTemplate,
-    lint_partial,
-    lint_rubric,
-    lint_template,
-    pair_template_names,
-    template_names,
-)
-from judgekit.report import Conclusion, Document, Notes, not_empty, numbers
-from judgekit.targets import TargetPrompt
+from judgekit.report import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from judgekit.formats import Problem
+    from judgekit.prompts import Flaw
 
 
 TEMPLATE_SUFFIX = ".j2"
@@ -92,7 +69,7 @@ def lint_command(options: _LintOptions, *, paths: tuple[str, ...]) -> None:
     elif Path(SUITE_FILE).is_file():
         found = list(_suite_targets(Path(SUITE_FILE), options.folders))
     else:
-        found = [LintTarget("rubric", name) for name in shipped_rubrics()]
+        found = [LintTarget("rubric", name) for name in datasets.shipped_rubrics()]
         found += [LintTarget("template", name) for name in _all_templates()]
     targets = list(dict.fromkeys(found))
     remarks = sort_diagnostics(remark for target in targets for remark in _lint(target))
@@ -124,28 +101,32 @@ class LintTarget:
 
 def _lint(target: LintTarget) -> list[Diagnostic]:
     if target.kind == "rubric":
-        path = rubric_path(target.name)
-        if (own := memory_rubric(path)) is not None:  # it has no line of its own in the memory
-            flaws = lint_rubric(own)
+        path = datasets.rubric_path(target.name)
+        if (
+            own := datasets.memory_rubric(path)
+        ) is not None:  # it has no line of its own in the memory
+            flaws = prompts.lint_rubric(own)
             return [diagnostic_from_flaw(flaw, path=str(path), line=None) for flaw in flaws]
         # The wording of a rubric that cannot be loaded cannot be checked.
-        problems = [problem for problem in validate_path(path) if problem.severity == "error"]
+        problems = [
+            problem for problem in datasets.validate_path(path) if problem.severity == "error"
+        ]
         if problems:
             return [diagnostic_from_problem(problem) for problem in problems]
-        document = read_document(path)
+        document = formats.read_document(path)
         return [
             diagnostic_from_flaw(flaw, path=str(path), line=document.line_of(*flaw.where))
-            for flaw in lint_rubric(load_rubric(path))
+            for flaw in prompts.lint_rubric(datasets.load_rubric(path))
         ]
     try:
         if target.kind == "partial":
-            flaws = lint_partial(Path(target.name))
+            flaws = prompts.lint_partial(Path(target.name))
         elif target.kind == "prompt":
             # No judge reads it, so that only what would stop a run is a fault.
-            TargetPrompt(target.name, template_folders=target.folders)
+            test_targets.TargetPrompt(target.name, template_folders=target.folders)
             return []
         else:
-            flaws = lint_template(target.name, target.folders)
+            flaws = prompts.lint_template(target.name, target.folders)
     except TemplateError as error:
         return [template_fault(target.name, error)]
     return [
@@ -167,17 +148,19 @@ def _targets(name: str, folders: tuple[Path, ...]) -> Iterator[LintTarget]:
         yield from _file_targets(path, folders)
     elif name.removesuffix(TEMPLATE_SUFFIX) in _all_templates(folders):
         yield LintTarget("template", name, folders)
-    elif (rubric := name.strip().lower().replace("-", "_").replace(" ", "_")) in shipped_rubrics():
+    elif (
+        rubric := name.strip().lower().replace("-", "_").replace(" ", "_")
+    ) in datasets.shipped_rubrics():
         yield LintTarget("rubric", rubric)
-    elif "#" in name and memory_rubric(path) is not None:
+    elif "#" in name and datasets.memory_rubric(path) is not None:
         yield LintTarget("rubric", name)
     else:
-        known = [*shipped_rubrics(), *_all_templates(folders)]
+        known = [*datasets.shipped_rubrics(), *_all_templates(folders)]
         raise UnknownNameError("file, rubric or template", name, known)
 
 
 def _all_templates(folders: tuple[Path, ...] = ()) -> list[str]:
-    return [*template_names(folders), *pair_template_names(folders)]
+    return [*prompts.template_names(folders), *prompts.pair_template_names(folders)]
 
 
 def _file_targets(path: Path, folders: tuple[Path, ...]) -> Iterator[LintTarget]:
@@ -207,13 +190,13 @@ def _folder_targets(folder: Path, folders: tuple[Path, ...]) -> Iterator[LintTar
             yield LintTarget("template", str(path), around)
         elif path.suffix == TEMPLATE_SUFFIX and path.parent.name == "partials":
             yield LintTarget("partial", str(path))
-        elif suffix_of(path) in DOCUMENT_SUFFIXES and _kind(path) == "rubric":
+        elif formats.suffix_of(path) in formats.DOCUMENT_SUFFIXES and _kind(path) == "rubric":
             yield LintTarget("rubric", str(path))
 
 
 def _suite_targets(path: Path, folders: tuple[Path, ...]) -> Iterator[LintTarget]:
     """The suite's rubric, the templates its judges name, and the `prompts/` folder beside it."""
-    suite = load_suite(path)
+    suite = datasets.load_suite(path)
     if suite.rubric_source is not None:
         yield LintTarget("rubric", str(suite.rubric_source))
     own = suite.resolve("prompts")
@@ -232,7 +215,7 @@ def _prompts_around(path: Path) -> tuple[Path, ...]:
 
 def _kind(path: Path) -> str | None:
     try:
-        return document_kind(read_document(path).value)
+        return formats.document_kind(formats.read_document(path).value)
     except DatasetError:
         # A rubric that cannot be parsed is recognized by its path, so that its error is reported.
         return "rubric" if "rubric" in str(path).lower() else None
@@ -244,7 +227,7 @@ class Diagnostic:
 
     path: str | None
     line: int | None
-    severity: Severity
+    severity: formats.Severity
     message: str
     remedy: str | None
     rule: str | None = None
@@ -260,17 +243,17 @@ def template_fault(path: str, error: TemplateError) -> Diagnostic:
 def criterion_templates(source: Path | str | None, folders: Sequence[Path]) -> Iterator[Diagnostic]:
     """The criteria of a rubric's file whose own template is unknown or does not fit."""
     try:
-        path = None if source is None else rubric_path(source)
-        if path is None or memory_rubric(path) is not None:  # which names no templates
+        path = None if source is None else datasets.rubric_path(source)
+        if path is None or datasets.memory_rubric(path) is not None:  # which names no templates
             return
-        document, rubric = read_document(path), load_rubric(path)
+        document, rubric = formats.read_document(path), datasets.load_rubric(path)
     except InputError:
         return  # an invalid rubric is reported already
     for place, criterion in enumerate(rubric.criteria):
         if criterion.template is not None:
             alone = rubric.model_copy(update={"criteria": (criterion,)})
             try:
-                PromptTemplate(criterion.template, folders).check_fits(alone)
+                prompts.PromptTemplate(criterion.template, folders).check_fits(alone)
             except InputError as error:
                 line = document.line_of("criteria", place, "template")
                 lead = f"criterion {criterion.name!r}: "
@@ -316,11 +299,11 @@ def diagnostics_document(
     remarks: Sequence[Diagnostic],
     data: dict[str, object],
     notes: Sequence[str] = (),
-) -> Document:
+) -> report.Document:
     """The problems, one per line, as compilers do, so that editors can jump to them."""
     counts = {
         severity: sum(remark.severity == severity for remark in remarks)
-        for severity in get_args(Severity)
+        for severity in get_args(formats.Severity)
     }
     parts = [
         f"{n} left out" if severity == "left_out" else numbers.format_count(n, severity)
@@ -337,13 +320,13 @@ def diagnostics_document(
             f"{place} {remark.severity.replace('_', ' ')}: {remark.message}{remedy}{rule}".lstrip()
         )
     tone: Literal["fail", "inconclusive", "pass"] = "inconclusive" if remarks else "pass"
-    return Document(
+    return report.Document(
         title,
-        Conclusion(
+        report.Conclusion(
             f"{checked}: {', '.join(parts) or 'no problems found'}",
             "fail" if counts["error"] else tone,
         ),
-        not_empty([Notes(tuple(lines))]),
+        report.not_empty([report.Notes(tuple(lines))]),
         lambda: {
             **data,
             "n_errors": counts["error"],
@@ -357,7 +340,7 @@ def diagnostics_document(
 # A judge template has blocks of its own, or fills those of a base template; a prompt under test has
 # none but `user` and `system`.
 def is_judge_template(path: Path) -> bool:
-    with open_file(path) as stream:
+    with formats.open_file(path) as stream:
         text = stream.read()
     return b"extends" in text or not {*_BLOCK.findall(text)} <= {b"user", b"system"}
 

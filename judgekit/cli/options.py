@@ -16,7 +16,6 @@ import click
 from click.core import ParameterSource
 from pydantic import Field, ValidationError
 
-from judgekit.calibration import CalibrationOptions, Consensus
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE,
@@ -30,7 +29,7 @@ from judgekit.datasets import (
 from judgekit.errors import SettingsError
 from judgekit.models import transport_names
 from judgekit.models.cache import CacheLocation, CacheUrl, cache_location, mask_address
-from judgekit.records import Record
+from judgekit.records import DEFAULT_CONSENSUS, Consensus, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,6 +43,9 @@ EXISTING_PATH = click.Path(path_type=Path, exists=True)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)
+
+# These are all defaults: checking them would build validators for every help.
+NO_SETTINGS = JudgeSettings.model_construct()
 
 
 class CachePlace(click.ParamType[CacheLocation]):
@@ -399,7 +401,7 @@ class CallOptions(CommandOptions):
 
     # Without a default of its own: a setting that is not given is the suite's, else the default.
     judge_settings: Annotated[JudgeSettings, SettingGroups("judge", "limits", "cache")] = (
-        JudgeSettings()
+        NO_SETTINGS
     )
     cache_dir: CacheLocation | None = option(
         f"{_CACHE_WORDS.removesuffix('.')} (default {DEFAULT_CACHE_FOLDER}).",
@@ -524,7 +526,7 @@ class ContestOptions(ComparingOptions, StoreOptions):
     """What `compare` and `rank` have in common: judges that compare outputs blind."""
 
     judge_settings: Annotated[JudgeSettings, SettingGroups("blind", "judge", "limits", "cache")] = (
-        JudgeSettings()
+        NO_SETTINGS
     )
     judge_model: tuple[str, ...] = judge_option(
         "; several form a panel with one vote each", (), _Model()
@@ -544,7 +546,7 @@ class LabelledStudyOptions(StudyOptions):
         "Only labels of this annotator; may be repeated.", (), metavar="NAME"
     )
     consensus: Consensus = option(
-        "How labels of several annotators are combined.", CalibrationOptions().consensus
+        "How labels of several annotators are combined.", DEFAULT_CONSENSUS
     )
 
 

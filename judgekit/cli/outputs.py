@@ -10,22 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgekit import report
+from judgekit import report, report as reports
 from judgekit.atomic_write import check_output_path
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.options import NEW_FILE, OutputOptions, ReplyOptions, option
 from judgekit.errors import SettingsError
-from judgekit.report import (
-    EXPORT_SUFFIXES,
-    REPORT_SUFFIXES,
-    Document,
-    check_export_suffix,
-    document_data,
-    format_file_size,
-    print_document,
-    write_document,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,6 +24,7 @@ if TYPE_CHECKING:
     from judgekit.calibration import LabelledShare
     from judgekit.evaluation import ComparisonPlan, GradePlan
     from judgekit.models import Connection
+    from judgekit.report import Document
 
 
 LARGE_PAGE = 50_000_000
@@ -61,7 +52,7 @@ def output_option(text: str) -> Any:
 
 def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = ()) -> OutputFiles:
     """Sort files by what is written to them; refuse those that cannot be, before any call."""
-    known = list(dict.fromkeys((*exports, *REPORT_SUFFIXES)))
+    known = list(dict.fromkeys((*exports, *reports.REPORT_SUFFIXES)))
     for path in paths:
         # Found out before the calls are paid for; a missing folder is most often a typing error.
         check_output_path(path, known, what=what, may_be_folder=False)
@@ -85,9 +76,9 @@ def check_replies(options: ReplyOptions, files: OutputFiles) -> None:
 
 def export_outputs(paths: Sequence[Path], *, what: str) -> OutputFiles:
     """Sort the files of answers or verdicts; refuse what cannot be written."""
-    files = sort_outputs(paths, what=what, exports=EXPORT_SUFFIXES)
+    files = sort_outputs(paths, what=what, exports=reports.EXPORT_SUFFIXES)
     for path in files.exports:
-        check_export_suffix(path)  # whether pyarrow is installed, for .parquet
+        reports.check_export_suffix(path)  # whether pyarrow is installed, for .parquet
     return files
 
 
@@ -98,16 +89,16 @@ def show_document(
     places = () if files is None else files.documents
     # Files first: whoever reads only the head of stdout must not lose them to a broken pipe.
     for path in places:
-        write_document(path, document)
+        reports.write_document(path, document)
     if options.as_json:
-        console.print_json(document_data(document))
+        console.print_json(reports.document_data(document))
     else:
-        print_document(console.stdout(), document, verbose=options.verbose)
+        reports.print_document(console.stdout(), document, verbose=options.verbose)
     if not options.quiet:
         for path in places:
             console.note(f"wrote the report to {path}")
             if (size := path.stat().st_size) > LARGE_PAGE and path.suffix.lower() == ".html":
-                n = format_file_size(size)
+                n = reports.format_file_size(size)
                 console.note(f"{path} has {n}; judgekit view shows the same without a file")
     if files is None and getattr(options, "dry_run", False):
         for path in getattr(options, "output", ()):

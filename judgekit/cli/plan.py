@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from judgekit.assertions import compares_variants
+from judgekit import assertions, datasets, evaluation, formats, report
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -39,19 +40,11 @@ from judgekit.cli.outputs import (
 )
 from judgekit.cli.setup import SUITE_FILE, GradeSetup, grade_setup
 from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, RunSetup, run_setup
-from judgekit.datasets import Suite, command_options, load_suite, open_cases
-from judgekit.evaluation import (
-    CriterionChecks,
-    SuitePlan,
-    calibration_of_suite,
-    default_rubric_records,
-    judging_of_judge,
-    plan_grading,
-    resolve_calibration,
-)
-from judgekit.formats import document_kind, foreign_shape, iter_rows, read_whole_document, row_kind
-from judgekit.records import Case, Output, Rubric
-from judgekit.report import default_rubric_lines, suite_plan_document
+
+if TYPE_CHECKING:
+    from judgekit.datasets import Suite
+    from judgekit.evaluation import SuitePlan
+    from judgekit.records import Case, Output, Rubric
 
 # The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
 _SUITE_ONLY = ("filter_case", "filter_name", "max_cost", "allow_scripts", *TARGET_OPTIONS)
@@ -120,7 +113,7 @@ def show_grade_plan(
     max_cost: float | None = None,
 ) -> int:
     """Estimate the calls and the cost of a grading and print them; the exit code."""
-    checks = CriterionChecks((), n_judges=1)
+    checks = evaluation.CriterionChecks((), n_judges=1)
 
     def checked() -> Iterator[tuple[Case, Output, Rubric]]:
         for grading in setup.gradings():
@@ -129,11 +122,13 @@ def show_grade_plan(
 
     with setup.judge as judge:
         setup.check()  # before the first request is built
-        plan = plan_grading(judge, checked(), refresh=setup.refresh)
+        plan = evaluation.plan_grading(judge, checked(), refresh=setup.refresh)
     for words in checks.unmet_needs:
         console.note(words)
     if setup.calibration is not None or setup.requires_calibration:
-        use = resolve_calibration(setup.calibration, setup.rubric, judging_of_judge(setup.judge))
+        use = evaluation.resolve_calibration(
+            setup.calibration, setup.rubric, evaluation.judging_of_judge(setup.judge)
+        )
         console.note(f"calibration: {use.words}")
     return show_plan(plan, options, [setup.judge.connection], files=files, max_cost=max_cost)
 
@@ -156,14 +151,16 @@ def show_suite_plan(
     with closing(setup.store):
         plan = asyncio.run(planned())
     suite = setup.opened.suite
-    for words in default_rubric_lines(default_rubric_records(setup.opened.plans.by_default)):
+    for words in report.default_rubric_lines(
+        evaluation.default_rubric_records(setup.opened.plans.by_default)
+    ):
         console.note(f"rubric: {words}")
     for words in setup.opened.plans.unmet_needs:
         console.note(words)
     if suite.calibration is not None or (suite.gate and suite.gate.require_calibration):
-        console.note(f"calibration: {calibration_of_suite(setup.opened).words}")
+        console.note(f"calibration: {evaluation.calibration_of_suite(setup.opened).words}")
     note_list_prices(setup.opened.judges.connections)
-    show_document(suite_plan_document(plan), options, files)
+    show_document(report.suite_plan_document(plan), options, files)
     return Exit.LIMIT if plan.sufficiency == "short" else 0
 
 
@@ -179,7 +176,7 @@ def is_run(paths: tuple[Path, ...], options: JobOptions) -> bool:
         return True
     if not named.is_file():
         return False
-    suite = load_suite(named)
+    suite = datasets.load_suite(named)
     # There is more to do than to have one model judge what is recorded, or a gate to decide.
     is_called = any(variant.kind != "outputs" for variant in suite.variants)
     return is_called or has_panel(suite) or suite.gate is not None
@@ -189,15 +186,17 @@ def _is_suite(path: Path) -> bool:
     """Whether a path is run: a suite, or cases, which become one; not outputs."""
     if path.is_dir():
         return True
-    document = read_whole_document(path)
+    document = formats.read_whole_document(path)
     if document is None:
         # The first row is enough: files of one row per line do not mix cases and outputs.
-        return any(row_kind(row.fields) == "cases" for row in islice(iter_rows(path), 1))
+        return any(
+            formats.row_kind(row.fields) == "cases" for row in islice(formats.iter_rows(path), 1)
+        )
     # Files of other tools are suites if they have cases; else they hold outputs or results.
-    shape = foreign_shape(document.value)
+    shape = formats.foreign_shape(document.value)
     if shape is not None:
         return shape.has_cases
-    return document_kind(document.value) in {"suite", "cases"}
+    return formats.document_kind(document.value) in {"suite", "cases"}
 
 
 def has_panel(suite: Suite) -> bool:
@@ -206,15 +205,15 @@ def has_panel(suite: Suite) -> bool:
     # humans, checks and comparisons need the plan of a run.
     if len(suite.judge) > 1 or any(j.kind != "llm" or j.name for j in suite.judge):
         return True
-    cases = (case.assertions for case in (open_cases(suite) if suite.judge else ()))
+    cases = (case.assertions for case in (datasets.open_cases(suite) if suite.judge else ()))
     specs = chain(suite.assertions, chain.from_iterable(cases))
-    return any(compares_variants(str(spec.get("type"))) for spec in specs)
+    return any(assertions.compares_variants(str(spec.get("type"))) for spec in specs)
 
 
 def refuse_options(options: CommandOptions, names: Sequence[str], belongs_to: str) -> None:
     """Refuse options that were given and do not belong to what is run or graded."""
     # The environment may set options for all commands, so it never contradicts one of them.
-    for name, _, entry in command_options(type(options)):
+    for name, _, entry in datasets.command_options(type(options)):
         source = click.get_current_context().get_parameter_source(name)
         if name in names and getattr(options, name) and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{entry.spelling} belongs to {belongs_to}.")

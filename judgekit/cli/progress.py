@@ -10,13 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
 
+from judgekit import evaluation, records
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.startup import ENDING_SIGNALS
-from judgekit.evaluation import one_per_reply
-from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from judgekit.cli.options import TalkOptions
     from judgekit.judge import Judge
     from judgekit.models import LimitedModel
+    from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure
 
     Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 
@@ -35,7 +35,7 @@ _LINE_EVERY_S = 30.0
 _SOONEST_LINE_S = 5.0
 _LINE_EVERY_SHARE = 0.1
 _LOOK_EVERY_S = 0.5
-_Answers = Sequence["Judgment | JudgeFailure | Preference | PreferenceFailure"]
+_Answers: TypeAlias = "Sequence[Judgment | JudgeFailure | Preference | PreferenceFailure]"
 _Result = TypeVar("_Result")
 _PATIENCE_S = 1.5
 _GRACE_S = 5.0
@@ -72,9 +72,10 @@ class Progress:
         self.n_errors += is_error
         self.cost_usd += target_usd + sum(item.cost_usd or 0.0 for item in answers)
         self.cost_unknown |= any(item.cost_usd is None and item.n_calls for item in answers)
-        self.n_failures += sum(not isinstance(item, Judgment | Preference) for item in answers)
+        answered = (records.Judgment, records.Preference)
+        self.n_failures += sum(not isinstance(item, answered) for item in answers)
         # A joint reply has a judgment for each criterion, and was one call.
-        replies = one_per_reply(answers)
+        replies = evaluation.one_per_reply(answers)
         self.n_calls += sum(item.n_calls for item in replies)
         self.n_cached += sum(item.n_calls for item in replies if item.cached)
         self.show()

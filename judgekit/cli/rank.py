@@ -6,9 +6,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import evaluation, formats, report
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit, failures_code
@@ -25,27 +27,12 @@ from judgekit.cli.sides import (
     show_pair_plan,
 )
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation import (
-    Contest,
-    PairChoice,
-    Ranker,
-    RankingSummary,
-    RankRules,
-    Ties,
-    holds_comparisons,
-    rank_matches,
-    read_comparisons,
-)
-from judgekit.formats import suffix_of
-from judgekit.records import Comparison
-from judgekit.report import (
-    Document,
-    RankingCases,
-    check_comparison_file,
-    comparison_lines,
-    printable,
-    ranking_document,
-)
+from judgekit.records import PairChoice, Ties
+
+if TYPE_CHECKING:
+    from judgekit.evaluation import Contest, RankingSummary, RankRules
+    from judgekit.records import Comparison
+    from judgekit.report import Document
 
 
 class _RankOptions(ContestOptions):
@@ -89,14 +76,14 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
         judgekit rank comparisons.jsonl --ties davidson
     """
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
-    rules = RankRules(ties=options.ties, top=options.top, alpha=options.alpha)
+    rules = evaluation.RankRules(ties=options.ties, top=options.top, alpha=options.alpha)
     if recorded := _comparison_files(sides):
         _refuse_judging_options(options, files)
         document, summary = recorded_ranking(recorded, rules, has_page=files.has_page)
         show_document(document, options, files)
         sys.exit(0 if summary.decision.is_decided else Exit.INCONCLUSIVE)
     for file in files.exports:
-        check_comparison_file(file, sides)
+        report.check_comparison_file(file, sides)
     # `--top 3` of three sides decides nothing, which is an error before the first call.
     rules.check(len(sides))
     with ExitStack() as stack:
@@ -115,31 +102,33 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
 
 
 def recorded_ranking(
-    paths: Sequence[Path], rules: RankRules, *, has_page: bool
+    paths: Sequence[Path], rules: evaluation.RankRules, *, has_page: bool
 ) -> tuple[Document, RankingSummary]:
     """The ranking of comparisons out of files; of a page also all of them, by case."""
-    cases = RankingCases()
-    source = read_comparisons(paths, *([cases.take] if has_page else []))
-    summary = rank_matches(source.matches, rules=rules, questioned=source.provenance())
+    cases = report.RankingCases()
+    source = evaluation.read_comparisons(paths, *([cases.take] if has_page else []))
+    summary = evaluation.rank_matches(source.matches, rules=rules, questioned=source.provenance())
     return _ranking_document(summary, cases if has_page else None), summary
 
 
-def _watched_cases(ranker: Ranker, contest: Contest, files: OutputFiles) -> RankingCases | None:
+def _watched_cases(
+    ranker: evaluation.Ranker, contest: evaluation.Contest, files: OutputFiles
+) -> report.RankingCases | None:
     """What a page needs of each comparison, collected while they are made."""
-    cases = RankingCases(contest.names) if files.has_page else None
+    cases = report.RankingCases(contest.names) if files.has_page else None
     if cases is not None:
         ranker.watch = cases.take
     return cases
 
 
-def _ranking_document(summary: RankingSummary, cases: RankingCases | None) -> Document:
+def _ranking_document(summary: RankingSummary, cases: report.RankingCases | None) -> Document:
     table = None if cases is None else cases.table([side.name for side in summary.sides])
-    return ranking_document(summary, table)
+    return report.ranking_document(summary, table)
 
 
 def _open(
     names: Sequence[str], options: _RankOptions, stack: ExitStack
-) -> tuple[OpenSides, Contest]:
+) -> tuple[OpenSides, evaluation.Contest]:
     sides = SideArguments(names, options, stack, store=options.store)
     if sides.kind == "generated":
         produced = sides.produce(options, options.resume)
@@ -164,8 +153,8 @@ def _open(
     return opened, contest
 
 
-def _contest(opened: OpenSides, options: _RankOptions) -> Contest:
-    return options.fill(Contest, sides=opened.sides, tags=options.filter_tag)
+def _contest(opened: OpenSides, options: _RankOptions) -> evaluation.Contest:
+    return options.fill(evaluation.Contest, sides=opened.sides, tags=options.filter_tag)
 
 
 def _run(
@@ -173,7 +162,7 @@ def _run(
 ) -> int:
     panel, rubric, run_id = opened.panel, opened.rubric, opened.run_id
     note_grading_only(rubric)
-    ranker = Ranker(
+    ranker = evaluation.Ranker(
         panel,
         contest,
         rubric,
@@ -184,13 +173,13 @@ def _run(
     )
     same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
     cached = "cached replies are not requested again"
-    if not panel.keeps:
-        cached = "without a cache, the judges start over"
+    cached = cached if panel.keeps else "without a cache, the judges start over"
     again = f"run {same} again to continue: {cached}"
 
     def describe(comparison: Comparison) -> str:
-        a, b = (printable(name or "", 40) for name in (comparison.variant_a, comparison.variant_b))
-        return f"A is {a}, B is {b}\n{comparison_lines(comparison)}"
+        names = comparison.variant_a, comparison.variant_b
+        a, b = (report.printable(name or "", 40) for name in names)
+        return f"A is {a}, B is {b}\n{report.comparison_lines(comparison)}"
 
     async def compare() -> None:
         async with panel:
@@ -254,7 +243,7 @@ def _comparison_files(names: Sequence[str]) -> list[Path]:
     files = []
     for path in map(Path, names):
         with suppress(DatasetError):  # reported when the file is read as outputs
-            if path.is_file() and suffix_of(path) and holds_comparisons(path):
+            if path.is_file() and formats.suffix_of(path) and evaluation.holds_comparisons(path):
                 files.append(path)
     # Sides are compared by a judge now; files are only read, without judge and cache.
     if files and len(files) < len(names):

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.calibration import OutputKey, output_key
+from judgekit import (
+    calibration as calibrations,
+    datasets,
+    evaluation,
+    rejudgment,
+    report,
+    store as stores,
+)
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code
 from judgekit.cli.help import command
@@ -35,27 +42,7 @@ from judgekit.cli.setup import (
     make_judge,
     stop_words,
 )
-from judgekit.datasets import load_rubric
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.evaluation import Session, plan_grading
-from judgekit.rejudgment import (
-    MEASURED_BY_FILE,
-    check_judged,
-    check_same_rubric,
-    compare_runs,
-    compare_verdicts,
-    describe_calibration,
-    describe_file_calibration,
-    describe_run_calibration,
-    new_rejudgment,
-    original_run,
-    pair_verdicts,
-    plan_rejudgment,
-    read_verdicts,
-    rejudge_run,
-)
-from judgekit.report import KnownAnswer, format_count, rejudgment_document, stored_answers
-from judgekit.store import LATEST_RUN, RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -122,10 +109,10 @@ def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     elif options.outputs:
         raise SettingsError(f"OUTPUTS go with a file of verdicts, and {source} is not one")
     else:
-        with closing(RunStore(options.store, create=False)) as store:
+        with closing(stores.RunStore(options.store, create=False)) as store:
             rejudged, code = _of_run(source, store, options)
             run_id = None if rejudged is None else rejudged.old_run_id
-            _show(rejudged, stored_answers(store, run_id or ""), options, files)
+            _show(rejudged, report.stored_answers(store, run_id or ""), options, files)
     sys.exit(code)
 
 
@@ -133,29 +120,31 @@ def _show(
     rejudged: Rejudged | None, answers: KnownAnswers, options: _RejudgeOptions, files: OutputFiles
 ) -> None:
     if rejudged is not None:
-        document = rejudgment_document(rejudged, answers if files.has_page else None)
+        document = report.rejudgment_document(rejudged, answers if files.has_page else None)
         show_document(document, options, files)
 
 
-def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejudged | None, int]:
+def _of_run(
+    name: str, store: stores.RunStore, options: _RejudgeOptions
+) -> tuple[Rejudged | None, int]:
     old = store.run(name)
-    if name == LATEST_RUN:
+    if name == stores.LATEST_RUN:
         # The latest run may itself be a rejudgment, whose outputs are those of another run.
-        old = original_run(old, store)
-    check_judged(old, store)
+        old = rejudgment.original_run(old, store)
+    rejudgment.check_judged(old, store)
     maps, rubric = options.calibration, options.rubric
     with make_judge(options, None, options.judge_model, budget=cost_budget(options)) as judge:
-        new = new_rejudgment(
+        new = rejudgment.new_rejudgment(
             old,
             judge,
-            rubric=None if rubric is None else load_rubric(rubric),
+            rubric=None if rubric is None else datasets.load_rubric(rubric),
             now=datetime.now(UTC),
         )
         if options.dry_run:
             refresh = bool(options.judge_settings.refresh)
-            plan = plan_rejudgment(old, new, judge, store, refresh=refresh)
+            plan = rejudgment.plan_rejudgment(old, new, judge, store, refresh=refresh)
             sys.exit(show_plan(plan, options, [judge.connection], max_cost=options.max_cost))
-        session = Session(in_flight=max(4, judge.connection.max_concurrency))
+        session = evaluation.Session(in_flight=max(4, judge.connection.max_concurrency))
         total = sum(1 for _ in store.progress(old.id))
         interrupt = lambda: session.end("interrupted")  # noqa: E731
 
@@ -164,17 +153,17 @@ def _of_run(name: str, store: RunStore, options: _RejudgeOptions) -> tuple[Rejud
             with following as display:
                 session.watch = lambda one: display.advance([*one.judgments, *one.failures])
                 async with judge:
-                    return await rejudge_run(old, new, judge, store, session)
+                    return await rejudgment.rejudge_run(old, new, judge, store, session)
 
         ended = run_until_stopped(judge_again(), SAME_COMMAND)
         by_rubric = ended.rubric
         if maps is None or by_rubric is None:
-            calibration = describe_calibration(old.calibration, new.calibration)
+            calibration = rejudgment.describe_calibration(old.calibration, new.calibration)
         else:
-            calibration = describe_run_calibration(maps, old, by_rubric, judge)
+            calibration = rejudgment.describe_run_calibration(maps, old, by_rubric, judge)
     rejudged = None
     try:
-        rejudged = compare_runs(old, ended, store, calibration=calibration)
+        rejudged = rejudgment.compare_runs(old, ended, store, calibration=calibration)
     except NotEnoughDataError:
         # Nothing to compare is a result of a complete session, and only unfinished work of another.
         if session.reason is None:
@@ -193,20 +182,22 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
             f"{path.name} holds verdicts, and the outputs they are about are needed too",
             hint=f"judgekit rejudge {path.name} outputs.jsonl --rubric … --judge …",
         )
-    old = read_verdicts(path)
+    old = rejudgment.read_verdicts(path)
     # The maps are checked against the new judge below, not applied to its values.
     setup = grade_setup(GradingOptions.of(options, calibration=None))
     with closing(setup.judge):
-        check_same_rubric(path, old, setup.rubric)
-        calibration = describe_file_calibration(options.calibration, old, setup.rubric, setup.judge)
+        rejudgment.check_same_rubric(path, old, setup.rubric)
+        calibration = rejudgment.describe_file_calibration(
+            options.calibration, old, setup.rubric, setup.judge
+        )
         setup, n_other = _judged_before(setup, old, path)
         if options.dry_run:
             setup.check()
-            plan = plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
+            plan = evaluation.plan_grading(setup.judge, setup.gradings(), refresh=setup.refresh)
             connections = [setup.judge.connection]
             sys.exit(show_plan(plan, options, connections, max_cost=options.max_cost))
         if n_other and not options.quiet:
-            of = format_count(n_other, "output")
+            of = report.format_count(n_other, "output")
             console.note(f"{of} left out: no verdict in {path.name}")
         graded, session = grade_all(setup, options, verb=_VERB)
     keys = _keys(((one.case, one.output) for one in graded), old)
@@ -214,18 +205,17 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
         one.verdict.model_copy(update={"repeat": key.repeat})
         for one, key in zip(graded, keys, strict=True)
     ]
-    pairs, left_out = pair_verdicts(old, again, n_without=n_other)
-    answers = [
-        (key, KnownAnswer(one.case, (one.output,))) for one, key in zip(graded, keys, strict=True)
-    ]
+    pairs, left_out = rejudgment.pair_verdicts(old, again, n_without=n_other)
+    known = (report.KnownAnswer(one.case, (one.output,)) for one in graded)
+    answers = list(zip(keys, known, strict=True))
     judges = [one.judge for verdict in old.values() for one in verdict.judgments]
     rejudged = None
     if pairs:
-        rejudged = compare_verdicts(
+        rejudged = rejudgment.compare_verdicts(
             pairs,
             setup.rubric,
             (judges, (setup.judge.id,)),
-            measured=MEASURED_BY_FILE,
+            measured=rejudgment.MEASURED_BY_FILE,
             calibration=calibration,
             left_out=left_out,
         )
@@ -239,9 +229,9 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     return rejudged, code, answers
 
 
-def _keys(answers: Iterable[tuple[Case, Output]], old: _Verdicts) -> list[OutputKey]:
+def _keys(answers: Iterable[tuple[Case, Output]], old: _Verdicts) -> list[calibrations.OutputKey]:
     """The keys of the outputs' verdicts; verdicts of single outputs name no repeat."""
-    keys = [output_key(*one) for one in answers]
+    keys = [calibrations.output_key(*one) for one in answers]
     if any(verdict.repeat is not None for verdict in old.values()):
         return keys
     return [key._replace(repeat=0) for key in keys]
@@ -261,7 +251,7 @@ def _judged_before(setup: GradeSetup, old: _Verdicts, path: Path) -> tuple[Grade
     judged = [key for key in answers if key in old]
     if not any(answers[key].error is None and old[key].error is None for key in judged):
         mine, theirs = (
-            ", ".join(str(OutputKey(*key)) for key in [*some][:_MOST_NAMED])
+            ", ".join(str(calibrations.OutputKey(*key)) for key in [*some][:_MOST_NAMED])
             for some in (answers, old)
         )
         raise SettingsError(
@@ -269,5 +259,5 @@ def _judged_before(setup: GradeSetup, old: _Verdicts, path: Path) -> tuple[Grade
             hint="both need the same case_id and variant",
         )
     pairs = zip(keys, every, strict=True)
-    rubrics = {output_key(*one): setup.rubric for key, one in pairs if key in old}
+    rubrics = {calibrations.output_key(*one): setup.rubric for key, one in pairs if key in old}
     return replace(setup, rubrics=rubrics), len(answers) - len(judged)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from pydantic import ValidationError
 
+from judgekit import datasets, evaluation, formats, records, report, store as stores
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import (
@@ -24,32 +25,11 @@ from judgekit.cli.options import (
 from judgekit.cli.outputs import check_replies, output_option, sort_outputs
 from judgekit.cli.rank import recorded_ranking
 from judgekit.cli.setup import page_replies
-from judgekit.datasets import load_rubric
 from judgekit.errors import DatasetError, SettingsError
-from judgekit.evaluation import (
-    COMPARISON_ID_PREFIX,
-    RankRules,
-    Run,
-    RunTally,
-    conclude_result,
-    holds_comparisons,
-    run_and_variant,
-    verdict_outcomes,
-)
-from judgekit.formats import iter_rows, validation_faults
-from judgekit.records import CaseResult, Rubric, RunInfo, RunPanel, Variant, Verdict
-from judgekit.report import (
-    Document,
-    JudgeReplies,
-    Lines,
-    RunCases,
-    run_document,
-    side_by_side_document,
-    stored_comparison_document,
-    stored_run_document,
-    write_document,
-)
-from judgekit.store import RunStore
+from judgekit.records import CaseResult, Verdict
+
+if TYPE_CHECKING:
+    from judgekit.report import Document, JudgeReplies
 
 _MOST_NAMED = 8
 
@@ -102,7 +82,7 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
         raise SettingsError("--rubric is for files: what is stored has its own", hint="omit it")
     else:
         with (
-            closing(RunStore(options.store, create=False)) as store,
+            closing(stores.RunStore(options.store, create=False)) as store,
             page_replies(options.cache_dir, is_wanted=options.with_replies) as replies,
         ):
             names = _side_names(options.names, has_sides=other is not None)
@@ -110,7 +90,7 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
                 store, result, other, replies, names=names, has_page=files.has_page
             )
     for path in files.documents:
-        write_document(path, document)
+        report.write_document(path, document)
         console.note(f"wrote the report to {path}; it contains the data of the cases")
     if options.as_json:
         files_written = [str(path) for path in files.documents]
@@ -132,7 +112,7 @@ def _side_names(names: tuple[str, ...], *, has_sides: bool) -> tuple[str, str] |
 
 
 def _stored_document(
-    store: RunStore,
+    store: stores.RunStore,
     result: str,
     other: str | None,
     replies: JudgeReplies | None,
@@ -141,17 +121,19 @@ def _stored_document(
     has_page: bool,
 ) -> Document:
     if other is not None:
-        sides = run_and_variant(result, store), run_and_variant(other, store)
-        return side_by_side_document(store, *sides, replies, names=names)
-    if result.startswith(COMPARISON_ID_PREFIX):
+        sides = evaluation.run_and_variant(result, store), evaluation.run_and_variant(other, store)
+        return report.side_by_side_document(store, *sides, replies, names=names)
+    if result.startswith(evaluation.COMPARISON_ID_PREFIX):
         found = store.any_comparison(result)
-        return stored_comparison_document(store, found, replies, has_page=has_page)
-    return stored_run_document(store, Run(store.run(result), store), replies, has_page=has_page)
+        return report.stored_comparison_document(store, found, replies, has_page=has_page)
+    return report.stored_run_document(
+        store, evaluation.Run(store.run(result), store), replies, has_page=has_page
+    )
 
 
 def _file_document(path: Path, rubric: str | None, *, has_page: bool) -> Document:
     """The report of a file that another command wrote."""
-    first = next(iter_rows(path), None)
+    first = next(formats.iter_rows(path), None)
     fields = set() if first is None else first.fields.keys()
     if fields >= _VERDICT_FIELDS:
         # A variant without a name is none that a run could have.
@@ -159,22 +141,22 @@ def _file_document(path: Path, rubric: str | None, *, has_page: bool) -> Documen
             one.model_copy(update={"variant": one.variant or "outputs"})
             for one in _read(path, Verdict)
         ]
-        answers = [*verdict_outcomes(verdicts)]
+        answers = [*evaluation.verdict_outcomes(verdicts)]
         run = _recorded_run(verdicts[0].rubric, [one.result for one in answers])
     elif fields >= _RESULT_FIELDS:
         results = _read(path, CaseResult)
-        own = None if rubric is None else load_rubric(rubric)
+        own = None if rubric is None else datasets.load_rubric(rubric)
         if own is None and any(
-            one.judgments and not isinstance(one.case.rubric, Rubric) for one in results
+            one.judgments and not isinstance(one.case.rubric, records.Rubric) for one in results
         ):
             raise SettingsError(
                 f"{path.name} does not say by which rubric its answers pass",
                 hint=f"give --rubric FILE, or report the run: judgekit report {results[0].run_id}",
             )
         run = _recorded_run(path.stem, results, own)
-        answers = [conclude_result(one, run) for one in results]
-    elif holds_comparisons(path):
-        return recorded_ranking([path], RankRules(), has_page=has_page)[0]
+        answers = [evaluation.conclude_result(one, run) for one in results]
+    elif evaluation.holds_comparisons(path):
+        return recorded_ranking([path], evaluation.RankRules(), has_page=has_page)[0]
     else:
         some = ", ".join([*fields][:_MOST_NAMED]) or "none"
         raise DatasetError(
@@ -183,14 +165,16 @@ def _file_document(path: Path, rubric: str | None, *, has_page: bool) -> Documen
             hint="give what run -o, grade -o, compare -o, rank -o or export wrote as .jsonl or "
             ".json; outputs are graded first: judgekit grade FILE -o report.html",
         )
-    tally, cases = RunTally(run), RunCases(run)
+    tally, cases = evaluation.RunTally(run), report.RunCases(run)
     # A file may have its rows by variant, and a row of the page is a case.
     for one in sorted(answers, key=lambda answer: answer.result.place):
         tally.take(one)
         cases.take(one)
-    left_out = Lines((("settings", "as far as the file has them: it holds no suite and no gate"),))
+    left_out = report.Lines(
+        (("settings", "as far as the file has them: it holds no suite and no gate"),)
+    )
     tables = (cases.table(), left_out) if has_page else (left_out,)
-    return run_document(tally.summary(), answers=tables, is_stored=False)
+    return report.run_document(tally.summary(), answers=tables, is_stored=False)
 
 
 _Row = TypeVar("_Row", Verdict, CaseResult)
@@ -198,22 +182,22 @@ _Row = TypeVar("_Row", Verdict, CaseResult)
 
 def _read(path: Path, kind: type[_Row]) -> list[_Row]:
     found = []
-    for row in iter_rows(path):
+    for row in formats.iter_rows(path):
         try:
             found.append(kind.model_validate(row.fields))
         except ValidationError as error:
-            fault = validation_faults(error, kind, row.fields)[0]
+            fault = formats.validation_faults(error, kind, row.fields)[0]
             raise DatasetError(str(fault), path=path, line=row.line) from error
     return found
 
 
 def _recorded_run(
-    name: str, results: Sequence[CaseResult], rubric: Rubric | None = None
-) -> RunInfo:
+    name: str, results: Sequence[CaseResult], rubric: records.Rubric | None = None
+) -> records.RunInfo:
     """The run that results come from, as far as they show it."""
     judges = [answer.judge for one in results for answer in one.judgments]
     judges += [failure.judge for one in results for failure in one.failures]
-    return RunInfo(
+    return records.RunInfo(
         id=results[0].run_id,
         suite=name,
         started_at=results[0].ran_at or datetime.fromtimestamp(0, UTC),
@@ -221,6 +205,8 @@ def _recorded_run(
         config={"settings": {"repeats": 1 + max(one.repeat for one in results)}},
         n_cases=len({one.place for one in results}),
         rubric=rubric,
-        variants=tuple(Variant(id=name) for name in dict.fromkeys(one.variant for one in results)),
-        panel=RunPanel(judges=tuple(dict.fromkeys(filter(None, judges)))),
+        variants=tuple(
+            records.Variant(id=name) for name in dict.fromkeys(one.variant for one in results)
+        ),
+        panel=records.RunPanel(judges=tuple(dict.fromkeys(filter(None, judges)))),
     )

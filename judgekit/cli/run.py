@@ -14,10 +14,11 @@ from dataclasses import replace
 from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
+from judgekit import evaluation, records, report, store
 from judgekit.cli import console
 from judgekit.cli.batch_requests import (
     batches_document,
@@ -54,47 +55,12 @@ from judgekit.cli.suite_setup import (
     run_setup,
 )
 from judgekit.errors import InputError, RetiredSuiteError, SettingsError
-from judgekit.evaluation import (
-    REVIEWER,
-    CaseTally,
-    FindingChanges,
-    GateResult,
-    Graded,
-    Outcome,
-    Run,
-    RunSummary,
-    Session,
-    calibration_of_run,
-    calibration_of_suite,
-    check_keys,
-    complete_run,
-    meets_calibration_gate,
-    open_recorded,
-    ordered_results,
-    prepare_run,
-    run_suite,
-    run_verdicts,
-)
-from judgekit.records import CaseResult, RunInfo, SpooledRecords, Verdict
-from judgekit.report import (
-    Block,
-    Details,
-    RunAnswers,
-    RunCases,
-    document_data,
-    gate_words,
-    grading_json,
-    judging_and_cost,
-    message,
-    not_empty,
-    numbers,
-    run_document,
-    run_json,
-    undecided_reason,
-    write_results,
-    write_verdicts,
-)
-from judgekit.store import RunStore
+from judgekit.report import message, numbers
+
+if TYPE_CHECKING:
+    from judgekit.evaluation import FindingChanges, GateResult, Outcome, RunSummary
+    from judgekit.records import CaseResult, RunInfo, Verdict
+    from judgekit.report import Block
 
 
 @command("run", RunOptions)
@@ -195,15 +161,18 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
     """Evaluate, print and write the results; the exit code."""
     info = prepared_run(setup, resumes=options.resumes, triggered_by=options.triggered_by)
     if setup.resumed is not None:
-        then, now = calibration_of_run(info).words, calibration_of_suite(setup.opened).words
+        then, now = (
+            evaluation.calibration_of_run(info).words,
+            evaluation.calibration_of_suite(setup.opened).words,
+        )
         if then != now:
             console.note(
                 f"the run keeps the calibration it started with: {message.printable(then)}"
             )
     # Checked before the first call: a stale calibration makes every verdict unusable.
-    if not meets_calibration_gate(setup.opened.suite.gate, info):
+    if not evaluation.meets_calibration_gate(setup.opened.suite.gate, info):
         asyncio.run(setup.opened.aclose())
-        return refuse_uncalibrated(calibration_of_run(info))
+        return refuse_uncalibrated(evaluation.calibration_of_run(info))
     missed = watch_requests(setup) if options.batch else {}
     try:
         ended = asyncio.run(run_with_progress(setup, options))
@@ -215,13 +184,15 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
     if missed and folder is not None and setup.session.reason is None:
         sent = send_requests(missed, setup, folder, options)
         if options.as_json:
-            console.print_json(document_data(batches_document([*sent.sent, *sent.waiting])))
+            console.print_json(report.document_data(batches_document([*sent.sent, *sent.waiting])))
         console.note(f"once judgekit batch collect has them: {_command(setup)}")
         return Exit.INCONCLUSIVE
-    return _report(setup, Run(ended, setup.store), options, files)
+    return _report(setup, evaluation.Run(ended, setup.store), options, files)
 
 
-def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFiles) -> int:
+def _report(
+    setup: RunSetup, run: evaluation.Run, options: EngineOptions, files: OutputFiles
+) -> int:
     ended = run.info
     results = results_in_order(setup, ended)
 
@@ -231,11 +202,11 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     # With -v every answer is printed: those that did not pass are not printed twice.
     # A page has all of them in its table.
     lists_all = options.verbose or any(path.suffix.lower() != ".html" for path in files.documents)
-    answers = RunAnswers(most=0 if options.verbose else 5, lists_all=lists_all)
+    answers = report.RunAnswers(most=0 if options.verbose else 5, lists_all=lists_all)
     # The answers are read once for all of it.
-    failures = CaseTally(ended)
+    failures = evaluation.CaseTally(ended)
     with page_replies(cache_place(options), is_wanted=options.with_replies) as replies:
-        cases = RunCases(ended, replies) if files.has_page else None
+        cases = report.RunCases(ended, replies) if files.has_page else None
         watchers = [answers.take, failures.take, *([] if cases is None else [cases.take])]
 
         def watch(answer: Outcome) -> None:
@@ -250,10 +221,14 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
 
     def data() -> dict[str, object]:
         unmatched = {name: list(ids) for name, ids in setup.opened.unmatched.items()}
-        whole = run_json(summary, gate, unmatched=unmatched)
-        return {**whole, **grading_json(summary, list(verdicts()))} if setup.is_grading else whole
+        whole = report.run_json(summary, gate, unmatched=unmatched)
+        return (
+            {**whole, **report.grading_json(summary, list(verdicts()))}
+            if setup.is_grading
+            else whole
+        )
 
-    document = run_document(
+    document = report.run_document(
         summary, gate, answers=blocks, changes=changes, is_stored=setup.is_stored, data=data
     )
     document = replace(document, blocks=setup.arrange(document.blocks, verdicts))
@@ -261,38 +236,44 @@ def _report(setup: RunSetup, run: Run, options: EngineOptions, files: OutputFile
     for path in files.exports:
         # Without a rubric there are assertions only, which a verdict has no place for.
         if setup.is_grading and ended.rubric is not None:
-            n = numbers.format_count(write_verdicts(path, verdicts()), "verdict")
+            n = numbers.format_count(report.write_verdicts(path, verdicts()), "verdict")
         else:
-            n = numbers.format_count(write_results(path, run.results()), "answer")
+            n = numbers.format_count(report.write_results(path, run.results()), "answer")
         if not (setup.is_grading and options.quiet):
             console.note(f"wrote {n} to {path}")
     return _conclude_run(setup, summary, gate, options)
 
 
 def _answer_blocks(
-    answers: RunAnswers, cases: RunCases | None, summary: RunSummary, *, is_quiet: bool
+    answers: report.RunAnswers,
+    cases: report.RunCases | None,
+    summary: RunSummary,
+    *,
+    is_quiet: bool,
 ) -> tuple[Block, ...]:
     blocks = answers.blocks()
     if is_quiet:
-        blocks = not_empty([Details("Answers", blocks)])  # in a file, not in the terminal
-    return blocks if cases is None else (cases.table(blocks, judging_and_cost(summary)),)
+        blocks = report.not_empty(
+            [report.Details("Answers", blocks)]
+        )  # in a file, not in the terminal
+    return blocks if cases is None else (cases.table(blocks, report.judging_and_cost(summary)),)
 
 
 def record_run(
-    setup: RunSetup, summary: RunSummary, gate: GateResult | None, failures: CaseTally
+    setup: RunSetup, summary: RunSummary, gate: GateResult | None, failures: evaluation.CaseTally
 ) -> FindingChanges | None:
     """Store what the gate decided, and the figures and failures for later trends and findings."""
     if not setup.is_stored:
         return None
     ended = asyncio.run(
-        complete_run(
+        evaluation.complete_run(
             setup.opened.suite,
             setup.store,
             summary,
             gate,
             failures,
             at=setup.session.now(),
-            reason="" if gate is None else gate_words(gate),
+            reason="" if gate is None else report.gate_words(gate),
         )
     )
     for problem in ended.problems:
@@ -304,7 +285,7 @@ def note_reviews(setup: RunSetup, run: RunInfo) -> int:
     """Say how many answers wait for a review; their number."""
     if not setup.opened.execution.review:
         return 0
-    n = len({item.key for item in setup.store.queue(run.id) if item.judge == REVIEWER})
+    n = len({item.key for item in setup.store.queue(run.id) if item.judge == evaluation.REVIEWER})
     if n:
         answers = numbers.format_count(n, "answer waits", "answers wait")
         console.note(f"{answers} for a review: judgekit label {run.id}")
@@ -318,7 +299,7 @@ _MOST_IN_MEMORY = 2000
 def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = None) -> RunInfo:
     """The run to carry out; `grade --resume` takes the last one of the same outputs."""
     now = setup.session.now()
-    info = prepare_run(
+    info = evaluation.prepare_run(
         setup.opened,
         setup.store,
         setup.resumed,
@@ -342,7 +323,7 @@ def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = N
 
 def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
     """The results of this session, in order; None if some of them are only in the store."""
-    return None if setup.graded is None else ordered_results(setup.graded, run)
+    return None if setup.graded is None else evaluation.ordered_results(setup.graded, run)
 
 
 def stored_verdicts(
@@ -351,7 +332,7 @@ def stored_verdicts(
     # Labels and earlier verdicts are joined with these by case and variant: outputs that name no
     # variant keep none here, though a run must call it something.
     unnamed = setup.opened.recorded.unnamed if setup.opened.recorded is not None else frozenset()
-    for one in run_verdicts(run, results):
+    for one in evaluation.run_verdicts(run, results):
         yield one.model_copy(update={"variant": None}) if one.variant in unnamed else one
 
 
@@ -360,7 +341,7 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
     opened, session, info = setup.opened, setup.session, cast("RunInfo", setup.info)
     try:
         if setup.is_stored:
-            await check_keys(opened, setup.store, setup.resumed)
+            await evaluation.check_keys(opened, setup.store, setup.resumed)
         with attend(
             options,
             setup.total(),
@@ -384,7 +365,7 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
 
             session.watch = watch
             session.note = lambda text: console.note(message.message_lines(text))
-            return await run_suite(
+            return await evaluation.run_suite(
                 opened, setup.store, info, session, resumed=setup.resumed is not None
             )
     finally:
@@ -419,7 +400,7 @@ def _conclude_run(
         return Exit.FROZEN
     if run.status == "incomplete":
         if summary.is_blank:
-            console.note(undecided_reason(summary))
+            console.note(report.undecided_reason(summary))
         # Another try would get the same reply: the judge did answer.
         is_answered = summary.failures.keys() == {"cannot_assess"} and not n_errors
         console.note(message.NOT_ASSESSED if is_answered else retry_note)
@@ -428,7 +409,7 @@ def _conclude_run(
         asks = not (setup.is_grading or options.quiet or options.as_json)
         return _quality(summary, gate, options.fail_under, asks_for_gate=asks)
     # No judge failed, but nothing is decided either: exit code 0 would look like a success.
-    console.note(undecided_reason(summary))
+    console.note(report.undecided_reason(summary))
     if not n_errors and not any(variant.assertions for variant in summary.variants):
         return Exit.INCONCLUSIVE
     if not setup.is_grading:  # an error recorded with an output cannot be retried
@@ -510,16 +491,16 @@ def _command(setup: RunSetup, *, retry: bool = False) -> str:
 
 def grade_all(
     setup: GradeSetup, options: TalkOptions, *, verb: tuple[str, str] = ("grading", "graded")
-) -> tuple[Collection[Graded], Session]:
+) -> tuple[Collection[evaluation.Graded], evaluation.Session]:
     """Grade the outputs of calibrate and rejudge; the session says whether it ended early."""
     # A store of its own: labels and verdicts are compared with these judgments now, and a run that
     # stayed in the user's store would be the latest there.
     recorded, variants = read_recorded(setup, is_suite=False)
     folder = TemporaryDirectory(prefix="judgekit-run-")
     run = RunSetup(
-        open_recorded(setup.judge, setup.rubric, recorded, variants),
-        RunStore(Path(folder.name, "judgekit.db")),
-        Session(in_flight=max(4, setup.judge.connection.max_concurrency)),
+        evaluation.open_recorded(setup.judge, setup.rubric, recorded, variants),
+        store.RunStore(Path(folder.name, "judgekit.db")),
+        evaluation.Session(in_flight=max(4, setup.judge.connection.max_concurrency)),
         is_grading=True,
         verb=verb,
         temporary=folder,
@@ -532,12 +513,16 @@ def grade_all(
         def results() -> Iterable[CaseResult]:
             return run.store.results(ended.id) if arrived is None else arrived
 
-        graded: SpooledRecords[int, Graded] = SpooledRecords(Graded)
+        graded: records.SpooledRecords[int, evaluation.Graded] = records.SpooledRecords(
+            evaluation.Graded
+        )
         verdicts = stored_verdicts(run, ended, results())
         for n, (one, verdict) in enumerate(zip(results(), verdicts, strict=True)):
             output = one.output.model_copy(update={"variant": verdict.variant})
             # Every part was checked when it was made.
-            graded[n] = Graded.model_construct(case=one.case, output=output, verdict=verdict)
+            graded[n] = evaluation.Graded.model_construct(
+                case=one.case, output=output, verdict=verdict
+            )
     return graded.values(), run.session
 
 

@@ -13,51 +13,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit.calibration import output_key
+from judgekit import (
+    calibration as calibrations,
+    datasets as data_files,
+    evaluation,
+    formats,
+    judge as judge_calls,
+    models,
+    records,
+    report,
+    store,
+)
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
-from judgekit.datasets import (
-    DEFAULT_CACHE_FOLDER,
-    JudgeSettings,
-    Suite,
-    discover_datasets,
-    discover_suites,
-    draw_sample,
-    iter_case_outputs,
-    load_dataset,
-    load_rubric,
-    load_suite,
-    shipped_rubrics,
-    unreadable_files,
-)
 from judgekit.errors import DatasetError, InputError, SettingsError, StoreError, UnknownNameError
-from judgekit.evaluation import Session, refresh_mode
-from judgekit.formats import suggest_name
-from judgekit.judge import (
-    Judge,
-    configured_judge,
-    resolve_suite_model,
-    resolve_suite_template,
-    suite_template_folders,
-)
-from judgekit.models import Budget, RecordedModel, Refresh
-from judgekit.models.cache import (
-    CacheFolder,
-    CacheLocation,
-    CacheWarning,
-    MemoryCache,
-    ReplyCache,
-    open_reply_cache,
-)
-from judgekit.records import CalibrationInUse, Case, Dataset, Output, Rubric, inactive_rubric_error
-from judgekit.report import JudgeReplies, message
-from judgekit.store import RunStore
+from judgekit.models import cache as reply_cache
+from judgekit.report import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from judgekit.calibration import OutputKey
     from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
+    from judgekit.datasets import Suite
+    from judgekit.judge import Judge
+    from judgekit.models import Refresh
+    from judgekit.models.cache import CacheLocation, ReplyCache
+    from judgekit.records import CalibrationInUse, Case, Output, Rubric
 
 SUITE_FILE = "judgekit.yaml"
 MISSING_INPUT_REMEDY = "name the file with the cases (--cases), or add an `input` column"
@@ -89,7 +71,7 @@ class GradeInputs:
 
     sources: tuple[OutputSource, ...]
     options: InputOptions
-    cases: Dataset | None = None
+    cases: records.Dataset | None = None
 
     # The part of the rubric that each output is judged by; outputs without one are left out. None
     # judges all outputs by the whole rubric.
@@ -113,10 +95,10 @@ class GradeInputs:
             one
             for one in self._all()
             if self.is_wanted(one[1])
-            and (self.rubrics is None or output_key(*one[1:]) in self.rubrics)
+            and (self.rubrics is None or calibrations.output_key(*one[1:]) in self.rubrics)
         )
         if self.options.sample is not None:
-            chosen = iter(draw_sample(chosen, self.options.sample, self.options.seed))
+            chosen = iter(data_files.draw_sample(chosen, self.options.sample, self.options.seed))
         return itertools.islice(chosen, self.options.limit)
 
     def check(self) -> None:
@@ -130,7 +112,7 @@ class GradeInputs:
             known = () if self.cases is None else [case.id for case in self.cases.cases]
             return SettingsError(
                 f"no case has the id {unknown!r}, nor that of any other output",
-                hint=suggest_name(unknown, known),
+                hint=formats.suggest_name(unknown, known),
             )
         what = "no case" if self.rubrics is None else "no case with a labelled output"
         return SettingsError(
@@ -151,7 +133,7 @@ class GradeInputs:
         for source in self.sources:
             name = source.variant or source.path.stem
             skipped = self.left_out.setdefault(name, []) if self.is_lenient else None
-            for case, output in iter_case_outputs(
+            for case, output in data_files.iter_case_outputs(
                 source.path,
                 self.cases,
                 variant=source.variant,
@@ -179,7 +161,7 @@ class GradeSetup(GradeInputs):
 
     judge: Judge
     rubric: Rubric
-    budget: Budget | None
+    budget: models.Budget | None
     refresh: bool
     calibration: Path | None = None
     requires_calibration: bool = False
@@ -188,7 +170,11 @@ class GradeSetup(GradeInputs):
         """Cases with their outputs, and what each is judged by."""
         for case, output in self.answers():
             own = self.rubrics
-            yield case, output, self.rubric if own is None else own[output_key(case, output)]
+            yield (
+                case,
+                output,
+                self.rubric if own is None else own[calibrations.output_key(case, output)],
+            )
 
 
 def grade_inputs(
@@ -199,16 +185,16 @@ def grade_inputs(
     sources = output_sources(options, suite)
     cases = None
     if options.cases is not None:
-        cases = load_dataset(options.cases, unique=True)
+        cases = data_files.load_dataset(options.cases, unique=True)
     elif suite is not None and suite.has_cases_in_outputs:
         cases = None  # each row has its own
     elif suite is not None and suite.dataset_path is not None:
         columns = suite.columns or None
-        cases = load_dataset(
+        cases = data_files.load_dataset(
             suite.dataset_path, columns=columns, unique=True, benchmark=suite.benchmark
         )
     elif suite is not None and suite.cases is not None:
-        cases = Dataset(name=suite.name, cases=suite.cases)
+        cases = records.Dataset(name=suite.name, cases=suite.cases)
     return GradeInputs(sources=sources, options=options, cases=cases, is_lenient=is_lenient)
 
 
@@ -238,9 +224,9 @@ def make_judge(
     options: CallOptions,
     suite: Suite | None,
     name: str | None,
-    more: JudgeSettings | None = None,
+    more: data_files.JudgeSettings | None = None,
     *,
-    budget: Budget | None = None,
+    budget: models.Budget | None = None,
 ) -> Judge:
     """The judge of that name, or the suite's, with the settings of the options and the suite.
 
@@ -260,13 +246,13 @@ def make_judge(
     if model is None:
         raise no_judge_error()
     if name is None and suite is not None:
-        model = resolve_suite_model(suite, model)
+        model = judge_calls.resolve_suite_model(suite, model)
     settings = {} if own is None else own.overrides()
     if own is not None and name not in {None, own.model}:
         settings.pop("api_base", None)  # another model is not at this one's address
     # Paths in a suite are relative to it, those on the command line to the working folder.
     if suite is not None and own is not None:
-        settings["template"] = resolve_suite_template(suite, own.template)
+        settings["template"] = judge_calls.resolve_suite_template(suite, own.template)
     own_settings = options.judge_settings
     settings |= own_settings.overrides()
     settings |= {} if more is None else more.model_dump(exclude_unset=True)
@@ -274,13 +260,16 @@ def make_judge(
     settings |= {
         "template_folders": (
             *own_settings.template_folders,
-            *(suite_template_folders(suite) if suite else ()),
+            *(judge_calls.suite_template_folders(suite) if suite else ()),
         ),
         "frozen": own_settings.frozen,
         "refresh": chosen_refresh(options),
     }
-    return configured_judge(
-        model, JudgeSettings.checked(**settings), cache=cache_place(options), budget=budget
+    return judge_calls.configured_judge(
+        model,
+        data_files.JudgeSettings.checked(**settings),
+        cache=cache_place(options),
+        budget=budget,
     )
 
 
@@ -301,7 +290,7 @@ def how_to_continue(judge: Judge) -> str:
     )
 
 
-def stop_words(session: Session) -> str:
+def stop_words(session: evaluation.Session) -> str:
     """Why a session ended early, on one line."""
     if session.reason == "interrupted":
         return "interrupted"
@@ -310,18 +299,18 @@ def stop_words(session: Session) -> str:
 
 def fatal_words(error: str) -> str:
     """Why a command stopped at an error that every further call would end in, on one line."""
-    return stop_words(Session(reason="model", detail=error))
+    return stop_words(evaluation.Session(reason="model", detail=error))
 
 
-def existing_store(location: str, stack: ExitStack) -> RunStore | None:
+def existing_store(location: str, stack: ExitStack) -> store.RunStore | None:
     """The store, unless there is none yet: a search for runs must not create it."""
     if "://" not in location and not Path(location).is_file():
         return None
-    return stack.enter_context(closing(RunStore(location, create=False)))
+    return stack.enter_context(closing(store.RunStore(location, create=False)))
 
 
-def cost_budget(options: CallOptions) -> Budget | None:
-    return None if options.max_cost is None else Budget(options.max_cost)
+def cost_budget(options: CallOptions) -> models.Budget | None:
+    return None if options.max_cost is None else models.Budget(options.max_cost)
 
 
 def refuse_refresh_of_frozen(options: CallOptions) -> None:
@@ -334,7 +323,7 @@ def refuse_refresh_of_frozen(options: CallOptions) -> None:
 def cache_place(options: CallOptions) -> CacheLocation | None:
     """Where the cache is; None without one."""
     if not options.no_cache:
-        return options.cache_dir or Path(DEFAULT_CACHE_FOLDER)
+        return options.cache_dir or Path(data_files.DEFAULT_CACHE_FOLDER)
     if options.judge_settings.frozen:
         raise SettingsError("--no-cache and --frozen contradict each other")
     return None
@@ -342,7 +331,7 @@ def cache_place(options: CallOptions) -> CacheLocation | None:
 
 def chosen_refresh(options: CallOptions) -> Refresh:
     """Which cached replies are fetched again."""
-    return refresh_mode(
+    return evaluation.refresh_mode(
         refresh=bool(options.judge_settings.refresh),
         retry_errors=options.retry_errors,
         frozen=options.judge_settings.frozen,
@@ -368,42 +357,44 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
         return (named / SUITE_FILE,)
     if not named.is_dir() or any((named / mark).is_file() for mark in _SKILL_MARKS):
         return (named,)
-    suites = discover_suites(named)
+    suites = data_files.discover_suites(named)
     theirs = set()
     for suite in suites:
         with suppress(InputError):  # reported when the suite itself is run
-            if (path := load_suite(suite).dataset_path) is not None:
+            if (path := data_files.load_suite(suite).dataset_path) is not None:
                 theirs.add(path.resolve())
     with warnings.catch_warnings():  # each unreadable file is an error below
         warnings.simplefilter("ignore", UserWarning)
-        datasets = [path for path in discover_datasets(named) if path.resolve() not in theirs]
+        datasets = [
+            path for path in data_files.discover_datasets(named) if path.resolve() not in theirs
+        ]
     if not suites and not datasets:
         raise SettingsError(
             f"{named} holds neither a suite nor a dataset",
             hint="name a suite, a file of cases, or a skill with eval/tests.json",
         )
     # A broken file may be a dataset, which nobody would miss in the results: it is an error.
-    return (*suites, *datasets, *unreadable_files(named))
+    return (*suites, *datasets, *data_files.unreadable_files(named))
 
 
 def configured_suite(config: Path | None) -> Suite | None:
     """The suite file that is named, or the one in this folder."""
     if config is None and Path(SUITE_FILE).is_file():
         config = Path(SUITE_FILE)
-    return None if config is None else load_suite(config)
+    return None if config is None else data_files.load_suite(config)
 
 
 def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:
     """The rubric that is named, else the suite's."""
     source = name if suite is None or name is not None else suite.rubric_source
     if source is not None:
-        rubric = load_rubric(source)
+        rubric = data_files.load_rubric(source)
         # Before the outputs are read and a cache is opened.
         if not rubric.active:
-            raise inactive_rubric_error(rubric)
+            raise records.inactive_rubric_error(rubric)
         return rubric
     # A newcomer has no rubric yet, so the error lists those that need no file.
-    shipped = ", ".join(shipped_rubrics())
+    shipped = ", ".join(data_files.shipped_rubrics())
     raise SettingsError(
         "no rubric is named",
         hint=f"give --rubric FILE, or the name of a shipped rubric ({shipped}), for example "
@@ -447,7 +438,7 @@ def note_unused_replies(judges: Iterable[Judge]) -> None:
     """Report recorded replies that were never requested, once everything was judged."""
     for judge in judges:
         model = judge.connection.model
-        if isinstance(model, RecordedModel) and (warning := model.unused_rows()) is not None:
+        if isinstance(model, models.RecordedModel) and (warning := model.unused_rows()) is not None:
             console.note(message.message_lines(warning))
 
 
@@ -461,9 +452,9 @@ def open_cache(place: CacheLocation, *, writing: bool = False) -> Iterator[Reply
             hint="grade something first, or name the folder with --cache",
         )
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", CacheWarning)
+        warnings.simplefilter("always", reply_cache.CacheWarning)
         try:
-            with open_reply_cache(place, read_only=not writing) as cache:
+            with reply_cache.open_reply_cache(place, read_only=not writing) as cache:
                 yield cache
         finally:
             for text in dict.fromkeys(str(each.message) for each in caught):
@@ -472,20 +463,22 @@ def open_cache(place: CacheLocation, *, writing: bool = False) -> Iterator[Reply
 
 def _is_there(place: CacheLocation) -> bool:
     """Whether there is a cache in a folder; opening a server finds out."""
-    return not isinstance(place, Path) or CacheFolder(place).identity() is not None
+    return not isinstance(place, Path) or reply_cache.CacheFolder(place).identity() is not None
 
 
 @contextmanager
-def page_replies(place: CacheLocation | None, *, is_wanted: bool) -> Iterator[JudgeReplies | None]:
+def page_replies(
+    place: CacheLocation | None, *, is_wanted: bool
+) -> Iterator[report.JudgeReplies | None]:
     """The prompts and replies in a cache for a page; None without `--with-replies`."""
     if not is_wanted:
         yield None
     # Recorded replies leave no cache; the page says that they are not there.
     elif place is None or not _is_there(place):
-        yield JudgeReplies(MemoryCache())
+        yield report.JudgeReplies(reply_cache.MemoryCache())
     else:
         with open_cache(place) as cache:
-            yield JudgeReplies(cache)
+            yield report.JudgeReplies(cache)
 
 
 def refuse_uncalibrated(use: CalibrationInUse) -> int:

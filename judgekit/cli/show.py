@@ -7,11 +7,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from judgekit import evaluation, report  # loaded when used: a listing needs little of them
+from judgekit import (  # loaded when used: a listing needs little of them
+    evaluation,
+    records,
+    report,
+    store as stores,
+)
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import (
@@ -32,9 +37,11 @@ from judgekit.cli.outputs import (
 )
 from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
-from judgekit.records import ComparisonInfo, ReconciliationRule, RunInfo, ScoreComparisonInfo
+from judgekit.records import ReconciliationRule
 from judgekit.report import message, numbers
-from judgekit.store import CaseFilter, RunStore
+
+if TYPE_CHECKING:
+    from judgekit.records import ComparisonInfo, RunInfo
 
 # About a screen.
 _MOST_SHOWN = 20
@@ -143,7 +150,7 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
             "--with-replies is for the page of a whole run or comparison",
             hint="judgekit show RUN --with-replies -o FILE.html",
         )
-    with closing(RunStore(options.store, create=False)) as store:
+    with closing(stores.RunStore(options.store, create=False)) as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
         if options.comparisons or (run and run.startswith(evaluation.COMPARISON_ID_PREFIX)):
             _show_comparisons(store, run, case, options)
@@ -190,7 +197,7 @@ def _refuse_others(options: _ShowOptions, allowed: Sequence[str], what: str, hin
 
 
 def _show_answers(
-    store: RunStore, run: RunInfo, wanted: evaluation.OutcomeFilter, options: _ShowOptions
+    store: stores.RunStore, run: RunInfo, wanted: evaluation.OutcomeFilter, options: _ShowOptions
 ) -> None:
     matching = evaluation.select_outcomes(store, run, wanted)
     answers = list(islice(matching, options.n_shown))
@@ -215,7 +222,7 @@ def _show_answers(
 
 
 def _show_case(
-    store: RunStore, run: RunInfo, wanted: evaluation.OutcomeFilter, options: _ShowOptions
+    store: stores.RunStore, run: RunInfo, wanted: evaluation.OutcomeFilter, options: _ShowOptions
 ) -> None:
     # All repeats and variants of one case: few enough to hold, and the case is printed first.
     answers = list(islice(evaluation.select_outcomes(store, run, wanted), options.limit))
@@ -249,7 +256,7 @@ def _show_case(
 
 
 def _show_configs(
-    store: RunStore, run: str | None, other: str | None, options: _ShowOptions
+    store: stores.RunStore, run: str | None, other: str | None, options: _ShowOptions
 ) -> None:
     rows: list[dict[str, str]] = []
     if run is None:
@@ -277,7 +284,7 @@ def _show_configs(
 
 
 def _show_comparisons(
-    store: RunStore, name: str | None, case: str | None, options: _ShowOptions
+    store: stores.RunStore, name: str | None, case: str | None, options: _ShowOptions
 ) -> None:
     if name is None:
         check_no_rule(options.rule)
@@ -296,7 +303,7 @@ def _show_comparisons(
         show_document(document, options, options.files)
         return
     info = store.any_comparison(name)
-    if not isinstance(info, ScoreComparisonInfo):
+    if not isinstance(info, records.ScoreComparisonInfo):
         info = evaluation.with_rule(info, options.rule)
         if case is not None:
             _show_comparison_case(store, info, case, options)
@@ -316,7 +323,7 @@ def _show_comparisons(
 
 
 def _show_comparison_case(
-    store: RunStore, info: ComparisonInfo, case: str, options: _ShowOptions
+    store: stores.RunStore, info: ComparisonInfo, case: str, options: _ShowOptions
 ) -> None:
     analyses = store.analyses(info.id)
     pairs = [one for one in evaluation.stored_pairs(store, info) if one[0].case.id == case]
@@ -339,7 +346,7 @@ def _show_comparison_case(
     show_document(report.pairs_document(info, pairs, analyses, data=data), options, options.files)
 
 
-def _show_listing(store: RunStore, options: _ShowOptions) -> None:
+def _show_listing(store: stores.RunStore, options: _ShowOptions) -> None:
     kind = options.listing
     wanted = [name for name in _LISTED_BY if getattr(options, name)]
     if refused := [name for name in wanted if name not in _GOES_WITH[kind]]:
@@ -361,7 +368,7 @@ def _show_listing(store: RunStore, options: _ShowOptions) -> None:
         console.note(f"the first {options.n_shown:,} are shown; more with -n")
 
 
-def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
+def _runs(store: stores.RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
     limit = options.n_shown
     if options.variant is None and options.rubric is None:
         runs = store.runs(limit=limit)
@@ -391,9 +398,9 @@ def _runs(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document]
     )
 
 
-def _cases(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
+def _cases(store: stores.RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
     names = {name: getattr(options, name) for name in _GOES_WITH["cases"]}
-    known = evaluation.overview(store, CaseFilter(**names))
+    known = evaluation.overview(store, stores.CaseFilter(**names))
     words = {"case_id": "case", "prompt_version": "prompt version"}
     title = ", ".join(
         f"{words.get(name, name)} {message.printable(names[name])}"
@@ -404,7 +411,7 @@ def _cases(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document
     return len(known.cases) or len(known.variant_runs), document
 
 
-def _answers(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
+def _answers(store: stores.RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
     answers = list(islice(_matching_answers(store, options), options.n_shown))
     case_id = options.case_id
     found = [] if case_id is None else evaluation.findings_of_case(store, case_id)
@@ -422,7 +429,7 @@ def _answers(store: RunStore, options: _ShowOptions) -> tuple[int, report.Docume
 
 
 def _matching_answers(
-    store: RunStore, options: _ShowOptions
+    store: stores.RunStore, options: _ShowOptions
 ) -> Iterator[tuple[RunInfo, evaluation.Outcome]]:
     found = (
         store.results_of_case(options.case_id or "")
@@ -445,7 +452,7 @@ def _matching_answers(
                 yield runs[result.run_id], answer
 
 
-def _judgments(store: RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
+def _judgments(store: stores.RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
     criterion = options.criterion or ""
     matching = (
         one

@@ -12,10 +12,20 @@ from contextlib import ExitStack, aclosing, closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
+from judgekit import (
+    datasets,
+    evaluation,
+    judge as judge_calls,
+    models as judge_models,
+    prompts,
+    records,
+    report,
+    store as stores,
+)
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.options import ComparingOptions, ContestOptions, StudyOptions, resume_command
@@ -33,45 +43,11 @@ from judgekit.cli.setup import (
     stop_words,
 )
 from judgekit.cli.suite_setup import RunSetup, execution_options, selected_cases
-from judgekit.datasets import (
-    JudgeSettings,
-    Suite,
-    VariantSettings,
-    expand_variants,
-    has_repeats,
-    iter_case_outputs,
-    load_rubric,
-    open_cases,
-    repeat_of,
-)
 from judgekit.errors import SettingsError, UnknownNameError
-from judgekit.evaluation import (
-    ASSUMED_ANSWER,
-    VARIANT_SEPARATOR,
-    Choice,
-    OutputPair,
-    Pairing,
-    Session,
-    Side,
-    SideOutput,
-    SuitePlan,
-    check_keys,
-    choice_of_run,
-    file_mark,
-    open_suite,
-    plan_comparison,
-    plan_suite,
-    price_table,
-    run_and_variant,
-    variant_version_in,
-    with_answer_calls,
-)
-from judgekit.judge import HEURISTIC, Panel, is_of_cases, rubric_of_cases, suite_template_folders
-from judgekit.models import Budget
-from judgekit.prompts import is_pair_template
-from judgekit.records import Case, ComparedSide, Dataset, Output, Rubric, RunInfo
-from judgekit.report import printable
-from judgekit.store import COMPARISON_OUTPUTS_SUFFIX, RunStore
+
+if TYPE_CHECKING:
+    from judgekit.evaluation import Choice, OutputPair, SuitePlan
+    from judgekit.records import Case, Dataset, RunInfo
 
 _SideKind = Literal["files", "generated", "runs"]
 """Where the outputs come from: files; they are produced first; stored runs."""
@@ -85,9 +61,9 @@ _PAIR = 2
 class OpenSides:
     """Sides with outputs, who compares them and by which rubric."""
 
-    panel: Panel
-    rubric: Rubric
-    sides: tuple[Side, ...]
+    panel: judge_calls.Panel
+    rubric: records.Rubric
+    sides: tuple[evaluation.Side, ...]
     run_id: str | None = None
     """The run in which their outputs were produced first, if they were."""
 
@@ -114,11 +90,13 @@ class SideArguments:
             raise SettingsError(what, hint="name different sides")
         self.options = options
         self.suite = configured_suite(options.config)
-        variants = () if self.suite is None else expand_variants(self.suite)
+        variants = () if self.suite is None else datasets.expand_variants(self.suite)
         self.variants = {variant.id: variant for variant in variants}
         # One limit for outputs and judges together, with the suite's prices.
-        prices = None if self.suite is None else price_table(self.suite)
-        self.budget = None if options.max_cost is None else Budget(options.max_cost, prices)
+        prices = None if self.suite is None else evaluation.price_table(self.suite)
+        self.budget = (
+            None if options.max_cost is None else judge_models.Budget(options.max_cost, prices)
+        )
         own = options.judge_model
         self._judges = own if isinstance(own, tuple) else () if own is None else (own,)
         self._stack = stack
@@ -140,14 +118,16 @@ class SideArguments:
         return "files" if all(is_recorded) else "generated"
 
     @cached_property
-    def found_store(self) -> RunStore | None:
+    def found_store(self) -> stores.RunStore | None:
         """The store, if there is one."""
         return existing_store(self._location, self._stack)
 
     @cached_property
-    def store(self) -> RunStore:
+    def store(self) -> stores.RunStore:
         """The store, created where there is none: only when there is something to store."""
-        return self.found_store or self._stack.enter_context(closing(RunStore(self._location)))
+        return self.found_store or self._stack.enter_context(
+            closing(stores.RunStore(self._location))
+        )
 
     def open_existing(self) -> OpenSides:
         """Sides whose outputs exist."""
@@ -165,7 +145,7 @@ class SideArguments:
                 hint="produce them: judgekit run or judgekit compare; then name the run",
             )
         store = self.found_store
-        chosen = [run_and_variant(name, store) for name in self.names]
+        chosen = [evaluation.run_and_variant(name, store) for name in self.names]
         rubric = _rubric_of_runs(chosen, store, self.options.rubric)
         panel = self._open_judges()
         sides = [
@@ -189,23 +169,27 @@ class SideArguments:
         cases = inputs.cases
         if cases is not None and named_rubric is None:
             cases = cases.model_copy(update={"cases": tuple(map(self._with_rubric, cases.cases))})
-            named_rubric = rubric_of_cases(cases.cases)
+            named_rubric = judge_calls.rubric_of_cases(cases.cases)
         rubric = named_rubric or grade_rubric(options.rubric, suite)
         sides = []
         for name, source, named in zip(self.names, sources, inputs.sources, strict=True):
             file = source.path
             # The first row only: reading all of a large file just for a warning is not worth it.
-            answers = iter_case_outputs(file, cases, variant=source.variant, needs_input=False)
+            answers = datasets.iter_case_outputs(
+                file, cases, variant=source.variant, needs_input=False
+            )
             if cases is None and next(iter(answers))[0].input is None:
                 what = "has no inputs: the judge sees only the outputs"
                 console.note(f"{file} {what}; {MISSING_INPUT_REMEDY}")
             # Rows that name no variant belong to one that is named after the file.
             variant = source.variant or named.stem or file.stem
             # The version is the content of the file: a changed file must not inherit an approval.
-            version = file_mark(file)
-            about = ComparedSide(label=name, variant=variant, file=str(file), version=version)
+            version = evaluation.file_mark(file)
+            about = records.ComparedSide(
+                label=name, variant=variant, file=str(file), version=version
+            )
             read = partial(_read, replace(source, stem=named.stem), cases)
-            sides.append(Side(name, read, (file.name, file.stem, name), about))
+            sides.append(evaluation.Side(name, read, (file.name, file.stem, name), about))
         return OpenSides(panel, rubric, tuple(sides))
 
     def _check_judges(self) -> None:
@@ -214,14 +198,18 @@ class SideArguments:
         # grades with it, and compares with the default one.
         suite, settings = self.suite, self.options.judge_settings
         folders = [*settings.template_folders]
-        folders += [] if suite is None else suite_template_folders(suite)
-        if settings.template is not None and not is_pair_template(settings.template, folders):
+        folders += [] if suite is None else judge_calls.suite_template_folders(suite)
+        if settings.template is not None and not prompts.is_pair_template(
+            settings.template, folders
+        ):
             raise SettingsError(
                 f"the template {settings.template} is for a single output, but two are compared",
                 hint="name one for two, for example pairwise/criterion, or omit --template",
             )
         own = [] if suite is None else [judge.model for judge in suite.judge]
-        if HEURISTIC in self._judges or (not self._judges and own == [HEURISTIC]):
+        if judge_calls.HEURISTIC in self._judges or (
+            not self._judges and own == [judge_calls.HEURISTIC]
+        ):
             raise SettingsError(
                 "the heuristic judge only counts assertions, and cannot compare",
                 hint="name a judge: --judge openai/gpt-4.1-mini; or compare stored scores: "
@@ -242,7 +230,7 @@ class SideArguments:
                 hint=hint,
             )
 
-    def _open_judges(self) -> Panel:
+    def _open_judges(self) -> judge_calls.Panel:
         """Who compares: the judges that are named, else the suite's."""
         suite, settings = self.suite, self.options.judge_settings
         own = {} if suite is None else suite.compare.model_dump(exclude_unset=True)
@@ -253,14 +241,16 @@ class SideArguments:
         # `calibrate` studies one judge; it refuses a suite's panel instead of using it.
         is_contest = isinstance(self.options, ContestOptions)
         panel = () if suite is None or not is_contest else suite.judge
-        wanted: list[tuple[Suite | None, str | None]] = [(suite, name) for name in self._judges]
+        wanted: list[tuple[datasets.Suite | None, str | None]] = [
+            (suite, name) for name in self._judges
+        ]
         if not self._judges and suite is not None and len(panel) > 1:
             wanted = [(suite.model_copy(update={"judge": (one,)}), None) for one in panel]
         if len(wanted) > 1:
             # The members must see the same labels, which each would draw by its own seed.
             blind.setdefault("label_seed", settings.seed or 0)
-        more = JudgeSettings.checked(**blind)
-        return Panel(
+        more = datasets.JudgeSettings.checked(**blind)
+        return judge_calls.Panel(
             [
                 self._stack.enter_context(
                     make_judge(self.options, of, name, more, budget=self.budget)
@@ -269,7 +259,7 @@ class SideArguments:
             ]
         )
 
-    def _named_rubric(self) -> Rubric | None:
+    def _named_rubric(self) -> records.Rubric | None:
         """The rubric of the command line or of the suite; without one, cases go by their own."""
         has_one = self.options.rubric or (self.suite is not None and self.suite.rubric_source)
         return grade_rubric(self.options.rubric, self.suite) if has_one else None
@@ -279,22 +269,22 @@ class SideArguments:
         named = case.rubric
         if not isinstance(named, str):
             return case
-        rubric = load_rubric(named if self.suite is None else self.suite.rubric_named(named))
-        return case.model_copy(update={"rubric": rubric})
+        source = named if self.suite is None else self.suite.rubric_named(named)
+        return case.model_copy(update={"rubric": datasets.load_rubric(source)})
 
-    def check_one_rubric(self, cases: Iterable[Case], rubric: Rubric) -> None:
+    def check_one_rubric(self, cases: Iterable[Case], rubric: records.Rubric) -> None:
         """Refuse cases that have rubrics of their own beside one that is named for all."""
         # With `--rubric` all of them are compared by that one, even those that have their own.
-        if self.options.rubric is not None or is_of_cases(rubric):
+        if self.options.rubric is not None or judge_calls.is_of_cases(rubric):
             return
         same = {None, rubric.name, rubric.fingerprint}
         for case in cases:
             own = case.rubric
-            key = own.fingerprint if isinstance(own, Rubric) else own
+            key = own.fingerprint if isinstance(own, records.Rubric) else own
             if key in same or own is None:
                 continue
             own = self._with_rubric(case).rubric
-            if isinstance(own, Rubric) and own.fingerprint != rubric.fingerprint:
+            if isinstance(own, records.Rubric) and own.fingerprint != rubric.fingerprint:
                 raise SettingsError(
                     f"case {case.id} has its own rubric, {own.name}, but a comparison has one for "
                     f"all cases: {rubric.name}",
@@ -308,8 +298,9 @@ class SideArguments:
         self._check_judges()
         suite, ids = self._answering_suite(options)
         # The judges are checked before an output is paid for.
-        named, tags, every = self._named_rubric(), frozenset(options.filter_tag), open_cases(suite)
-        own = rubric_of_cases(map(self._with_rubric, every)) if named is None else None
+        named, tags = self._named_rubric(), frozenset(options.filter_tag)
+        every = datasets.open_cases(suite)
+        own = judge_calls.rubric_of_cases(map(self._with_rubric, every)) if named is None else None
         rubric, panel = named or own or grade_rubric(None, self.suite), self._open_judges()
         self.check_one_rubric((one for one in every if not tags or tags & set(one.tags)), rubric)
         if options.dry_run:
@@ -328,32 +319,36 @@ class SideArguments:
         return OpenSides(panel, rubric, tuple(produced), run.id)
 
     def _assumed_sides(
-        self, suite: Suite, ids: Sequence[str], options: ContestOptions
-    ) -> tuple[SuitePlan, tuple[Side, ...]]:
+        self, suite: datasets.Suite, ids: Sequence[str], options: ContestOptions
+    ) -> tuple[SuitePlan, tuple[evaluation.Side, ...]]:
         """What the outputs would cost, and sides with texts as long as they are likely to be."""
-        opened = open_suite(suite, _cases_to_answer(options), execution_options(options))
+        opened = evaluation.open_suite(suite, _cases_to_answer(options), execution_options(options))
 
         async def planned() -> SuitePlan:
             async with aclosing(opened):
-                return await plan_suite(opened, store=self.found_store)
+                return await evaluation.plan_suite(opened, store=self.found_store)
 
         plan, cases = asyncio.run(planned()), [*opened.cases]
         known = {one.variant: one.text for one in plan.answers}
         sides, lengths = [], []
         for name, variant in zip(self.names, ids, strict=True):
-            lengths.append(round((known[variant] or ASSUMED_ANSWER).likely))
+            lengths.append(round((known[variant] or evaluation.ASSUMED_ANSWER).likely))
             # Each text is another, or the judge would not be asked about them.
             texts = [f"{variant} {case.id}" + " word" * lengths[-1] for case in cases]
-            outputs = [Output(text=text, variant=variant) for text in texts]
-            about = ComparedSide(label=name, variant=variant)
-            sides.append(Side(name, partial(map, SideOutput, cases, outputs), (), about))
+            outputs = [records.Output(text=text, variant=variant) for text in texts]
+            about = records.ComparedSide(label=name, variant=variant)
+            sides.append(
+                evaluation.Side(
+                    name, partial(map, evaluation.SideOutput, cases, outputs), (), about
+                )
+            )
         words = ", ".join(f"{n} for {name}" for n, name in zip(lengths, self.names, strict=True))
         console.note(f"the outputs do not exist yet; their length is assumed, in tokens: {words}")
         if any(one.kind not in {"outputs", "prompt"} for one in plan.answers):
             console.note("what programs and endpoints under test cost themselves is not included")
         return plan, tuple(sides)
 
-    def _answering_suite(self, options: ContestOptions) -> tuple[Suite, tuple[str, ...]]:
+    def _answering_suite(self, options: ContestOptions) -> tuple[datasets.Suite, tuple[str, ...]]:
         """A suite of the sides that is not judged."""
         variants = [self._variant(name, options) for name in self.names]
         ids = [variant.id for variant in variants]
@@ -371,7 +366,7 @@ class SideArguments:
                     "there are no cases to answer",
                     hint="give --cases FILE, or a suite: --config FILE",
                 )
-            base = Suite(name=" against ".join(ids), dataset=str(options.cases.resolve()))
+            base = datasets.Suite(name=" against ".join(ids), dataset=str(options.cases.resolve()))
         if base.context is not None:
             # A template that is named here is one side, not one for each size.
             plain = {"added_context_tokens": 0}
@@ -381,7 +376,7 @@ class SideArguments:
             ]
         changes: dict[str, object] = {
             # A name of its own, so that no trend and no baseline of the suite includes this run.
-            "name": base.name if self.suite is None else f"{base.name}{COMPARISON_OUTPUTS_SUFFIX}",
+            "name": base.name + ("" if self.suite is None else stores.COMPARISON_OUTPUTS_SUFFIX),
             "variants": tuple(variants),
             "judge": (),
             "panel": None,
@@ -395,16 +390,16 @@ class SideArguments:
         if options.cases is not None:
             changes |= {"dataset": str(options.cases.resolve()), "cases": None, "columns": {}}
         elif base.has_cases_in_outputs:  # its variant may be none of the sides
-            changes |= {"dataset": None, "cases": tuple(open_cases(base))}
+            changes |= {"dataset": None, "cases": tuple(datasets.open_cases(base))}
         return base.model_copy(update=changes), tuple(ids)
 
-    def _variant(self, name: str, options: ContestOptions) -> VariantSettings:
+    def _variant(self, name: str, options: ContestOptions) -> datasets.VariantSettings:
         if name in self.variants and not Path(name).is_file():
             return self.variants[name]
         path, variant = split_name(name)
         file = Path(path).resolve()
         if not is_template_argument(name):
-            return VariantSettings(id=variant or file.stem, outputs=str(file))
+            return datasets.VariantSettings(id=variant or file.stem, outputs=str(file))
         if options.model is None:
             raise SettingsError(
                 f"{name} is a prompt, and no model is named to send it to",
@@ -412,7 +407,9 @@ class SideArguments:
                 "litellm knows, or local",
             )
         base = options.judge_settings.api_base
-        return VariantSettings(id=file.stem, prompt=str(file), model=options.model, api_base=base)
+        return datasets.VariantSettings(
+            id=file.stem, prompt=str(file), model=options.model, api_base=base
+        )
 
 
 def split_name(name: str) -> tuple[str, str | None]:
@@ -420,7 +417,7 @@ def split_name(name: str) -> tuple[str, str | None]:
     # A file may have the separator in its name.
     if Path(name).exists():
         return name, None
-    whole, of, variant = name.rpartition(VARIANT_SEPARATOR)
+    whole, of, variant = name.rpartition(evaluation.VARIANT_SEPARATOR)
     return (whole, variant) if of and whole and variant else (name, None)
 
 
@@ -443,39 +440,41 @@ def no_common_case_error() -> SettingsError:
 
 
 def pairing_of(
-    sides: tuple[Side, Side],
+    sides: tuple[evaluation.Side, evaluation.Side],
     options: ComparingOptions,
     *,
     is_shuffled: bool = False,
     is_wanted: Callable[[OutputPair], bool] = lambda _: True,
-) -> Pairing:
+) -> evaluation.Pairing:
     """The pairs of two sides that the options choose, in the order of the files or shuffled."""
     order = {"is_shuffled": is_shuffled, "is_wanted": is_wanted}
-    return options.fill(Pairing, a=sides[0], b=sides[1], tags=options.filter_tag, **order)
+    return options.fill(
+        evaluation.Pairing, a=sides[0], b=sides[1], tags=options.filter_tag, **order
+    )
 
 
 def show_pair_plan(
-    panel: Panel,
+    panel: judge_calls.Panel,
     pairs: Iterable[OutputPair],
-    rubric: Rubric,
+    rubric: records.Rubric,
     names: Iterable[str],
     options: ComparingOptions,
     answers: SuitePlan | None = None,
 ) -> int:
     """Estimate and print the calls and the cost of comparing pairs; makes no call."""
     note_grading_only(rubric)
-    plan = plan_comparison(
+    plan = evaluation.plan_comparison(
         panel, pairs, rubric, names=names, refresh=bool(options.judge_settings.refresh)
     )
-    plan = plan if answers is None else with_answer_calls(plan, answers)
+    plan = plan if answers is None else evaluation.with_answer_calls(plan, answers)
     connections = [judge.connection for judge in panel.judges]
     return show_plan(plan, options, connections, max_cost=options.max_cost)
 
 
 def check_panel_keys(
-    panel: Panel,
+    panel: judge_calls.Panel,
     pairs: Callable[[], Iterable[OutputPair]],
-    rubric: Rubric,
+    rubric: records.Rubric,
     names: Iterable[str],
     options: ComparingOptions,
 ) -> None:
@@ -483,51 +482,54 @@ def check_panel_keys(
     doubtful = [one.connection for one in panel.judges if one.connection.may_lack_key]
     refresh = bool(options.judge_settings.refresh)
     # What is cached needs no key.
-    if doubtful and plan_comparison(panel, pairs(), rubric, names=names, refresh=refresh).n_calls:
+    if (
+        doubtful
+        and evaluation.plan_comparison(panel, pairs(), rubric, names=names, refresh=refresh).n_calls
+    ):
         for one in doubtful:
             one.check()
 
 
-def note_grading_only(rubric: Rubric) -> None:
+def note_grading_only(rubric: records.Rubric) -> None:
     """Report what a rubric sets for grading only, before a comparison is paid."""
     for criterion in rubric.criteria:
-        name = printable(criterion.name)
+        name = report.printable(criterion.name)
         if "trace" in criterion.needs:
             console.note(f"{name} needs the trace, which comparisons do not show: not compared by")
         elif criterion.judge is not None:
             console.note(f"{name} names a judge: in comparisons every judge grades it")
 
 
-def _run_side(name: str, run: RunInfo, variant: str, store: RunStore) -> Side:
+def _run_side(name: str, run: RunInfo, variant: str, store: stores.RunStore) -> evaluation.Side:
     """The outputs of a variant in a stored run, unchanged."""
     # A judge that prefers its own model must not learn it from the output: these are scrubbed.
     models = [
         name for one in run.variants if one.id == variant for name in one.model_by_node.values()
     ]
-    version = variant_version_in(run, variant)
+    version = evaluation.variant_version_in(run, variant)
     if version is not None and version.model is not None:
         models.append(version.model)
 
-    def read() -> Iterator[SideOutput]:
+    def read() -> Iterator[evaluation.SideOutput]:
         for result in store.results(run.id, variant=variant):
-            yield SideOutput(result.case, result.output, result.repeat)
+            yield evaluation.SideOutput(result.case, result.output, result.repeat)
 
-    about = ComparedSide(label=name, variant=variant, run_id=run.id, version=version)
-    return Side(name, read, (variant, *models), about)
+    about = records.ComparedSide(label=name, variant=variant, run_id=run.id, version=version)
+    return evaluation.Side(name, read, (variant, *models), about)
 
 
 def _rubric_of_runs(
-    chosen: Sequence[tuple[RunInfo, str]], store: RunStore, name: str | None
-) -> Rubric:
+    chosen: Sequence[tuple[RunInfo, str]], store: stores.RunStore, name: str | None
+) -> records.Rubric:
     """The rubric that is named, else the one all runs share, else those of their cases."""
     if name is not None:
-        return load_rubric(name)
+        return datasets.load_rubric(name)
     # A run without a rubric has one made of its assertions in that place: nothing to compare by.
     own = [run.rubric for run, _ in chosen if run.config.get("rubric") is not None]
     distinct = {rubric.fingerprint: rubric for rubric in own if rubric is not None}
     if not own:
         results = (store.results(run.id, variant=variant) for run, variant in chosen)
-        of_cases = rubric_of_cases(result.case for each in results for result in each)
+        of_cases = judge_calls.rubric_of_cases(result.case for each in results for result in each)
         if of_cases is not None:
             return of_cases
     if len(own) < len(chosen) or not distinct:
@@ -539,28 +541,34 @@ def _rubric_of_runs(
     return next(iter(distinct.values()))
 
 
-def _read(source: OutputSource, cases: Dataset | None) -> Iterator[SideOutput]:
-    read = partial(iter_case_outputs, source.path, cases, variant=source.variant, needs_input=False)
+def _read(source: OutputSource, cases: Dataset | None) -> Iterator[evaluation.SideOutput]:
+    read = partial(
+        datasets.iter_case_outputs, source.path, cases, variant=source.variant, needs_input=False
+    )
     # Counted only where rows have numbers, because it reads the file once more.
     first = next(iter(read()), None)
-    numbered = first is not None and "repeat" in first[1].metadata and has_repeats(read())
+    numbered = first is not None and "repeat" in first[1].metadata and datasets.has_repeats(read())
     for case, output in read():
         known = output.variant or source.variant or source.stem
         named = output.model_copy(update={"variant": known}) if output.variant is None else output
-        yield SideOutput(case, named, repeat_of(output) if numbered else 0)
+        yield evaluation.SideOutput(case, named, datasets.repeat_of(output) if numbered else 0)
 
 
 def _produce(
-    suite: Suite, options: ContestOptions, store: RunStore, resumed: RunInfo | None, panel: Panel
+    suite: datasets.Suite,
+    options: ContestOptions,
+    store: stores.RunStore,
+    resumed: RunInfo | None,
+    panel: judge_calls.Panel,
 ) -> tuple[RunInfo, float]:
     """Have the variants answer, without a judge; the run and its cost."""
     # Outputs are produced as `judgekit run` does, with the same cache and the same cost limit, and
     # are on disk before anything is compared.
-    chosen = _cases_to_answer(options) if resumed is None else choice_of_run(resumed)
-    opened = open_suite(suite, chosen, execution_options(options))
+    chosen = _cases_to_answer(options) if resumed is None else evaluation.choice_of_run(resumed)
+    opened = evaluation.open_suite(suite, chosen, execution_options(options))
     judges = [one.connection for one in panel.judges]
-    asyncio.run(check_keys(opened, store, resumed, compared_by=judges))
-    session = Session(in_flight=options.max_concurrency)
+    asyncio.run(evaluation.check_keys(opened, store, resumed, compared_by=judges))
+    session = evaluation.Session(in_flight=options.max_concurrency)
     notes, verb = "outputs to compare", ("answering", "answered")
     setup = RunSetup(opened, store, session, resumed, notes, verb=verb)
     run = prepared_run(setup, resumes=False)

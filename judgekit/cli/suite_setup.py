@@ -12,7 +12,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
-from judgekit.calibration import output_key
+from judgekit import (
+    calibration as calibrations,
+    datasets,
+    evaluation,
+    formats,
+    records,
+    report,
+    store as stores,
+)
 from judgekit.cli import console
 from judgekit.cli.options import (
     EXISTING_PATH,
@@ -46,56 +54,14 @@ from judgekit.cli.setup import (
     refuse_refresh_of_frozen,
     suite_paths,
 )
-from judgekit.datasets import (
-    Gate,
-    HttpTarget,
-    Suite,
-    SuiteJudge,
-    VariantSettings,
-    iter_output_rows,
-    number_single_outputs,
-    open_cases,
-    refuse_retired,
-    rubric_path,
-    scorer_name,
-    suite_from_path,
-    whole_memory_note,
-    with_benchmark,
-)
 from judgekit.errors import DatasetError, SettingsError, StoreError
-from judgekit.evaluation import (
-    JUDGE_SCORER,
-    VERSIONS_KEY,
-    Choice,
-    ExecutionOptions,
-    OpenSuite,
-    RecordedAnswers,
-    Session,
-    check_baseline,
-    choice_of_run,
-    find_resumed_run,
-    needs_judge,
-    open_suite,
-)
-from judgekit.formats import is_foreign_file
-from judgekit.records import (
-    Case,
-    CaseResult,
-    CaseSource,
-    Output,
-    Rubric,
-    RunInfo,
-    SpooledRecords,
-    memory_objects,
-)
-from judgekit.report import format_count
 from judgekit.resources import shipped_file
-from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, MutableMapping, Sequence
 
-    from judgekit.records import Verdict
+    from judgekit.evaluation import OpenSuite
+    from judgekit.records import CaseResult, Rubric, RunInfo, Verdict
     from judgekit.report import Block
 
 # Which blocks of a report are shown, and which others with them.
@@ -218,8 +184,8 @@ class RunSetup:
     """
 
     opened: OpenSuite
-    store: RunStore
-    session: Session
+    store: stores.RunStore
+    session: evaluation.Session
     resumed: RunInfo | None = None
     notes: str | None = None
     info: RunInfo | None = None
@@ -270,18 +236,18 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
             f"{path} holds {1 + len(others)} datasets, among them {named.name}",
             hint="name one of them",
         )
-    suite = suite_from_path(named, benchmark=options.benchmark)
-    refuse_retired(suite, allowed=options.retired)
+    suite = datasets.suite_from_path(named, benchmark=options.benchmark)
+    datasets.refuse_retired(suite, allowed=options.retired)
     suite = with_command_line_rubric(suite, options.rubric, options.extra_rubric)
     # What answers may be named for another tool's file, whose variants need not run here.
-    is_free = not suite.variants or is_foreign_file(named)
+    is_free = not suite.variants or formats.is_foreign_file(named)
     suite = with_command_line_variant(_judged(suite, options), options, is_free=is_free)
     suite = _with_command_line_gate(suite, options)
-    store = RunStore(options.store)
-    check_baseline(suite.gate, store)
+    store = stores.RunStore(options.store)
+    evaluation.check_baseline(suite.gate, store)
     resumed = None
     if options.resume is not None:
-        resumed = find_resumed_run(store, options.resume, suite)
+        resumed = evaluation.find_resumed_run(store, options.resume, suite)
     elif options.retry_errors:
         raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
     chosen = replace(
@@ -292,16 +258,16 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         where=options.where,
     )
     # Without a choice of its own, a resumed run completes what it began.
-    if resumed is not None and chosen == Choice():
-        chosen = choice_of_run(resumed)
-    opened = open_suite(suite, chosen, execution_options(options))
-    for words in whole_memory_note(suite, opened.cases.source.objects):
+    if resumed is not None and chosen == evaluation.Choice():
+        chosen = evaluation.choice_of_run(resumed)
+    opened = evaluation.open_suite(suite, chosen, execution_options(options))
+    for words in datasets.whole_memory_note(suite, opened.cases.source.objects):
         console.note(words)
     return RunSetup(opened, store, _session(options), resumed, options.notes)
 
 
-def _session(options: EngineOptions) -> Session:
-    return Session(
+def _session(options: EngineOptions) -> evaluation.Session:
+    return evaluation.Session(
         max_seconds=options.max_time,
         fail_fast=options.fail_fast,
         in_flight=options.max_concurrency,
@@ -325,12 +291,12 @@ def _grade_run_setup(
         raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")
     named = configured_suite(options.config)
     if named is not None:
-        named = with_benchmark(named)
-        refuse_retired(named, allowed=options.retired)
+        named = datasets.with_benchmark(named)
+        datasets.refuse_retired(named, allowed=options.retired)
     cases_of = None if has_cases_in_rows else named
     inputs = grade_inputs(options, cases_of, is_lenient=True)
     first = inputs.sources[0].path
-    suite = named or Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
+    suite = named or datasets.Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
     if named is None or not (named.assertions or named.profile):
         # Outputs may be many; a missing rubric is reported before they are read.
         grade_rubric(options.rubric, named)
@@ -344,9 +310,9 @@ def _grade_run_setup(
     changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
     suite = recorded.with_repeats(suite.model_copy(update=changes))
     chosen, how = selected_cases(options), execution_options(options)
-    opened = open_suite(suite, chosen, how, recorded=recorded)
+    opened = evaluation.open_suite(suite, chosen, how, recorded=recorded)
     store, folder = _grading_store(options)
-    check_baseline(suite.gate, store)
+    evaluation.check_baseline(suite.gate, store)
     return RunSetup(
         opened,
         store,
@@ -357,27 +323,29 @@ def _grade_run_setup(
     )
 
 
-def _grading_store(options: GradeOptions) -> tuple[RunStore, TemporaryDirectory[str] | None]:
+def _grading_store(options: GradeOptions) -> tuple[stores.RunStore, TemporaryDirectory[str] | None]:
     """The store of a grading, and its folder if it is temporary."""
     if not options.no_store:
         try:
-            store = RunStore(options.store)
+            store = stores.RunStore(options.store)
             with store.writing():  # a read-only file opens without an error
                 return store, None
         except StoreError as error:
             console.note(f"warning: the run is not stored: {error.message}")
     folder = TemporaryDirectory(prefix="judgekit-run-")
-    return RunStore(Path(folder.name, "judgekit.db")), folder
+    return stores.RunStore(Path(folder.name, "judgekit.db")), folder
 
 
 def read_recorded(
     inputs: GradeInputs, *, is_suite: bool
-) -> tuple[RecordedAnswers, tuple[VariantSettings, ...]]:
+) -> tuple[evaluation.RecordedAnswers, tuple[datasets.VariantSettings, ...]]:
     """The chosen outputs and their cases, and the variants they are of."""
     files, unnamed = dict[str, Path](), set[str]()
     # Outputs may be many, and are in memory as far as they fit; a file of cases is there already.
-    outputs: dict[str, MutableMapping[tuple[str, int], Output]] = {}
-    cases: MutableMapping[str, Case] = SpooledRecords(Case) if inputs.cases is None else {}
+    outputs: dict[str, MutableMapping[tuple[str, int], records.Output]] = {}
+    cases: MutableMapping[str, records.Case] = (
+        records.SpooledRecords(records.Case) if inputs.cases is None else {}
+    )
     rubrics: dict[tuple[str, str, int], Rubric] = {}
     n_without_input = n = 0
     for source, case, output in inputs.with_sources():
@@ -385,8 +353,8 @@ def read_recorded(
         if output.variant is None:
             unnamed.add(variant)
         files.setdefault(variant, source.path)
-        named, key = {"case_id": case.id, "variant": variant}, output_key(case, output)
-        own = outputs.setdefault(variant, SpooledRecords(Output))
+        named, key = {"case_id": case.id, "variant": variant}, calibrations.output_key(case, output)
+        own = outputs.setdefault(variant, records.SpooledRecords(records.Output))
         own[case.id, key.repeat] = output.model_copy(update=named)
         if inputs.rubrics is not None:
             rubrics[case.id, variant, key.repeat] = inputs.rubrics[key]
@@ -395,12 +363,12 @@ def read_recorded(
         n, n_without_input = n + 1, n_without_input + (case.input is None)
     if not n:
         raise inputs.nothing_chosen()
-    if number_single_outputs(outputs.values()):
+    if datasets.number_single_outputs(outputs.values()):
         rubrics = {(one, variant, 0): own for (one, variant, _), own in rubrics.items()}
     if n_without_input:  # the judge does not see the task
         console.note(
-            f"{n_without_input} of {format_count(n, 'output')} without an input: the judge sees "
-            f"only the output; {MISSING_INPUT_REMEDY}"
+            f"{n_without_input} of {report.format_count(n, 'output')} without an input: the judge "
+            f"sees only the output; {MISSING_INPUT_REMEDY}"
         )
     # A suite lists the cases each variant must answer; a file alone only those that were answered.
     takes_all = inputs.options.sample is None and inputs.options.limit is None
@@ -409,20 +377,22 @@ def read_recorded(
         cases = {case.id: case for case in inputs.cases.cases if inputs.is_wanted(case)}
     whole = inputs.cases
     name, version = ("outputs", "1") if whole is None else (whole.name, whole.version)
-    objects = () if whole is None else memory_objects(whole)
-    recorded = RecordedAnswers(
-        CaseSource(name, version, lambda: iter(cases.values()), objects=objects),
+    objects = () if whole is None else records.memory_objects(whole)
+    recorded = evaluation.RecordedAnswers(
+        records.CaseSource(name, version, lambda: iter(cases.values()), objects=objects),
         outputs,
         has_gaps=not is_complete,
         unnamed=frozenset(unnamed),
         unmatched=inputs.unmatched(),
         rubrics=None if inputs.rubrics is None else rubrics,
     )
-    variants = tuple(VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items())
+    variants = tuple(
+        datasets.VariantSettings(id=v, outputs=str(p.resolve())) for v, p in files.items()
+    )
     return recorded, variants
 
 
-def _same_case(known: Case | None, case: Case, path: Path) -> Case:
+def _same_case(known: records.Case | None, case: records.Case, path: Path) -> records.Case:
     """A case as the rows of several variants describe it; a row may leave the input out."""
     if known is None or known == case or known.input is None:
         return case
@@ -436,15 +406,19 @@ def _same_case(known: Case | None, case: Case, path: Path) -> Case:
     )
 
 
-def find_same_run(store: RunStore, fresh: RunInfo) -> RunInfo | None:
+def find_same_run(store: stores.RunStore, fresh: RunInfo) -> RunInfo | None:
     """The last stored run of the same outputs."""
     runs = store.runs(suite=fresh.suite, config_fingerprint=fresh.config_fingerprint, limit=1)
     # The configuration names files; their versions show whether the outputs are still the same.
-    same = (run for run in runs if run.config.get(VERSIONS_KEY) == fresh.config.get(VERSIONS_KEY))
+    same = (
+        run
+        for run in runs
+        if run.config.get(evaluation.VERSIONS_KEY) == fresh.config.get(evaluation.VERSIONS_KEY)
+    )
     return next(same, None)
 
 
-def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
+def with_command_line_judge(suite: datasets.Suite, options: JudgeOptions) -> datasets.Suite:
     """The suite with the judge of the command line, or with its settings for the suite's own."""
     name = options.judge_model
     changes = options.judge_settings.overrides()
@@ -466,10 +440,13 @@ def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
         if kind == "recorded" and colon:
             name = f"{kind}:{_from_here(path, suite)}"
         named = tuple(judge for judge in judges if judge.name is not None)
-        judges = (*(same or (SuiteJudge.model_validate({**settings, "model": name}),)), *named)
+        judges = (
+            *(same or (datasets.SuiteJudge.model_validate({**settings, "model": name}),)),
+            *named,
+        )
         suite = suite.model_copy(update={"panel": None})
     merged = tuple(
-        SuiteJudge.checked(**{**judge.model_dump(exclude_unset=True), **changes})
+        datasets.SuiteJudge.checked(**{**judge.model_dump(exclude_unset=True), **changes})
         if judge.kind == "llm"
         else judge
         for judge in judges
@@ -477,9 +454,9 @@ def with_command_line_judge(suite: Suite, options: JudgeOptions) -> Suite:
     return suite.model_copy(update={"judge": merged})
 
 
-def execution_options(options: EngineOptions | ContestOptions) -> ExecutionOptions:
+def execution_options(options: EngineOptions | ContestOptions) -> evaluation.ExecutionOptions:
     """How a suite's judges and targets are called."""
-    return ExecutionOptions(
+    return evaluation.ExecutionOptions(
         cache=cache_place(options),
         template_folders=options.judge_settings.template_folders,
         frozen=options.judge_settings.frozen,
@@ -490,15 +467,17 @@ def execution_options(options: EngineOptions | ContestOptions) -> ExecutionOptio
     )
 
 
-def _judged(suite: Suite, options: JudgeOptions) -> Suite:
+def _judged(suite: datasets.Suite, options: JudgeOptions) -> datasets.Suite:
     """The suite with the judge of the command line, unless no case needs a judge."""
     judged = with_command_line_judge(suite, options)
-    uses_judge = suite.judge or any(scorer_name(one) == JUDGE_SCORER for one in suite.scorers)
+    uses_judge = suite.judge or any(
+        datasets.scorer_name(one) == evaluation.JUDGE_SCORER for one in suite.scorers
+    )
     if uses_judge or not judged.judge:
         return judged
     # JUDGEKIT_JUDGE may be set for all suites; one decided by its checks must not cost anything.
-    cases = open_cases(suite)
-    if any(needs_judge(case, suite) for case in cases):
+    cases = datasets.open_cases(suite)
+    if any(evaluation.needs_judge(case, suite) for case in cases):
         return judged
     console.note(
         f"the judge is not used: every case of {cases.name} is decided by its own checks "
@@ -507,7 +486,9 @@ def _judged(suite: Suite, options: JudgeOptions) -> Suite:
     return suite
 
 
-def with_command_line_rubric(suite: Suite, name: str | None, extra: Sequence[str] = ()) -> Suite:
+def with_command_line_rubric(
+    suite: datasets.Suite, name: str | None, extra: Sequence[str] = ()
+) -> datasets.Suite:
     """The suite with the rubrics that the command line names; cases keep their own."""
     more = dict.fromkeys((*suite.extra_rubrics, *map(_rubric_from_here, extra)))
     own = suite.rubric if name is None else _rubric_from_here(name)
@@ -516,17 +497,17 @@ def with_command_line_rubric(suite: Suite, name: str | None, extra: Sequence[str
 
 def _rubric_from_here(name: str) -> str:
     # A shipped one stays its name; a file is relative to the working folder, not to the suite.
-    path = rubric_path(name)
+    path = datasets.rubric_path(name)
     return path.stem if path.parent == shipped_file("prompts", "rubrics") else str(path.resolve())
 
 
-def _from_here(path: str, suite: Suite) -> str:
+def _from_here(path: str, suite: datasets.Suite) -> str:
     """A path as the working folder has it; one not found here, or the suite's own, unchanged."""
     here = Path(path).resolve()
     return str(here) if here.is_file() and here != suite.resolve(path).resolve() else path
 
 
-def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
+def _with_command_line_gate(suite: datasets.Suite, options: EngineOptions) -> datasets.Suite:
     """The suite with the maps and the gate of the command line, or with its settings for both."""
     names = ("baseline", "max_drop", "alpha")
     drop = {name: value for name in names if (value := getattr(options, name)) is not None}
@@ -536,7 +517,7 @@ def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
             hint="omit --no-store, or use --fail-under RATE",
         )
     changes = drop | ({"require_calibration": True} if options.require_calibration else {})
-    gate = (suite.gate or Gate()).model_copy(update=changes)
+    gate = (suite.gate or datasets.Gate()).model_copy(update=changes)
     if drop and gate.max_drop is None:
         raise SettingsError(
             "--baseline and --alpha are about the drop in pass rate, and no drop is limited",
@@ -548,9 +529,9 @@ def _with_command_line_gate(suite: Suite, options: EngineOptions) -> Suite:
     return suite.model_copy(update=own) if own else suite
 
 
-def selected_cases(options: SelectionOptions) -> Choice:
+def selected_cases(options: SelectionOptions) -> evaluation.Choice:
     """The part of a suite that options select."""
-    return Choice(
+    return evaluation.Choice(
         tags=options.filter_tag,
         sample=options.sample,
         # The choice is stored with the run, where a seed without a sample would be a difference.
@@ -559,7 +540,9 @@ def selected_cases(options: SelectionOptions) -> Choice:
     )
 
 
-def with_command_line_variant(suite: Suite, options: SuiteOptions, *, is_free: bool) -> Suite:
+def with_command_line_variant(
+    suite: datasets.Suite, options: SuiteOptions, *, is_free: bool
+) -> datasets.Suite:
     """The suite with the variant of the command line."""
     targets = {name: str(value) for name in TARGET_OPTIONS if (value := getattr(options, name))}
     if not targets:
@@ -579,22 +562,28 @@ def with_command_line_variant(suite: Suite, options: SuiteOptions, *, is_free: b
 
 
 def _variants(
-    name: str, value: str, suite: Suite, ids: tuple[str, ...]
-) -> tuple[VariantSettings, ...]:
+    name: str, value: str, suite: datasets.Suite, ids: tuple[str, ...]
+) -> tuple[datasets.VariantSettings, ...]:
     id_ = next(iter(ids), None)
     if name == "target_command":
-        return (VariantSettings(id=id_ or "command", command=command_words(value, suite)),)
+        return (datasets.VariantSettings(id=id_ or "command", command=command_words(value, suite)),)
     if name == "target_python":
         here = str(Path.cwd())
         if here not in sys.path:  # as with `python script.py`, modules here go first
             sys.path.insert(0, here)
-        return (VariantSettings(id=id_ or value.rpartition(":")[2], python=value),)
+        return (datasets.VariantSettings(id=id_ or value.rpartition(":")[2], python=value),)
     if name == "target_http":
-        return (VariantSettings(id=id_ or urlsplit(value).netloc, http=HttpTarget(url=value)),)
+        return (
+            datasets.VariantSettings(
+                id=id_ or urlsplit(value).netloc, http=datasets.HttpTarget(url=value)
+            ),
+        )
     path = Path(value)
     if not ids:
         # The rows may name several variants; if one row names none, they are all of one variant,
         # which is named after the file.
-        named = dict.fromkeys(row.fields.get("variant") for row in iter_output_rows(path))
+        named = dict.fromkeys(row.fields.get("variant") for row in datasets.iter_output_rows(path))
         ids = () if None in named else tuple(str(one) for one in named if one not in {None, ""})
-    return tuple(VariantSettings(id=one, outputs=str(path.resolve())) for one in ids or [path.stem])
+    return tuple(
+        datasets.VariantSettings(id=one, outputs=str(path.resolve())) for one in ids or [path.stem]
+    )

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import evaluation, report, store as stores
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import configured_suite
-from judgekit.evaluation import (
-    TrendMeasure,
-    criterion_trends,
-    imported_runs,
-    trend_of_suite,
-    version_history,
-)
-from judgekit.report import history_document, trend_document
-from judgekit.store import RunStore, StoredRuns
+from judgekit.records import TrendMeasure
+
+if TYPE_CHECKING:
+    from judgekit.store import StoredRuns
 
 
 class _TrendOptions(StoreOptions, OutputOptions):
@@ -57,13 +54,15 @@ def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
         judgekit trend --last 20 -o trend.html
     """
     files = sort_outputs(options.output, what="a trend")
-    with closing(RunStore(options.store, create=False)) as store:
+    with closing(stores.RunStore(options.store, create=False)) as store:
         name = suite_name(suite, store)
-        trends = options.fill(trend_of_suite, store=store, suite=name)
+        trends = options.fill(evaluation.trend_of_suite, store=store, suite=name)
         criteria = []
         if files.has_page and options.criterion is None:
-            criteria = criterion_trends(store, name, variant=options.variant, last=options.last)
-        show_document(trend_document(name, trends, criteria), options, files)
+            criteria = evaluation.criterion_trends(
+                store, name, variant=options.variant, last=options.last
+            )
+        show_document(report.trend_document(name, trends, criteria), options, files)
 
 
 def suite_name(suite: str | None, store: StoredRuns) -> str:
@@ -95,7 +94,9 @@ def history_command(options: _HistoryOptions, *, suite: str | None) -> None:
         judgekit history support-replies --json
     """
     files = sort_outputs(options.output, what="a history")
-    with closing(RunStore(options.store, create=False)) as store:
+    with closing(stores.RunStore(options.store, create=False)) as store:
         name = suite_name(suite, store)
-        document = history_document(name, version_history(store, name), imported_runs(store, name))
+        document = report.history_document(
+            name, evaluation.version_history(store, name), evaluation.imported_runs(store, name)
+        )
         show_document(document, options, files)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.bias_audit import ProbeRunner
-from judgekit.calibration import output_key
+from judgekit import bias_audit, calibration, datasets, exports, report, tuning
 from judgekit.cli import console
 from judgekit.cli.audit import run_probes
 from judgekit.cli.exit_codes import Exit
@@ -25,18 +24,9 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
 from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
-from judgekit.datasets import load_rubric
 from judgekit.errors import SettingsError
-from judgekit.exports import RUBRIC_SUFFIXES, write_rubric
-from judgekit.report import (
-    KnownAnswer,
-    labelled_share_words,
-    message,
-    tuning_document,
-    tuning_plan_document,
-    tuning_plan_line,
-)
-from judgekit.tuning import TuneOptions, plan_tuning, prepare_tuning, run_tuning
+from judgekit.report import message
+from judgekit.tuning import TuneOptions
 
 if TYPE_CHECKING:
     from judgekit.cli.outputs import OutputFiles
@@ -96,26 +86,26 @@ def tune_command(options: _TuneCommandOptions, *, labels: Path) -> None:
         judgekit tune labels.jsonl --outputs outputs.jsonl -o tuned.yaml
         judgekit tune labels.jsonl --outputs outputs.jsonl --few-shot 0,2,4
     """
-    files = sort_outputs(options.output, what="a rubric", exports=RUBRIC_SUFFIXES)
+    files = sort_outputs(options.output, what="a rubric", exports=exports.RUBRIC_SUFFIXES)
     if options.write_anyway and not files.exports:
         raise SettingsError("--write-anyway needs a file to write", hint="name it: -o tuned.yaml")
     setup = grade_setup(options)
     with setup.judge:
         prepared = _prepare(setup, labels, options)
         # Always: the number of calls grows with candidates times examples, which surprises.
-        plan = plan_tuning(prepared, refresh=setup.refresh)
+        plan = tuning.plan_tuning(prepared, refresh=setup.refresh)
         if options.dry_run:
             note_list_prices([setup.judge.connection])
             limit = options.max_cost
-            document = tuning_plan_document(plan, prepared.share, max_cost_usd=limit)
+            document = report.tuning_plan_document(plan, prepared.share, max_cost_usd=limit)
             show_document(document, options)
             sys.exit(Exit.LIMIT if plan.sufficiency(limit) == "short" else 0)
         if not options.quiet and not options.as_json:
-            share = labelled_share_words(prepared.share)
+            share = report.labelled_share_words(prepared.share)
             console.note(f"labels {share}; only these are judged")
-            console.note(tuning_plan_line(plan))
+            console.note(report.tuning_plan_line(plan))
         answers = [
-            (output_key(case, output), KnownAnswer(case, (output,)))
+            (calibration.output_key(case, output), report.KnownAnswer(case, (output,)))
             for case, output in setup.every_answer()
         ]
         sys.exit(_run(prepared, answers, options, files))
@@ -126,9 +116,9 @@ def _run(
 ) -> int:
     judge = prepared.runner.judge
     again = how_to_continue(judge)
-    work, total = partial(run_tuning, prepared), prepared.n_gradings
+    work, total = partial(tuning.run_tuning, prepared), prepared.n_gradings
     result, session = run_probes(work, judge, options, total=total, continuation=again)
-    show_document(tuning_document(result, prepared.rubric, answers), options, files)
+    show_document(report.tuning_document(result, prepared.rubric, answers), options, files)
     # After the report: a reader of stdout learns first whether the rubric is better at all.
     for path in files.exports:
         _write(result, path, options)
@@ -149,19 +139,19 @@ def _prepare(setup: GradeSetup, labels: Path, options: _TuneCommandOptions) -> T
     for source in options.candidates:
         # Files of one name in several folders keep their paths.
         name = Path(source).stem
-        others[source if name in others else name] = load_rubric(source)
+        others[source if name in others else name] = datasets.load_rubric(source)
     parts = [part.strip() for part in options.few_shot.split(",")]
     if not all(part.isdecimal() for part in parts):
         raise SettingsError(
             f"--few-shot is {options.few_shot!r}", hint="give whole numbers: --few-shot 0,2,4"
         )
-    return prepare_tuning(
-        ProbeRunner(setup.judge, options.judge_settings.template_folders),
+    return tuning.prepare_tuning(
+        bias_audit.ProbeRunner(setup.judge, options.judge_settings.template_folders),
         list(setup.every_answer()),
         labels,
         setup.rubric,
         others=others,
-        only={output_key(case, output) for case, output in setup.answers()},
+        only={calibration.output_key(case, output) for case, output in setup.answers()},
         options=options.fill(
             TuneOptions, few_shot=tuple(int(part) for part in parts), annotators=options.annotator
         ),
@@ -176,7 +166,7 @@ def _write(result: Tuning, output: Path, options: _TuneCommandOptions) -> None:
         why = "" if result.tuned is None else "; --write-anyway writes it regardless"
         console.note(f"{output} is not written{why}")
         return
-    write_rubric(output, result.tuned)
+    exports.write_rubric(output, result.tuned)
     if options.quiet:
         return
     # The examples and anchors are in the template, without which the rubric is another judge.

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from judgekit.assertions import (
-    ScriptFailedError,
-    every_assertion,
-    find_script,
-    named_scripts,
-    read_scorers,
-    read_specs,
+from judgekit import (
+    assertions,
+    datasets,
+    evaluation,
+    formats,
+    judge as judge_calls,
+    models,
+    prompts,
+    targets,
 )
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
@@ -42,14 +44,6 @@ from judgekit.cli.lint import (
 from judgekit.cli.options import EXISTING_PATH, OutputOptions, flag, root_option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import SUITE_FILE
-from judgekit.datasets import (
-    RowCheck,
-    expand_variants,
-    load_calibration,
-    load_rubric,
-    suite_from_path,
-    validate_path,
-)
 from judgekit.errors import (
     DatasetError,
     InputError,
@@ -59,32 +53,9 @@ from judgekit.errors import (
     TemplateError,
     UnknownNameError,
 )
-from judgekit.evaluation import CasePlans, CriterionChecks, choice_rubric
 from judgekit.extras import install_hint, is_installed
-from judgekit.formats import (
-    DOCUMENT_SUFFIXES,
-    FORMATS,
-    LINE_SUFFIXES,
-    NEEDS_SCRIPTS,
-    REPLIES_OWN,
-    TABLE_SUFFIXES,
-    TYPED_SUFFIX,
-    FileRow,
-    document_kind,
-    file_exists,
-    folder_exists,
-    foreign_shape,
-    read_whole_document,
-    row_kind,
-    scan_rows,
-    suffix_of,
-    suggest_name,
-)
-from judgekit.judge import resolve_suite_template, suite_template_folders
-from judgekit.models import key_variable
-from judgekit.prompts import find_template, lint_partial, lint_template
+from judgekit.formats import DOCUMENT_SUFFIXES, FORMATS, LINE_SUFFIXES, TABLE_SUFFIXES
 from judgekit.report import numbers
-from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -170,7 +141,7 @@ def validate_command(options: _ValidateOptions, *, paths: tuple[Path, ...]) -> N
         warnings.simplefilter("ignore", NotImportedWarning)
         found = [one for path, title in files for one in _diagnostics(path, title, options.folders)]
     if allowed:
-        found = [one for one in found if NEEDS_SCRIPTS not in one.message]
+        found = [one for one in found if formats.NEEDS_SCRIPTS not in one.message]
     remarks = sort_diagnostics(found)
     document = diagnostics_document(
         "Files",
@@ -198,7 +169,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         for path in sorted(named.rglob("*")):
             parts = path.relative_to(named).parts
             is_skipped = any(part.startswith(".") or part in _SKIPPED for part in parts)
-            if not path.is_file() or is_skipped or suffix_of(path) not in _KNOWN:
+            if not path.is_file() or is_skipped or formats.suffix_of(path) not in _KNOWN:
                 continue
             # Other tools may keep their files beside ours.
             title = _title(path)
@@ -236,10 +207,10 @@ def _title(path: Path) -> str:
     if path.suffix in _PAGES:
         return _PAGES[path.suffix]
     try:
-        document = read_whole_document(path)
+        document = formats.read_whole_document(path)
         if document is not None:
             value = document.value
-            shape, kind = foreign_shape(value), document_kind(value)
+            shape, kind = formats.foreign_shape(value), formats.document_kind(value)
             if shape is not None:
                 return shape.title
             # Lists and exports are recognized by their first item.
@@ -248,20 +219,24 @@ def _title(path: Path) -> str:
                 value = items[0] if items else None
             fields = value if isinstance(value, dict) else {}
         else:
-            rows = [row for row in islice(scan_rows(path), 1) if isinstance(row, FileRow)]
+            rows = [
+                row
+                for row in islice(formats.scan_rows(path), 1)
+                if isinstance(row, formats.FileRow)
+            ]
             if not rows:
                 return _UNREADABLE
             fields = rows[0].fields
-            kind = row_kind(fields)
+            kind = formats.row_kind(fields)
     except DatasetError:
         return _UNREADABLE
-    names = {name.removesuffix(TYPED_SUFFIX) for name in fields}
+    names = {name.removesuffix(formats.TYPED_SUFFIX) for name in fields}
     result = next((title for title, marks in _RESULTS if marks <= names), None)
     return result or _title_of_kind(kind, names)
 
 
 def _title_of_kind(kind: FileKind | None, names: Collection[str]) -> str:
-    is_either = kind == "replies" and REPLIES_OWN.isdisjoint(names)
+    is_either = kind == "replies" and formats.REPLIES_OWN.isdisjoint(names)
     return _OUTPUTS_OR_REPLIES if is_either else _TITLES.get(kind or "", _UNKNOWN)
 
 
@@ -270,16 +245,20 @@ def _diagnostics(path: Path, title: str, folders: tuple[Path, ...] = ()) -> list
         if path.suffix == TEMPLATE_SUFFIX:
             # Whether it compiles and renders; its quality is the subject of `lint`.
             if title == "prompt":
-                TargetPrompt(str(path))
+                targets.TargetPrompt(str(path))
                 return []
-            flaws = lint_template(str(path)) if title == "template" else lint_partial(path)
+            flaws = (
+                prompts.lint_template(str(path))
+                if title == "template"
+                else prompts.lint_partial(path)
+            )
             return [
                 diagnostic_from_flaw(flaw, path=str(path), line=flaw.line)
                 for flaw in flaws
                 if flaw.rule == "unsound"
             ]
         if title == _MAPS:
-            load_calibration(path)
+            datasets.load_calibration(path)
     except TemplateError as error:
         return [template_fault(str(path), error)]
     except SettingsError as error:
@@ -287,7 +266,7 @@ def _diagnostics(path: Path, title: str, folders: tuple[Path, ...] = ()) -> list
     # What commands write about results is evidence, which nobody edits.
     if path.suffix in _PAGES or title in dict(_RESULTS):
         return []
-    found = [diagnostic_from_problem(problem) for problem in validate_path(path)]
+    found = [diagnostic_from_problem(problem) for problem in datasets.validate_path(path)]
     found += assertion_diagnostics(path, found)
     if title == _TITLES["rubric"]:
         # It may belong to any suite above it, whose templates are beside that.
@@ -302,15 +281,18 @@ _ASSERTIONS = "assertions"
 def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The invalid assertions of a file, and of the cases a suite names."""
     try:
-        document = read_whole_document(path)
+        document = formats.read_whole_document(path)
         if document is not None:
             found = list(_of_document(document))
         else:
             found = [
                 _error(path, row.line, fault.message, fault.hint, row.fields.get("id"))
-                for row in scan_rows(path)
-                if isinstance(row, FileRow) and isinstance(row.fields.get(_ASSERTIONS), list)
-                for fault in read_specs(row.fields[_ASSERTIONS], registry=every_assertion())[1]
+                for row in formats.scan_rows(path)
+                if isinstance(row, formats.FileRow)
+                and isinstance(row.fields.get(_ASSERTIONS), list)
+                for fault in assertions.read_specs(
+                    row.fields[_ASSERTIONS], registry=assertions.every_assertion()
+                )[1]
             ]
     except DatasetError:
         return []  # already in `known`
@@ -319,7 +301,7 @@ def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagn
 
 def _of_document(document: ParsedDocument) -> Iterator[Diagnostic]:
     value = document.value
-    shape, kind = foreign_shape(value), document_kind(value)
+    shape, kind = formats.foreign_shape(value), formats.document_kind(value)
     fields = value if isinstance(value, dict) else {}
     if shape is None:
         if kind in {"suite", "cases"}:
@@ -332,7 +314,7 @@ def _of_document(document: ParsedDocument) -> Iterator[Diagnostic]:
     # The cases in the file that a suite names; a missing file is reported already.
     named = fields.get("dataset") if kind == "suite" else None
     other = document.path.parent / named if isinstance(named, str) else None
-    if other is not None and (folder_exists(other) or file_exists(other)):
+    if other is not None and (formats.folder_exists(other) or formats.file_exists(other)):
         yield from assertion_diagnostics(other, ())
 
 
@@ -341,7 +323,9 @@ def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
     reported: set[tuple[int, str]] = set()
     for case in reading.cases:
         places = reading.spec_places.get(case.id)
-        for fault in read_specs(case.assertions, registry=every_assertion())[1]:
+        for fault in assertions.read_specs(case.assertions, registry=assertions.every_assertion())[
+            1
+        ]:
             at = reading.places[case.id] if places is None else places[int(fault.where[1])]
             line, message = reading.document.line_of(*at), fault.message
             if places is not None:  # its number in the case is not its number in the file
@@ -365,7 +349,7 @@ def _as_written(document: ParsedDocument) -> Iterator[Diagnostic]:
         if isinstance(holder, dict) and holder.get(_ASSERTIONS):
             name = holder.get("id") if place else None
             specs, where = holder[_ASSERTIONS], (*place, _ASSERTIONS)
-            for fault in read_specs(specs, registry=every_assertion())[1]:
+            for fault in assertions.read_specs(specs, registry=assertions.every_assertion())[1]:
                 line = document.line_of(*where, *fault.where[1:])
                 yield _error(document.path, line, fault.message, fault.hint, name)
 
@@ -388,21 +372,21 @@ def suite_diagnostics(
 ) -> list[Diagnostic]:
     """The problems of how a suite evaluates its cases."""
     try:
-        document = read_whole_document(path)
-        shape = None if document is None else foreign_shape(document.value)
+        document = formats.read_whole_document(path)
+        shape = None if document is None else formats.foreign_shape(document.value)
         is_suite = document is not None and (
-            document_kind(document.value) == "suite" if shape is None else shape.is_suite
+            formats.document_kind(document.value) == "suite" if shape is None else shape.is_suite
         )
         if document is None or not is_suite:
             return []
-        suite = suite_from_path(path)
+        suite = datasets.suite_from_path(path)
     except JudgekitError as error:
         if any(remark.severity == "error" for remark in known):
             return []  # already in `known`
         return [_error(path, None, error.message, error.hint)]
     reported = {(remark.line, remark.message) for remark in known}
     found = [*_of_suite(suite, document), *_of_suite_cases(suite, document)]
-    around = (*folders, *suite_template_folders(suite))
+    around = (*folders, *judge_calls.suite_template_folders(suite))
     for source in (suite.rubric_source, *map(suite.rubric_named, suite.extra_rubrics)):
         found += criterion_templates(source, around)
     found += _of_judges(suite, document, around)
@@ -424,8 +408,8 @@ def _of_suite(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
     for key in ("setup", "teardown"):
         command = getattr(suite.settings, key)
         # Our own suites name commands, which are looked up when they run.
-        is_theirs = foreign_shape(document.value) is not None
-        if command and is_theirs and not file_exists(suite.folder / command[-1]):
+        is_theirs = formats.foreign_shape(document.value) is not None
+        if command and is_theirs and not formats.file_exists(suite.folder / command[-1]):
             line = document.line_of(key, "script")
             yield _error(path, line, f"there is no script {command[-1]!r} in {suite.folder}")
 
@@ -435,10 +419,10 @@ def _of_judges(
 ) -> Iterator[Diagnostic]:
     """The judges whose template is unknown."""
     for place, judge in enumerate(suite.judge):
-        name = resolve_suite_template(suite, judge.template)
+        name = judge_calls.resolve_suite_template(suite, judge.template)
         try:
             if name is not None:
-                find_template(name, folders)
+                prompts.find_template(name, folders)
         except UnknownNameError as error:
             each = (place,) if len(suite.judge) > 1 else ()
             line = document.line_of("judge", *each, "template")
@@ -451,7 +435,7 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
         line = document.line_of("scorers", place)
         try:
             plans = _plans(suite.model_copy(update={"scorers": (spec,)}), None)
-            read_scorers(plans.suite_scorers, registry=plans.scorers)
+            assertions.read_scorers(plans.suite_scorers, registry=plans.scorers)
         except InputError as error:
             # Each is checked alone, so its number in the message would always be 0.
             fault = error.message.removeprefix("scorers[0]").lstrip(": ")
@@ -459,7 +443,7 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
             continue
         # Warnings about what is missing on this machine: a key, an optional package.
         method = spec.get("method") if spec.get("type") == "similarity" else None
-        variable = key_variable(str(spec.get("model")).partition("/")[0])
+        variable = models.key_variable(str(spec.get("model")).partition("/")[0])
         is_asked = method == "embedding" and spec.get("api_base") is None
         if is_asked and not os.environ.get(variable):
             what = f"the model {spec.get('model')} needs a key, and {variable} is not set"
@@ -470,12 +454,12 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
 
 
 def _of_criteria(
-    suite: Suite, plans: CasePlans, cases: Sequence[Case], document: ParsedDocument
+    suite: Suite, plans: evaluation.CasePlans, cases: Sequence[Case], document: ParsedDocument
 ) -> Iterator[Diagnostic]:
     """Criteria without a judge, judges without a criterion, and needs that no case meets."""
     named = [judge.name for judge in suite.judge if judge.name is not None]
-    checks = CriterionChecks(named, n_judges=len(suite.judge))
-    choices = (map(choice_rubric, plans.every_check(case)) for case in cases)
+    checks = evaluation.CriterionChecks(named, n_judges=len(suite.judge))
+    choices = (map(evaluation.choice_rubric, plans.every_check(case)) for case in cases)
     rubrics = [[_rubric_of(case, plans), *own] for case, own in zip(cases, choices, strict=True)]
     try:
         for case, listed in zip(cases, rubrics, strict=True):
@@ -492,7 +476,7 @@ def _of_criteria(
         yield Diagnostic(str(document.path), line, "warning", words, remedy)
 
 
-def _rubric_of(case: Case, plans: CasePlans) -> Rubric | None:
+def _rubric_of(case: Case, plans: evaluation.CasePlans) -> Rubric | None:
     try:
         return plans.rubric_of(plans.as_run(case))
     except InputError:
@@ -503,14 +487,14 @@ def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnost
     try:
         plans = _plans(suite.model_copy(update={"scorers": ()}), _rubric(suite))
         placed = list(_placed_cases(suite, document))
-        variants = [variant.id for variant in expand_variants(suite)]
+        variants = [variant.id for variant in datasets.expand_variants(suite)]
     except JudgekitError:
         return  # its rubric, dataset or variants are invalid, which is in `known`
     yield from _of_criteria(suite, plans, [case for _, _, case in placed], document)
     for path, line, case in placed:
         lead = f"case {case.id!r}: "
         for name in sorted({*(case.variants or ())} - {*variants}) if variants else ():
-            hint = suggest_name(name, variants)
+            hint = formats.suggest_name(name, variants)
             yield _error(path, line, f"{lead}the suite has no variant {name!r}", hint)
         try:
             plans.plan(case)
@@ -528,7 +512,7 @@ def _placed_cases(
     """The cases of a suite, each with its file and line."""
     other = suite.dataset_path
     if other is None:
-        shape = foreign_shape(document.value)
+        shape = formats.foreign_shape(document.value)
         places = {} if shape is None else shape.read(document).places
         for place, case in enumerate(suite.cases or ()):
             line = document.line_of(*places.get(case.id, ("cases", place)))
@@ -537,30 +521,30 @@ def _placed_cases(
     # Renamed columns are read by the loader only, which reports their problems itself.
     if suite.columns:
         return
-    named = read_whole_document(other)
-    shape = None if named is None else foreign_shape(named.value)
+    named = formats.read_whole_document(other)
+    shape = None if named is None else formats.foreign_shape(named.value)
     if named is not None and shape is not None:
         reading = shape.read(named)
         for case in reading.cases:
             yield other, named.line_of(*reading.places[case.id]), case
         return
-    check = RowCheck(other, "cases").take(scan_rows(other))
+    check = datasets.RowCheck(other, "cases").take(formats.scan_rows(other))
     for case in check.cases:
         yield other, check.lines.get((case.id,)), case
 
 
 def _script_faults(suite: Suite, specs: Sequence[object]) -> Iterator[str]:
     settings = _plans(suite.model_copy(update={"scorers": ()}), None).scripts
-    for script in named_scripts(specs):
+    for script in assertions.named_scripts(specs):
         try:
-            find_script(script, settings)
-        except ScriptFailedError as error:
+            assertions.find_script(script, settings)
+        except assertions.ScriptFailedError as error:
             yield str(error)
 
 
-def _plans(suite: Suite, rubric: Rubric | None) -> CasePlans:
+def _plans(suite: Suite, rubric: Rubric | None) -> evaluation.CasePlans:
     # Extra rubrics are checked as files, and change nothing in how a case is evaluated.
-    return CasePlans(
+    return evaluation.CasePlans(
         suite.model_copy(update={"extra_rubrics": ()}),
         rubric=rubric,
         is_judged=any(judge.kind != "heuristic" for judge in suite.judge),
@@ -574,7 +558,7 @@ def _plans(suite: Suite, rubric: Rubric | None) -> CasePlans:
 
 def _rubric(suite: Suite) -> Rubric | None:
     try:
-        return None if suite.rubric_source is None else load_rubric(suite.rubric_source)
+        return None if suite.rubric_source is None else datasets.load_rubric(suite.rubric_source)
     except InputError:
         return None  # an invalid rubric is in `known`
 

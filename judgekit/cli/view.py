@@ -13,13 +13,12 @@ from urllib.parse import urlsplit
 
 import click
 
+from judgekit import report, store as stores
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import CacheFolderOptions, StoreOptions, flag, option
 from judgekit.errors import SettingsError
 from judgekit.extras import require_package
-from judgekit.report import format_count, page_path
-from judgekit.store import RunStore
 
 if TYPE_CHECKING:
     from judgekit.report import JudgeReplies
@@ -72,7 +71,7 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
         raise SettingsError("--export serves nothing that could be edited", hint="omit --edit")
     require_package("starlette", "judgekit view")
     # Whoever writes a suite may have no run yet.
-    with closing(RunStore(options.store, create=options.edit is not None)) as store:
+    with closing(stores.RunStore(options.store, create=options.edit is not None)) as store:
         from judgekit.cli.setup import page_replies  # noqa: PLC0415 - Jinja, only for pages
 
         with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:
@@ -80,11 +79,13 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
                 _export(store, options, run, replies)
                 return
             start = "" if options.edit is None else "edit"
-            path = start if run is None else page_path("runs", store.run(run).id)
+            path = start if run is None else report.page_path("runs", store.run(run).id)
             _serve(store, options, path, replies)
 
 
-def _serve(store: RunStore, options: _ViewOptions, path: str, replies: JudgeReplies | None) -> None:
+def _serve(
+    store: stores.RunStore, options: _ViewOptions, path: str, replies: JudgeReplies | None
+) -> None:
     from judgekit.web import ViewContext, editor_routes, labelling_routes, serve_view  # noqa: PLC0415 - the server, only here
 
     def ready(address: str) -> None:
@@ -113,7 +114,7 @@ def _serve(store: RunStore, options: _ViewOptions, path: str, replies: JudgeRepl
 
 
 def _export(
-    store: RunStore, options: _ViewOptions, run: str | None, replies: JudgeReplies | None
+    store: stores.RunStore, options: _ViewOptions, run: str | None, replies: JudgeReplies | None
 ) -> None:
     from judgekit.web import export_site  # noqa: PLC0415 - Jinja, only here
 
@@ -123,5 +124,7 @@ def _export(
     n = export_site(store, folder, limit=options.limit, replies=replies)
     if options.as_json:
         console.print_json({"folder": str(folder), "pages": n})
-    console.note(f"wrote {format_count(n, 'page')} to {folder}: open {folder / 'index.html'}")
+    console.note(
+        f"wrote {report.format_count(n, 'page')} to {folder}: open {folder / 'index.html'}"
+    )
     console.note("the pages contain the inputs and outputs of your cases")

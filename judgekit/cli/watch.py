@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judgekit import datasets, evaluation, records
 from judgekit.atomic_write import write_text_atomically
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
@@ -20,16 +21,16 @@ from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
-from judgekit.datasets import GrowingLog, LogLine, LogPosition, is_sampled, read_logged_row
+from judgekit.datasets import LogPosition
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
-from judgekit.evaluation import Alarm, CaseTally, Run, compare_measures, send_alarm, watch_alarm
 from judgekit.fingerprint import fingerprint
-from judgekit.records import WATCH_TAG, Record, RunInfo
+from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
-from judgekit.stats.sequential import restarted_sequence
 
 if TYPE_CHECKING:
+    from judgekit.datasets import LogLine
     from judgekit.evaluation import Outcome, RunSummary
+    from judgekit.records import RunInfo
 
 _POLL_S = 1.0
 
@@ -124,7 +125,9 @@ class _Watching:
         self._window_file = folder / name / f"{file.stem}.jsonl"
         self._state = self._stored_state()
         pending = self._state.pending
-        self.log = GrowingLog(file, self._state.position if pending is None else pending.position)
+        self.log = datasets.GrowingLog(
+            file, self._state.position if pending is None else pending.position
+        )
         self._window = _Window(file, options)
         self._has_failures = False
 
@@ -183,7 +186,9 @@ class _Watching:
     def _grade(self, pending: PendingWindow, *, is_resumed: bool) -> int:
         """Grade the rows of a window and store them as a run; the exit code to stop at, if any."""
         chosen = self._options.model_copy(update={"outputs": (self._window_file,)})
-        with closing(grade_run_setup(chosen, tags=(WATCH_TAG,), has_cases_in_rows=True)) as setup:
+        with closing(
+            grade_run_setup(chosen, tags=(records.WATCH_TAG,), has_cases_in_rows=True)
+        ) as setup:
             return self._graded(setup, pending, is_resumed=is_resumed)
 
     def _graded(self, setup: RunSetup, pending: PendingWindow, *, is_resumed: bool) -> int:
@@ -196,14 +201,14 @@ class _Watching:
         else:
             ended = asyncio.run(run_with_progress(setup, self._options))
         values: list[float] = []
-        tally = CaseTally(ended)
+        tally = evaluation.CaseTally(ended)
 
         def watch(answer: Outcome) -> None:
             tally.take(answer)
             if answer.value is not None:
                 values.append(answer.value)
 
-        summary = Run(ended, setup.store).summary(watch=watch)
+        summary = evaluation.Run(ended, setup.store).summary(watch=watch)
         record_run(setup, summary, None, tally)
         if setup.session.reason is not None:
             return STOP_CODES[setup.session.reason]
@@ -230,7 +235,7 @@ class _Watching:
             before = None if self._state.last_run is None else setup.store.run(self._state.last_run)
         except UnknownNameError:  # another store, or one that was emptied
             before = None
-        changes = () if before is None else compare_measures(before, run).changes
+        changes = () if before is None else evaluation.compare_measures(before, run).changes
         if changes:
             console.note(
                 f"{self._file.name}: scores before {run.id} are not comparable and are no longer "
@@ -242,6 +247,8 @@ class _Watching:
         """Alert once when the score is surely below the limit; and say when it no longer is."""
         if self._state.unsent is not None:
             self._send(setup, self._state.unsent)
+        from judgekit.stats.sequential import restarted_sequence  # noqa: PLC0415 - numpy
+
         least, is_alerting = self._options.alert_below, self._state.is_alerting
         # Valid after every window: repeated tests raise no false alarm.
         found = None if least is None else restarted_sequence(self._state.values, least)
@@ -253,12 +260,14 @@ class _Watching:
             console.note(f"{text}above {least:g} again")
         else:
             console.note(f"ALERT {text}below {least:g}")
-            alarm = watch_alarm(summary.run, f"{text}below {least:g}", n=self._state.n_alerts + 1)
+            alarm = evaluation.watch_alarm(
+                summary.run, f"{text}below {least:g}", n=self._state.n_alerts + 1
+            )
             self._send(setup, alarm)
         self._change(is_alerting=not is_alerting, n_alerts=self._state.n_alerts + (not is_alerting))
 
     def _send(self, setup: RunSetup, alarm: Alarm) -> None:
-        problems = asyncio.run(send_alarm(setup.opened.suite, alarm))
+        problems = asyncio.run(evaluation.send_alarm(setup.opened.suite, alarm))
         for problem in problems:
             console.note(problem)
         unsent = alarm if problems else None
@@ -329,14 +338,14 @@ class _Window:
         """Look at a new line: whether it is in the sample, and what it holds."""
         self.n_seen += 1
         raw = line.raw.strip()
-        if not raw or not is_sampled(line.raw, self._options.rate, self._options.seed):
+        if not raw or not datasets.is_sampled(line.raw, self._options.rate, self._options.seed):
             return
         if raw in self._seen:
             self.notes.append(f"{self._file.name}: a row that came twice is graded once")
             return
         self._seen.add(raw)
         try:
-            fields, output = read_logged_row(line.raw, self._file, offset=line.offset)
+            fields, output = datasets.read_logged_row(line.raw, self._file, offset=line.offset)
         except DatasetError as error:
             # One damaged line must not end the watch of all that come after it.
             self.n_damaged += 1

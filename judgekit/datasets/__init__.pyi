@@ -5,6 +5,8 @@ from .growing_log import (
     is_sampled as is_sampled,
 )
 from .judge_settings import (
+    DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
+    DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
     CallSettings as CallSettings,
     CommandOption as CommandOption,
     HumanSettings as HumanSettings,
@@ -69,8 +71,6 @@ from .sources import (
     with_benchmark as with_benchmark,
 )
 from .suite import (
-    DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
-    DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
     BaselineName as BaselineName,
     ContextSettings as ContextSettings,
     Gate as Gate,

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+DEFAULT_CACHE_FOLDER = ".judgekit/cache"
+"""Where replies are cached by default."""
+
+DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
+"""Where runs are stored by default."""
+
 JudgeMode = Literal["per_criterion", "joint"]
 """Whether each criterion is a question of its own, or all are one."""
 

@@ -40,12 +40,6 @@ Names = Annotated[tuple[Name, ...], Field(min_length=1)]
 PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 TargetKind = Literal["not_imported", "outputs", "prompt", "command", "python", "http"]
 """Where outputs come from; `not_imported` is a variant that nothing here calls."""
-DEFAULT_CACHE_FOLDER = ".judgekit/cache"
-"""Where replies are cached by default."""
-
-DEFAULT_STORE_FILE = ".judgekit/judgekit.db"
-"""Where runs are stored by default."""
-
 _KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 
 

@@ -24,7 +24,6 @@ from .comparability import (
     paired_sides as paired_sides,
 )
 from .comparison_result import (
-    DEFAULT_PRIOR as DEFAULT_PRIOR,
     BetterSide as BetterSide,
     ComparisonDecision as ComparisonDecision,
     ComparisonSummary as ComparisonSummary,
@@ -33,7 +32,6 @@ from .comparison_result import (
 )
 from .comparison_summary import ComparisonTally as ComparisonTally
 from .completion import (
-    Alarm as Alarm,
     complete_run as complete_run,
     notify as notify,
     send_alarm as send_alarm,
@@ -155,18 +153,13 @@ from .planner import (
     check_keys as check_keys,
     plan_suite as plan_suite,
 )
-from .ranking import (
-    PairChoice as PairChoice,
-    Ranker as Ranker,
-    rank_comparisons as rank_comparisons,
-)
+from .ranking import Ranker as Ranker, rank_comparisons as rank_comparisons
 from .ranking_result import (
     RankDecision as RankDecision,
     RankedSide as RankedSide,
     RankingSummary as RankingSummary,
     RankRules as RankRules,
     SegmentWins as SegmentWins,
-    Ties as Ties,
 )
 from .ranking_summary import (
     holds_comparisons as holds_comparisons,
@@ -269,7 +262,6 @@ from .summary import (
 from .trend import (
     ImportedRun as ImportedRun,
     QualityTrend as QualityTrend,
-    TrendMeasure as TrendMeasure,
     TrendPoint as TrendPoint,
     VersionFigures as VersionFigures,
     criterion_trends as criterion_trends,

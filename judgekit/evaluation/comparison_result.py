@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.presentable import Presentable
+from judgekit.records import DEFAULT_PRIOR
 from judgekit.stats.power import sample_size_sign
 from judgekit.stats.quantiles import SLACK
 from judgekit.stats.sequential import win_e_value
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from judgekit.stats.ranking import LengthControlledWinRate
 
 BetterSide = Literal["a", "b"]
-
-DEFAULT_PRIOR = 10.0
-"""N of the prior Beta(N, N) of the share of wins: expects rates of .4 to .6, as `win_e_value`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

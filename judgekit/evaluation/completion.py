@@ -14,14 +14,14 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from judgekit.errors import JudgekitError, SettingsError
 from judgekit.evaluation.findings import CaseTally, FindingChanges, SuiteFindings, finding_changes
 from judgekit.evaluation.gate import GateResult, decide_gate
 from judgekit.evaluation.run_figures import store_figures
 from judgekit.http_session import http_sessions
-from judgekit.records import FINISHED_STATUSES, Finding, JsonObject, Record, RunInfo, has_own_cases
+from judgekit.records import FINISHED_STATUSES, Alarm, RunInfo, has_own_cases
 from judgekit.subprocess import ProcessLimits, run_process, scrub_environment
 from judgekit.targets import expand_variables
 
@@ -75,23 +75,6 @@ async def complete_run(
 _LIMITS = ProcessLimits(timeout_s=30)
 _TIMEOUT_S = 10.0
 _SUCCESS = 2
-
-
-class Alarm(Record):
-    """What is sent, as JSON.
-
-    Attributes:
-        episode: The same text for all runs of an episode.
-        text: One sentence; the field that Slack, Mattermost and Teams show.
-    """
-
-    kind: Literal["critical-finding", "escalation", "watch"]
-    episode: str
-    suite: str
-    run: str
-    text: str
-    finding: Finding | None = None
-    trend: JsonObject | None = None
 
 
 async def notify(suite: Suite, run: RunInfo, store: RunStore, *, at: datetime) -> list[str]:

@@ -14,8 +14,16 @@ from judgekit.datasets import BaselineName, Gate
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend, paired_sides
 from judgekit.evaluation.judges import calibration_of_run, has_model_judges, meets_calibration_gate
-from judgekit.records import FINISHED_STATUSES, CaseStratum, GateDecision, config_part, is_whole_run
-from judgekit.scoring import TIERS, GateOutcome, GateRule, Tier, check_drop, check_value
+from judgekit.records import (
+    FINISHED_STATUSES,
+    CaseStratum,
+    GateDecision,
+    GateRule,
+    Tier,
+    config_part,
+    is_whole_run,
+)
+from judgekit.scoring import TIERS, GateOutcome, check_drop, check_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequen
 from contextlib import aclosing
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,9 +26,9 @@ from judgekit.stats.logistic import expit
 
 if TYPE_CHECKING:
     from judgekit.evaluation.pairing import Match, OutputPair
-    from judgekit.evaluation.ranking_result import EndReason, MatchResult, RankingSummary, Ties
+    from judgekit.evaluation.ranking_result import EndReason, MatchResult, RankingSummary
     from judgekit.judge import Judge, Panel
-    from judgekit.records import Case, Comparison, Rubric
+    from judgekit.records import Case, Comparison, PairChoice, Rubric, Ties
 
 
 def rank_comparisons(
@@ -149,7 +149,6 @@ class Ranker(ComparisonLoop):
         return with_segments(summary, matches, self._cases)
 
 
-PairChoice = Literal["round-robin", "adaptive"]
 # Matches an adaptive round has at least; the pairs are chosen after each round.
 _ROUND = 8
 # Without it the information about sides that have not met is singular.

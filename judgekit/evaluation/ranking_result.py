@@ -17,6 +17,7 @@ from judgekit.records import (
     PreferenceSlot,
     PresentationOrder,
     ReconciliationRule,
+    Ties,
     Winner,
 )
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from judgekit.evaluation.judges import JudgeUsage
     from judgekit.stats.estimate import Estimate
 
-# What a tie is: half a win for each, or an outcome of its own with a modelled chance.
-Ties = Literal["half", "davidson", "rao-kupper"]
 # What shows that one side is stronger: the strengths and their errors, the exact sign test of the
 # cases both met on, or the always-valid evidence of these.
 EvidenceKind = Literal["wald", "sign", "e-value"]

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from judgekit.errors import BudgetExceededError, InputError, SettingsError, UnknownNameError
 from judgekit.evaluation.comparability import Comparability, SideScores, paired_sides
-from judgekit.evaluation.comparison_result import DEFAULT_PRIOR, ComparisonSummary, StoppingRule
+from judgekit.evaluation.comparison_result import ComparisonSummary, StoppingRule
 from judgekit.evaluation.comparison_summary import ComparisonTally
 from judgekit.evaluation.pairing import (
     ORDER_SEED_KEY,
@@ -40,6 +40,7 @@ from judgekit.judge import (
 )
 from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
 from judgekit.records import (
+    DEFAULT_PRIOR,
     AnalysisFailure,
     ComparedPair,
     ComparedSide,

@@ -21,8 +21,8 @@ from judgekit.stats.ranking import bradley_terry, davidson, rao_kupper
 from judgekit.stats.sequential import win_e_value
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.ranking_result import EvidenceKind, MatchResult, RankRules, Ties
-    from judgekit.records import Winner
+    from judgekit.evaluation.ranking_result import EvidenceKind, MatchResult, RankRules
+    from judgekit.records import Ties, Winner
 
 _FITS = {"half": bradley_terry, "davidson": davidson, "rao-kupper": rao_kupper}
 # Beta prior of the always-valid evidence: flat, as sides may differ by any amount.

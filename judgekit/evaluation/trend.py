@@ -7,7 +7,7 @@ template, rubric, assertions or cases is a break: nothing is averaged or compare
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -37,11 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from judgekit.records import JsonObject, RunInfo
+    from judgekit.records import JsonObject, RunInfo, TrendMeasure
     from judgekit.stats.trend import Changepoint, Cusum, Direction, Escalation, MannKendall
     from judgekit.store import RunStore
-
-TrendMeasure = Literal["score", "pass_rate"]
 
 # The first runs since a break, which say what is normal: as many as `baseline` needs.
 _BASELINE_RUNS = 8

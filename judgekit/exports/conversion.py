@@ -11,9 +11,8 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from judgekit.assertions import CODE_PREFIX, PROFILES, CodeCall
+from judgekit import assertions, datasets, formats, records as recorded
 from judgekit.atomic_write import check_output_path, make_folder
-from judgekit.datasets import open_cases, suite_from_path
 from judgekit.errors import InputError, SettingsError, write_error
 from judgekit.exports import (
     junit,
@@ -25,22 +24,7 @@ from judgekit.exports import (
 )
 from judgekit.exports.tabular import OWN_CASES, write_cases, write_json_list, write_object
 from judgekit.fingerprint import canonical_json
-from judgekit.formats import (
-    FORMATS,
-    RECORD_LISTS,
-    ConversionSource,
-    SkillTests,
-    document_kind,
-    downgrade_skill_tests,
-    foreign_shape,
-    is_graders,
-    is_quality_record,
-    is_skill_tests_v1,
-    read_graders,
-    read_whole_document,
-    upgrade_skill_tests,
-)
-from judgekit.records import CaseSource, Rubric
+from judgekit.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,7 +41,7 @@ _FIRST_VERSION = "skill-tests-v1"
 
 
 def convert_cases(
-    source: ConversionSource, path: Path, form: str, *, lossy: bool = False
+    source: formats.ConversionSource, path: Path, form: str, *, lossy: bool = False
 ) -> tuple[str, ...]:
     """Write the cases of a file in another format, as a whole or not at all."""
     target = CASE_FORMATS[form]
@@ -75,9 +59,9 @@ def convert_cases(
             write_json_list(beside, content)
         if form == _FIRST_VERSION and source.skill_tests is not None:
             # Its tests get other ids, and some without what they expect could not be read again.
-            lost = downgrade_skill_tests(source.skill_tests)[1]
+            lost = formats.downgrade_skill_tests(source.skill_tests)[1]
         else:
-            again = case_losses(source.cases, lambda: open_cases(beside))
+            again = case_losses(source.cases, lambda: datasets.open_cases(beside))
             lost = tuple(one.replace(beside.name, path.name) for one in again)
         if lost and not lossy:
             raise loss_error(path, lost)
@@ -102,30 +86,34 @@ def loss_error(path: Path, lost: Sequence[str]) -> SettingsError:
 
 def open_conversion_source(
     path: Path, columns: Mapping[str, str] | None = None
-) -> ConversionSource:
-    document = read_whole_document(path)
+) -> formats.ConversionSource:
+    document = formats.read_whole_document(path)
     # Columns are only mapped in judgekit's own rows; whoever names them says what the file is.
     if document is None or columns:
-        return ConversionSource(path, open_cases(path, columns=columns))
-    shape, value = foreign_shape(document.value), document.value
+        return formats.ConversionSource(path, datasets.open_cases(path, columns=columns))
+    shape, value = formats.foreign_shape(document.value), document.value
     if shape is None:
-        if document_kind(value) == "suite":
-            return ConversionSource(path, open_cases(suite_from_path(path)), is_suite=True)
-        return ConversionSource(path, open_cases(path))
+        if formats.document_kind(value) == "suite":
+            return formats.ConversionSource(
+                path, datasets.open_cases(datasets.suite_from_path(path)), is_suite=True
+            )
+        return formats.ConversionSource(path, datasets.open_cases(path))
     dataset = shape.read_or_refuse(document)
-    cases = CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
+    cases = recorded.CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
     if shape.name not in _SKILL_TESTS:
         if shape.is_suite:
-            return ConversionSource(path, cases, suite_fields=_suite_fields(path))
+            return formats.ConversionSource(path, cases, suite_fields=_suite_fields(path))
         listed: JsonValue = [value] if isinstance(value, dict) else value
         if isinstance(value, dict):
-            listed = next((value[name] for name in RECORD_LISTS if name in value), listed)
+            listed = next((value[name] for name in formats.RECORD_LISTS if name in value), listed)
         items = listed if isinstance(listed, list) else []
-        records = [item for item in items if isinstance(item, dict) and is_quality_record(item)]
-        return ConversionSource(path, cases, quality_records=tuple(records))
-    is_old = is_skill_tests_v1(value) or not isinstance(value, dict)
-    whole = upgrade_skill_tests(value) if is_old or not isinstance(value, dict) else value
-    return ConversionSource(path, cases, skill_tests=whole, is_upgraded=is_old)
+        records = [
+            item for item in items if isinstance(item, dict) and formats.is_quality_record(item)
+        ]
+        return formats.ConversionSource(path, cases, quality_records=tuple(records))
+    is_old = formats.is_skill_tests_v1(value) or not isinstance(value, dict)
+    whole = formats.upgrade_skill_tests(value) if is_old or not isinstance(value, dict) else value
+    return formats.ConversionSource(path, cases, skill_tests=whole, is_upgraded=is_old)
 
 
 _LONGEST = 200
@@ -186,10 +174,10 @@ _SKILL_TESTS = frozenset({"skill-tests", _FIRST_VERSION})
 _OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
 
 
-def omitted_content(source: ConversionSource, path: Path, form: str) -> tuple[str, ...]:
+def omitted_content(source: formats.ConversionSource, path: Path, form: str) -> tuple[str, ...]:
     """The content of the source, beside its cases, that is not in the written file."""
     lost: list[str] = []
-    again, cases = open_cases(path), source.cases
+    again, cases = datasets.open_cases(path), source.cases
     whole = source.path.absolute()
     if source.is_suite or source.suite_fields is not None:
         lost.append("the suite's variants, judges and settings")
@@ -212,13 +200,13 @@ def omitted_content(source: ConversionSource, path: Path, form: str) -> tuple[st
 RUBRIC_SUFFIXES = (".yaml", ".yml", ".json")
 
 
-def convert_to_rubric(path: Path) -> tuple[Rubric, tuple[str, ...]]:
+def convert_to_rubric(path: Path) -> tuple[recorded.Rubric, tuple[str, ...]]:
     """The rubric in a file, and what is lost."""
-    document = read_whole_document(path)
+    document = formats.read_whole_document(path)
     value = None if document is None else document.value
     first = value[0] if isinstance(value, list) and value else value
-    if isinstance(first, dict) and is_graders(first):
-        graders = read_graders(path)
+    if isinstance(first, dict) and formats.is_graders(first):
+        graders = formats.read_graders(path)
         checks = [json.dumps(spec, ensure_ascii=False) for spec in graders.assertions]
         if graders.rubric is None:
             hint = f"write them into a suite, as `assertions: [{', '.join(checks)}]`"
@@ -232,9 +220,9 @@ def convert_to_rubric(path: Path) -> tuple[Rubric, tuple[str, ...]]:
                 f"{path} holds no criteria, only checks that need no model", hint=hint
             )
         return graders.rubric, tuple(f"the check {check}" for check in checks)
-    rubrics: list[Rubric] = []
+    rubrics: list[recorded.Rubric] = []
     for case in open_conversion_source(path).cases:
-        if isinstance(case.rubric, Rubric) and case.rubric not in rubrics:
+        if isinstance(case.rubric, recorded.Rubric) and case.rubric not in rubrics:
             rubrics.append(case.rubric)
     if len(rubrics) != 1:
         n = "no rubric" if not rubrics else f"{len(rubrics)} rubrics"
@@ -242,7 +230,7 @@ def convert_to_rubric(path: Path) -> tuple[Rubric, tuple[str, ...]]:
     return rubrics[0], ()
 
 
-def write_rubric(path: Path, rubric: Rubric) -> None:
+def write_rubric(path: Path, rubric: recorded.Rubric) -> None:
     """Write a rubric; `load_rubric` reads the same again."""
     check_output_path(path, RUBRIC_SUFFIXES, what="a rubric", may_be_folder=False)
     write_object(path, rubric.to_json())
@@ -251,7 +239,7 @@ def write_rubric(path: Path, rubric: Rubric) -> None:
 SUITE_NAME, CASES_NAME, RUBRIC_NAME = "judgekit.yaml", "cases.jsonl", "rubric.yaml"
 
 
-def write_own_suite(folder: Path, source: ConversionSource) -> None:
+def write_own_suite(folder: Path, source: formats.ConversionSource) -> None:
     """Write a file into a folder as a suite, to be edited and run."""
     if source.is_suite:
         raise SettingsError(f"{source.path} is a suite already")
@@ -268,29 +256,31 @@ def write_own_suite(folder: Path, source: ConversionSource) -> None:
     fields |= source.suite_fields or {}
     if source.skill_tests is not None:
         # For cases that a judge grades and that have no rubric of their own.
-        shipped = PROFILES[SkillTests.model_validate(source.skill_tests).profile].rubric
+        shipped = assertions.PROFILES[
+            formats.SkillTests.model_validate(source.skill_tests).profile
+        ].rubric
         fields |= {} if shipped is None else {"rubric": shipped}
         fields |= _suite_fields(source.path)
     cases: Sequence[Case] = list(source.cases)
     rubric = cases[0].rubric if cases else None
     # The rubric that all cases share stands in a file of its own; other cases keep theirs.
-    if isinstance(rubric, Rubric) and all(case.rubric == rubric for case in cases):
+    if isinstance(rubric, recorded.Rubric) and all(case.rubric == rubric for case in cases):
         cases = [case.model_copy(update={"rubric": None}) for case in cases]
         fields["rubric"] = RUBRIC_NAME
         write_rubric(folder / RUBRIC_NAME, rubric)
-    own = CaseSource(source.cases.name, source.cases.version, lambda: iter(cases))
+    own = recorded.CaseSource(source.cases.name, source.cases.version, lambda: iter(cases))
     write_cases(folder / CASES_NAME, own)
     write_object(folder / SUITE_NAME, fields)
 
 
 def _suite_fields(path: Path) -> JsonObject:
     """The fields of the suite that another tool's file is, without its cases and their names."""
-    return suite_from_path(path).model_dump(
+    return datasets.suite_from_path(path).model_dump(
         mode="json", exclude_defaults=True, exclude={"cases", "name", "version", "dataset"}
     )
 
 
-def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:
+def suite_losses(folder: Path, source: formats.ConversionSource) -> tuple[str, ...]:
     """The content of a file for which a suite has no place."""
     scripts: list[str] = []
     own = source.path.parent
@@ -298,7 +288,7 @@ def suite_losses(folder: Path, source: ConversionSource) -> tuple[str, ...]:
         every = [source.suite_fields, *(case.to_json() for case in source.cases)]
         scripts = sorted({*_code_files([*every])})
     elif source.skill_tests is not None:
-        suite = suite_from_path(source.path)
+        suite = datasets.suite_from_path(source.path)
         own = suite.folder
         named = [case.evaluation.script for case in source.cases if case.evaluation is not None]
         scripts = sorted({script for script in named if script is not None})
@@ -319,8 +309,8 @@ def _code_files(value: JsonValue) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from _code_files(item)
-    elif isinstance(value, str) and value.startswith(CODE_PREFIX):
-        yield CodeCall.named(value).title
+    elif isinstance(value, str) and value.startswith(assertions.CODE_PREFIX):
+        yield assertions.CodeCall.named(value).title
 
 
 # The formats by their names; `suite` is written by `write_own_suite`.

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from judgekit import formats
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.exports.tabular import write_json_list
-from judgekit.formats import quality_object
-from judgekit.records import Finding, JsonObject, Record
+from judgekit.records import Record
+
+if TYPE_CHECKING:
+    from judgekit.records import Finding, JsonObject
 
 
 class Lesson(Record):
@@ -65,7 +69,7 @@ def write_lessons(path: Path, findings: Iterable[Finding]) -> int:
         for lesson in map(lesson_of, findings):
             if lesson is not None:
                 fields = lesson.to_json()
-                yield quality_object(_KIND, str(fields.pop("id")), fields)
+                yield formats.quality_object(_KIND, str(fields.pop("id")), fields)
 
     return write_json_list(path, items())
 

@@ -12,33 +12,10 @@ from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING
 
+from judgekit import evaluation, formats, records
 from judgekit.errors import NotComparableError, NotEnoughDataError, UnknownNameError
-from judgekit.evaluation import (
-    COMPARISON_ID_PREFIX,
-    MEMORY_KEY,
-    RunTally,
-    SuiteFindings,
-    compare_side_scores,
-    failure_of,
-    finding_id,
-    gate_of_run,
-    paired_sides,
-    required_value,
-    rubric_of_result,
-    summarize_comparison,
-    trend_of_suite,
-)
 from judgekit.exports.tabular import RunFormat, write_json_list
-from judgekit.formats import (
-    RubricIds,
-    case_object,
-    criterion_ids,
-    objects_of,
-    quality_object,
-    rubric_marks,
-    rubric_objects,
-)
-from judgekit.records import Occurrence, Rubric, config_rows, time_text
+from judgekit.formats import RubricIds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,6 +33,7 @@ if TYPE_CHECKING:
         ComparisonInfo,
         Finding,
         JsonObject,
+        Rubric,
         RunInfo,
     )
     from judgekit.store import RunStore
@@ -65,7 +43,7 @@ def _run_object(answer: Outcome, run: RunInfo) -> JsonObject:
     # `totalScore` is on the scale of the rubric's `passingThreshold`: the overall value on [0, 1],
     # or, where that threshold is on the sum of weighted scores, that sum. Unknown values are null.
     result, output = answer.result, answer.result.output
-    total, best = _total(answer, rubric_of_result(answer.result, run))
+    total, best = _total(answer, evaluation.rubric_of_result(answer.result, run))
     # The kind of judge is human where there is one, else a model, else rules.
     sources = {judgment.source for judgment in result.judgments}
     judged_by = next((source for source in ("human", "llm") if source in sources), None)
@@ -81,7 +59,7 @@ def _run_object(answer: Outcome, run: RunInfo) -> JsonObject:
     }
     optional: JsonObject = {
         "agentRunId": output.run_id,
-        "ranAt": None if result.ran_at is None else time_text(result.ran_at),
+        "ranAt": None if result.ran_at is None else records.time_text(result.ran_at),
         "durationMs": output.duration_ms,
         "judgeType": judged_by or ("heuristic" if sources or result.checks else None),
         "data": output.data if output.text is not None else None,
@@ -89,12 +67,12 @@ def _run_object(answer: Outcome, run: RunInfo) -> JsonObject:
         "failures": [failure.to_json() for failure in result.failures] or None,
         "checks": [check.to_json() for check in result.checks] or None,
     }
-    return quality_object("test-run", _run_object_id(result), fields, optional)
+    return formats.quality_object("test-run", _run_object_id(result), fields, optional)
 
 
 def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
     scales = {criterion.name: criterion.scale for criterion in rubric.criteria}
-    ids, run_id = criterion_ids(rubric, rubric_id), _run_object_id(answer.result)
+    ids, run_id = formats.criterion_ids(rubric, rubric_id), _run_object_id(answer.result)
     for place, judgment in enumerate(answer.result.judgments):
         if judgment.criterion not in scales:
             continue
@@ -106,14 +84,16 @@ def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterat
             "judgedByType": judgment.source,
         }
         optional: JsonObject = {
-            "judgedAt": None if judgment.judged_at is None else time_text(judgment.judged_at),
+            "judgedAt": None
+            if judgment.judged_at is None
+            else records.time_text(judgment.judged_at),
             "confidence": judgment.confidence,
             "evidence": [piece.quote for piece in judgment.evidence] or None,
             "repeat": judgment.repeat or None,
             "testRunId": run_id,
             "criterionId": ids[judgment.criterion],
         }
-        yield quality_object("eval-judgment", f"{run_id}/{place}", fields, optional)
+        yield formats.quality_object("eval-judgment", f"{run_id}/{place}", fields, optional)
 
 
 def _run_object_id(result: CaseResult) -> str:
@@ -124,7 +104,7 @@ def _total(answer: Outcome, rubric: Rubric | None) -> tuple[float | None, float 
     """The sum of weighted scores and the best it could be, on the threshold's scale."""
     if rubric is None or answer.verdict is None:
         return answer.value, 1.0
-    threshold, weights = rubric_marks(rubric)
+    threshold, weights = formats.rubric_marks(rubric)
     if threshold <= 1:
         return answer.verdict.value, 1.0
     scales = [criterion.scale for criterion in rubric.criteria]
@@ -143,7 +123,7 @@ _TYPES = frozenset({"wrong-output", "hallucination", "format-error", "timeout", 
 
 
 def _failure_object(
-    run_id: str, failure: Occurrence, finding: Finding | None, affected: list[JsonValue]
+    run_id: str, failure: records.Occurrence, finding: Finding | None, affected: list[JsonValue]
 ) -> JsonObject:
     """A failure of a run, with what is known of it as a finding."""
     type_ = failure.type if finding is None else finding.type
@@ -160,10 +140,10 @@ def _failure_object(
     known: JsonObject = {"rootCause": cause}
     if finding is not None:
         at, by = finding.resolved_at, finding.resolved_by
-        known["resolvedAt"] = None if at is None else time_text(at)
+        known["resolvedAt"] = None if at is None else records.time_text(at)
         known["resolutionNotes"] = finding.resolution or (by and f"passed in {by}")
     fields |= {name: value for name, value in known.items() if value is not None}
-    return quality_object("eval-failure", f"{run_id}/failure", fields)
+    return formats.quality_object("eval-failure", f"{run_id}/failure", fields)
 
 
 QUALITY = RunFormat(
@@ -214,7 +194,7 @@ class QualityExport:
             written.add((item["type"], item["id"]))
             yield item
         for item in carried_objects(self.run):
-            names = objects_of([item], str(item.get("type")))
+            names = formats.objects_of([item], str(item.get("type")))
             if not any((item.get("type"), key) in written for key, _ in names):
                 yield item
 
@@ -223,7 +203,7 @@ class QualityExport:
         # `test-run` with its `eval-judgment`s, and an `eval-failure` where it fails; at the end the
         # `benchmark`, for each variant a `benchmark-run` and an `eval-trend`, and comparisons. Only
         # ids and numbers of the answers stay in memory.
-        run, tally = self.run, RunTally(self.run)
+        run, tally = self.run, evaluation.RunTally(self.run)
         for answer in answers:
             tally.take(answer)
             yield from self._answer(answer)
@@ -240,14 +220,14 @@ class QualityExport:
                 "testRunIds": run_ids,
                 "overallScore": _known(figures[name].value.value),
                 "passRate": _known(figures[name].pass_rate.value),
-                "ranAt": time_text(run.started_at),
+                "ranAt": records.time_text(run.started_at),
                 "triggeredBy": run.triggered_by or "",
                 "notes": run.notes or "",
                 "promptVersionRef": prompt_version(name, run),
                 "variant": name,
                 "status": run.status,
             }
-            yield quality_object("benchmark-run", benchmark_run_id(run, name), fields)
+            yield formats.quality_object("benchmark-run", benchmark_run_id(run, name), fields)
         if self.store is not None:
             yield from self._regressions()
             yield from trend_objects(self.store, run, benchmark_id, [*self.run_ids])
@@ -256,11 +236,15 @@ class QualityExport:
     def _failure(
         self, answer: Outcome, rubric: Rubric | None, rubric_id: str | None
     ) -> Iterator[JsonObject]:
-        failure = failure_of(answer, self.run)
+        failure = evaluation.failure_of(answer, self.run)
         if failure is None or answer.passed:
             return
-        ids = {} if rubric is None or rubric_id is None else criterion_ids(rubric, rubric_id)
-        finding = self._findings.get(finding_id(self.run.suite, failure.variant, failure.case_id))
+        ids = (
+            {} if rubric is None or rubric_id is None else formats.criterion_ids(rubric, rubric_id)
+        )
+        finding = self._findings.get(
+            evaluation.finding_id(self.run.suite, failure.variant, failure.case_id)
+        )
         affected: list[JsonValue] = [ids[name] for name in failure.criteria]
         yield _failure_object(_run_object_id(answer.result), failure, finding, affected)
 
@@ -269,12 +253,16 @@ class QualityExport:
         for one in self._findings.values():
             if one.case_id is None and one.last_run == self.run.id and one.variant in self.run_ids:
                 shared = one.model_dump(include={"variant", "type", "severity", "description"})
-                failure = Occurrence(**shared)
+                failure = records.Occurrence(**shared)
                 yield _failure_object(benchmark_run_id(self.run, one.variant), failure, one, [])
 
     @cached_property
     def _findings(self) -> Mapping[str, Finding]:
-        return {} if self.store is None else SuiteFindings(self.store, self.run.suite).findings
+        return (
+            {}
+            if self.store is None
+            else evaluation.SuiteFindings(self.store, self.run.suite).findings
+        )
 
     def _without_benchmarks(self, case: Case) -> Case:
         """The case as its memory has it, whose benchmarks are objects of their own."""
@@ -285,12 +273,12 @@ class QualityExport:
 
     def _benchmark(self, benchmark_id: str, score: float | None) -> JsonObject:
         run = self.run
-        latest: JsonObject = {"lastRunAt": time_text(run.started_at)}
+        latest: JsonObject = {"lastRunAt": records.time_text(run.started_at)}
         latest |= {} if score is None else {"lastScore": score}
-        for key, fields in objects_of(carried_objects(run), "benchmark"):
+        for key, fields in formats.objects_of(carried_objects(run), "benchmark"):
             if key == benchmark_id:
-                return quality_object("benchmark", key, {**fields, **latest})
-        least = required_value(gate_of_run(run))
+                return formats.quality_object("benchmark", key, {**fields, **latest})
+        least = evaluation.required_value(evaluation.gate_of_run(run))
         if least is None and run.rubric is not None:
             least = run.rubric.pass_threshold
         optional: JsonObject = {
@@ -303,21 +291,23 @@ class QualityExport:
         own: JsonObject = {"name": run.suite, "testCaseIds": [*self.case_ids]}
         theirs = (self.shared or {}).get(benchmark_id, {})
         present = {name: item for name, item in optional.items() if item is not None}
-        return quality_object("benchmark", benchmark_id, {**own, **present, **latest, **theirs})
+        return formats.quality_object(
+            "benchmark", benchmark_id, {**own, **present, **latest, **theirs}
+        )
 
     def _answer(self, answer: Outcome) -> Iterator[JsonObject]:
         result = answer.result
-        rubric, rubric_id = rubric_of_result(answer.result, self.run), None
+        rubric, rubric_id = evaluation.rubric_of_result(answer.result, self.run), None
         if rubric is not None:
             rubric_id, is_new = self.rubrics.of(rubric, result.case)
-            yield from rubric_objects(rubric, rubric_id) if is_new else ()
+            yield from formats.rubric_objects(rubric, rubric_id) if is_new else ()
         if result.case.id not in self.case_ids:
             self.case_ids[result.case.id] = None
             own = _benchmarks_of(result.case)
             # Only a benchmark that all cases belong to can be the benchmark of the run.
             before = own if self.shared is None else self.shared
             self.shared = {name: fields for name, fields in before.items() if name in own}
-            yield case_object(self._without_benchmarks(result.case), rubric_id)
+            yield formats.case_object(self._without_benchmarks(result.case), rubric_id)
         self.run_ids.setdefault(result.variant, []).append(_run_object_id(result))
         yield _run_object(answer, self.run)
         if rubric is not None and rubric_id is not None:
@@ -339,7 +329,7 @@ def benchmark_id_of(run: RunInfo) -> str:
 
 def carried_objects(run: RunInfo) -> list[JsonObject]:
     """The objects of the quality memory that a run's cases are from, as they were read."""
-    return config_rows(run, MEMORY_KEY)
+    return records.config_rows(run, evaluation.MEMORY_KEY)
 
 
 def prompt_version(variant: str, run: RunInfo) -> str:
@@ -358,9 +348,9 @@ def trend_objects(
     store: RunStore, run: RunInfo, benchmark_id: str, variants: Sequence[str]
 ) -> Iterator[JsonObject]:
     """The trend of each variant as an `eval-trend`."""
-    own = dict(objects_of(carried_objects(run), "benchmark"))
+    own = dict(formats.objects_of(carried_objects(run), "benchmark"))
     dimension = own.get(benchmark_id, {}).get("dimension")
-    for trend in trend_of_suite(store, run.suite):
+    for trend in evaluation.trend_of_suite(store, run.suite):
         if trend.variant in variants and trend.since_break:
             yield _trend(trend, benchmark_id, str(dimension or trend.measure))
 
@@ -369,7 +359,7 @@ def _trend(trend: QualityTrend, benchmark_id: str, dimension: str) -> JsonObject
     points = trend.since_break
     listed = [
         {
-            "date": time_text(point.at),
+            "date": records.time_text(point.at),
             "score": point.figure.value,
             "benchmarkRunId": f"{point.run}/{trend.variant}",
         }
@@ -381,13 +371,13 @@ def _trend(trend: QualityTrend, benchmark_id: str, dimension: str) -> JsonObject
         # A text by the format. Nothing is compared over a break, so it begins after the last one.
         "dataPoints": json.dumps(listed),
         "direction": trend.direction.direction,
-        "lastComputedAt": time_text(points[-1].at),
+        "lastComputedAt": records.time_text(points[-1].at),
         "reason": trend.direction.reason,
         "escalated": trend.escalation.value,
         "measure": trend.measure,
         "variant": trend.variant,
     }
-    return quality_object("eval-trend", f"{benchmark_id}/{trend.variant}/trend", fields)
+    return formats.quality_object("eval-trend", f"{benchmark_id}/{trend.variant}/trend", fields)
 
 
 def comparison_objects(store: RunStore, run: RunInfo, benchmark_id: str) -> Iterator[JsonObject]:
@@ -420,7 +410,11 @@ def _compared_scores(
 ) -> list[tuple[_Side, _Side, list[Approval]]]:
     pairs: dict[str, tuple[_Side, _Side, list[Approval]]] = {}
     for approval in approvals:
-        names = [name for name in approval.evidence if not name.startswith(COMPARISON_ID_PREFIX)]
+        names = [
+            name
+            for name in approval.evidence
+            if not name.startswith(evaluation.COMPARISON_ID_PREFIX)
+        ]
         newer, older = store.run(names[0]), store.run(names[-1])
         a, b = (older, approval.baseline), (newer, approval.variant)
         pairs.setdefault(_pair_id(a, b), (a, b, []))[2].append(approval)
@@ -441,9 +435,11 @@ def _score_comparison(
 ) -> Iterator[JsonObject]:
     (run_a, a), (run_b, b) = sides
     try:
-        first, second, measure = paired_sides(store, *sides)
+        first, second, measure = evaluation.paired_sides(store, *sides)
         alpha = approvals[0].alpha if approvals else 0.05
-        found = compare_side_scores(first, second, (a, b), alpha=alpha, notes=measure.notes)
+        found = evaluation.compare_side_scores(
+            first, second, (a, b), alpha=alpha, notes=measure.notes
+        )
     except (NotComparableError, NotEnoughDataError):
         return  # then there are no two scores that could stand side by side
     shown = found.value or found.pass_rate
@@ -479,7 +475,7 @@ def blind_comparison_object(
         if comparison.error is None and comparison.case_id is not None:
             cases[comparison.case_id] = None
 
-    summary = summarize_comparison(store, info, watch=watch)
+    summary = evaluation.summarize_comparison(store, info, watch=watch)
     runs = [_run_of(store, side) for side in (info.a, info.b)]
     named = list(zip((info.a, info.b), runs, strict=True))
     versions = [
@@ -550,10 +546,10 @@ def _comparison(
         "winner": winner,
         "winnerSide": None if decision.winner is None else decision.winner.upper(),
         "sampleSize": len(cases),
-        "comparedAt": time_text(at),
+        "comparedAt": records.time_text(at),
         "notes": "; ".join([decision.reason, *notes]),
         "testCaseIds": [*cases],
         "p": decision.p,
         **more,
     }
-    return quality_object("prompt-comparison", name, fields)
+    return formats.quality_object("prompt-comparison", name, fields)

@@ -9,47 +9,33 @@ from dataclasses import dataclass
 from functools import partial
 from math import floor, isnan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from judgekit import evaluation, formats, prompts, records
 from judgekit.atomic_write import check_output_path, make_folder
 from judgekit.errors import StoreError
-from judgekit.evaluation import (
-    Outcome,
-    RunSummary,
-    rubric_of_result,
-    summarize_run,
-    variant_version_in,
-)
 from judgekit.exports.tabular import (
     RunFormat,
     checks_without_judgment,
     write_json_list,
     write_object,
 )
-from judgekit.formats import (
-    CONVENTIONS,
-    HIGHEST_SCORE,
-    LOWEST_SCORE,
-    PASS_SCORE,
-    read_document,
-    read_skill_history,
-    vague_word,
-)
-from judgekit.prompts import to_text
-from judgekit.records import (
-    VALUE_TOLERANCE,
-    AnalysisPoint,
-    ComparedPair,
-    Comparison,
-    ComparisonAnalysis,
-    ComparisonInfo,
-    JsonObject,
-    Output,
-    Rubric,
-    RunInfo,
-    time_text,
-)
+
+if TYPE_CHECKING:
+    from judgekit.evaluation import Outcome, RunSummary
+    from judgekit.records import (
+        AnalysisPoint,
+        ComparedPair,
+        Comparison,
+        ComparisonAnalysis,
+        ComparisonInfo,
+        JsonObject,
+        Output,
+        Rubric,
+        RunInfo,
+    )
 
 # The shipped rubrics that are judged beside the expectations, and have places of their own.
 _CONVENTIONS_RUBRIC, _REVIEW_RUBRIC = "skill_conventions.", "skill_review."
@@ -76,14 +62,14 @@ class _Line:
         """The whole score; rounding never lifts a score to the pass mark."""
         if self.exact is None:
             return None
-        if self.exact < PASS_SCORE - VALUE_TOLERANCE:
-            return min(PASS_SCORE - 1, _rounded(self.exact))
+        if self.exact < formats.PASS_SCORE - records.VALUE_TOLERANCE:
+            return min(formats.PASS_SCORE - 1, _rounded(self.exact))
         return _rounded(self.exact)
 
     @property
     def passed(self) -> bool | None:
         score = self.score
-        return None if score is None else score >= PASS_SCORE
+        return None if score is None else score >= formats.PASS_SCORE
 
 
 def grading(answer: Outcome, run: RunInfo) -> JsonObject:
@@ -116,10 +102,10 @@ def grading(answer: Outcome, run: RunInfo) -> JsonObject:
             for line in lines
         ],
         "overall": "fail" if False in decisive else overall,
-        "convention_compliance": {name: _convention(name, every) for name in CONVENTIONS},
+        "convention_compliance": {name: _convention(name, every) for name in formats.CONVENTIONS},
         "claims": claims(answer),
         "user_notes_summary": summary if isinstance(summary, str) else "",
-        "eval_feedback": eval_feedback(answer, rubric_of_result(answer.result, run)),
+        "eval_feedback": eval_feedback(answer, evaluation.rubric_of_result(answer.result, run)),
         "execution_metrics": execution_metrics(result.output),
         "judgekit": {
             "run_id": result.run_id,
@@ -178,7 +164,7 @@ def version_of(variant: str, run: RunInfo) -> int:
 
 
 def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
-    rubric = rubric_of_result(answer.result, run)
+    rubric = evaluation.rubric_of_result(answer.result, run)
     if answer.verdict is None or rubric is None:
         return
     for criterion in answer.verdict.criteria:
@@ -195,7 +181,7 @@ def _criteria(answer: Outcome, run: RunInfo) -> Iterator[_Line]:
 
 
 def _assertions(answer: Outcome) -> Iterator[_Line]:
-    scores = {None: None, True: float(HIGHEST_SCORE), False: float(LOWEST_SCORE)}
+    scores = {None: None, True: float(formats.HIGHEST_SCORE), False: float(formats.LOWEST_SCORE)}
     for check in checks_without_judgment(answer.result):
         name = check.type or "assertion"
         yield _Line(name, scores[check.passed], required=True, reasoning=check.message)
@@ -210,13 +196,16 @@ def _mean(lines: Sequence[_Line]) -> float | None:
 
 
 def _exact_score(value: float) -> float:
-    return LOWEST_SCORE + (HIGHEST_SCORE - LOWEST_SCORE) * value
+    return formats.LOWEST_SCORE + (formats.HIGHEST_SCORE - formats.LOWEST_SCORE) * value
 
 
 def _rounded(score: float) -> int:
     """The nearest whole score; the better one of a half."""
     # `round` takes a half to the even number, 2.5 to 2 and 3.5 to 4.
-    return max(LOWEST_SCORE, min(HIGHEST_SCORE, floor(score + 0.5 + VALUE_TOLERANCE)))
+    return max(
+        formats.LOWEST_SCORE,
+        min(formats.HIGHEST_SCORE, floor(score + 0.5 + records.VALUE_TOLERANCE)),
+    )
 
 
 def _convention(name: str, lines: Sequence[_Line]) -> JsonObject:
@@ -261,7 +250,7 @@ def eval_feedback(answer: Outcome, rubric: Rubric | None) -> str:
         f"The criterion {criterion.name} says {word!r}, which nothing can contradict: "
         "say what would be seen in the output."
         for criterion in (() if rubric is None else rubric.criteria)
-        if (word := vague_word(criterion.question))
+        if (word := formats.vague_word(criterion.question))
     ]
     remarks += [
         f"The criterion {failure.criterion} could not be assessed from the output: "
@@ -344,10 +333,10 @@ def _write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None
     known: JsonObject | None = None
     if path.is_file():
         # A damaged history is refused rather than written over.
-        read_skill_history(path)
-        value = read_document(path).value
+        formats.read_skill_history(path)
+        value = formats.read_document(path).value
         known = value if isinstance(value, dict) else None
-    summary = summarize_run((answer.result for answer in answers), run)
+    summary = evaluation.summarize_run((answer.result for answer in answers), run)
     write_object(path, extended_history(summary, known))
 
 
@@ -366,7 +355,7 @@ def _version(run: RunInfo, variant: str, value: float) -> JsonObject:
     prompt = None if known is None else known.prompt_version
     described = f"{run.suite}: {variant}" + (f" ({prompt})" if prompt else "")
     return {
-        "timestamp": time_text(run.started_at).replace("+00:00", "Z"),
+        "timestamp": records.time_text(run.started_at).replace("+00:00", "Z"),
         "description": described + (f" - {run.notes}" if run.notes else ""),
         "git_hash": run.revision,
         "path": _version_path(run, variant),
@@ -378,7 +367,7 @@ def _version(run: RunInfo, variant: str, value: float) -> JsonObject:
 
 def _version_path(run: RunInfo, variant: str) -> str | None:
     """The file of a variant's prompt or outputs, relative to the suite where it is below it."""
-    mark = variant_version_in(run, variant)
+    mark = evaluation.variant_version_in(run, variant)
     named = None if mark is None else mark.prompt or mark.outputs
     is_below = named is not None and run.folder and Path(named).is_relative_to(run.folder)
     return Path(str(named)).relative_to(str(run.folder)).as_posix() if is_below else named
@@ -416,7 +405,7 @@ def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo
             for letter in ("A", "B")
         }
     return {
-        "eval_prompt": to_text(pair.case.input),
+        "eval_prompt": prompts.to_text(pair.case.input),
         "winner": named.get(found.winner or "", found.winner),
         "reasoning": _reasoning(found, named),
         "scores": scores,

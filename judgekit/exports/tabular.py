@@ -7,19 +7,10 @@ from dataclasses import dataclass
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.assertions import plan_evaluation
+from judgekit import assertions, evaluation, formats, records
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
 from judgekit.errors import InputError
-from judgekit.evaluation import judge_feedback, rubric_of_result
-from judgekit.formats import (
-    TYPED_SUFFIX,
-    VALUE_COLUMNS,
-    Format,
-    dump_yaml,
-    write_csv,
-    write_parquet,
-)
-from judgekit.records import words_text
+from judgekit.formats import Format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,7 +64,7 @@ def write_object(path: Path, item: JsonObject) -> None:
     """Write one object, as JSON or YAML by the suffix; replaced as a whole or not at all."""
     is_json = path.suffix.lower() == ".json"
     write_text_atomically(
-        path, f"{encodable_json(item, indent=2)}\n" if is_json else dump_yaml(item)
+        path, f"{encodable_json(item, indent=2)}\n" if is_json else formats.dump_yaml(item)
     )
 
 
@@ -138,9 +129,9 @@ def write_cases(path: Path, cases: CaseSource) -> None:
         rows = (_row(case, columns) for case in cases)
         with atomic_writer(path) as file:
             if suffix == ".parquet":
-                write_parquet(file, dict.fromkeys(columns, "string"), rows)
+                formats.write_parquet(file, dict.fromkeys(columns, "string"), rows)
             else:
-                write_csv(file, columns, rows, is_data=True)
+                formats.write_csv(file, columns, rows, is_data=True)
     else:
         listed: list[JsonValue] = [case.to_json() for case in cases]
         whole: JsonObject = {"name": cases.name, "version": cases.version, "cases": listed}
@@ -152,24 +143,28 @@ def case_columns(cases: Iterable[Case]) -> list[str]:
     used, typed = {"id", "input"}, set()
     for case in cases:
         used |= case.model_dump(exclude_defaults=True).keys()
-        for name in VALUE_COLUMNS:
+        for name in formats.VALUE_COLUMNS:
             value = getattr(case, name)
             # In a text column a number looks like its digits, and null like an empty cell.
             is_absent = value is None and name != "input"
             if not is_absent and (not isinstance(value, str) or value == ""):
                 typed.add(name)
-    return [f"{name}{TYPED_SUFFIX}" if name in typed else name for name in _FIELDS if name in used]
+    return [
+        f"{name}{formats.TYPED_SUFFIX}" if name in typed else name
+        for name in _FIELDS
+        if name in used
+    ]
 
 
 def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
     whole = case.to_json()
     row: dict[str, str | None] = {}
     for column in columns:
-        name = column.removesuffix(TYPED_SUFFIX)
+        name = column.removesuffix(formats.TYPED_SUFFIX)
         text = _text(whole.get(name)) if whole.get(name) not in ([], {}) else None
         if name != column:
             text = json.dumps(whole[name], ensure_ascii=False) if name in whole else None
-        row[column] = None if text is None else words_text(text)
+        row[column] = None if text is None else records.words_text(text)
     return row
 
 
@@ -218,13 +213,15 @@ def _write_strategies(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> N
         return
     cells = (
         {
-            name: value if isinstance(value, int | float | None) else words_text(_text(value) or "")
+            name: value
+            if isinstance(value, int | float | None)
+            else records.words_text(_text(value) or "")
             for name, value in row.items()
         }
         for row in rows
     )
     with atomic_writer(path) as file:
-        write_csv(file, STRATEGY_COLUMNS, cells, is_data=True)
+        formats.write_csv(file, STRATEGY_COLUMNS, cells, is_data=True)
 
 
 STRATEGIES = RunFormat(
@@ -244,7 +241,7 @@ def _strategy(answer: Outcome, run: RunInfo) -> str:
     # Without a judge that asks a model, the rubric is not what decided.
     asks = any(judge != "heuristic" for judge in run.panel.judges)
     try:
-        found = plan_evaluation(case, rubric=run.rubric if asks else None).strategy
+        found = assertions.plan_evaluation(case, rubric=run.rubric if asks else None).strategy
     except InputError:
         found = None
     return found or "assertions"
@@ -254,7 +251,7 @@ def _rubric_scores(answer: Outcome, run: RunInfo) -> JsonValue:
     """Each criterion's score on its own scale and on [0, 1], with why."""
     if answer.verdict is None:
         return None
-    rubric = rubric_of_result(answer.result, run)
+    rubric = evaluation.rubric_of_result(answer.result, run)
     if rubric is None:  # pragma: no cover - then there is no verdict
         return None
     found: JsonObject = {}
@@ -282,7 +279,7 @@ def _feedback(answer: Outcome, outcome: StrategyOutcome | None) -> str:
     failed = [
         one.message for one in checks_without_judgment(answer.result) if one.passed is not True
     ]
-    return "\n".join([line for line in (judge_feedback(answer.result), *failed) if line])
+    return "\n".join([line for line in (evaluation.judge_feedback(answer.result), *failed) if line])
 
 
 def _text(value: JsonValue) -> str | None:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit.evaluation import rubric_of_result
+from judgekit import evaluation, records
 from judgekit.exports.tabular import (
     RunFormat,
     checks_without_judgment,
@@ -17,7 +17,6 @@ from judgekit.exports.tabular import (
     write_object,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.records import config_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -258,7 +257,7 @@ def _components(answer: Outcome, run: RunInfo) -> Iterator[JsonObject]:
             assertion: JsonObject = {"type": check.type, "weight": check.weight}
             found: JsonObject = {"pass": check.passed, "score": score, "reason": check.message}
             yield {**found, "assertion": assertion}
-    rubric = rubric_of_result(answer.result, run)
+    rubric = evaluation.rubric_of_result(answer.result, run)
     if answer.verdict is None or rubric is None:
         return
     for one in answer.verdict.criteria:
@@ -294,7 +293,9 @@ def _sum(results: list[JsonObject], name: str) -> float:
 
 def _column(run: RunInfo, variant: str) -> tuple[JsonObject, str]:
     """The prompt and the model of a variant; where it has none, its name."""
-    own = next((row for row in config_rows(run, "variants") if row.get("id") == variant), {})
+    own = next(
+        (row for row in records.config_rows(run, "variants") if row.get("id") == variant), {}
+    )
     raw, model = own.get("prompt"), own.get("model")
     prompt: JsonObject = {"raw": raw if isinstance(raw, str) else variant, "label": variant}
     return prompt, model if isinstance(model, str) else variant

@@ -12,26 +12,8 @@ from math import isnan
 from types import MappingProxyType
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.evaluation import (
-    RunTally,
-    SuiteFindings,
-    failure_of,
-    finding_id,
-    gate_of_run,
-    required_value,
-    small_strata,
-    tier_bounds,
-)
+from judgekit import evaluation, records, report, scoring
 from judgekit.exports.tabular import RunFormat, write_object
-from judgekit.records import CaseStratum, Rubric, meets_threshold, words_text
-from judgekit.report import (
-    FAILURE_WORDS,
-    format_count,
-    format_mean,
-    format_milliseconds,
-    stratum_note,
-)
-from judgekit.scoring import TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,7 +50,7 @@ def write_validation_report(
     """Write the report, with what the findings of the suite, by id, say of each failure."""
     # Figures are on [0, 1], each with its interval; what is not known is null.
     observed: dict[str, _Observed] = {}
-    tally = RunTally(run)
+    tally = evaluation.RunTally(run)
     for answer in answers:
         tally.take(answer)
         name = answer.result.variant
@@ -76,7 +58,7 @@ def write_validation_report(
             observed[name] = _Observed(run, name, findings)
         observed[name].take(answer)
     summary = tally.summary()
-    note = stratum_note(small_strata(summary))
+    note = report.stratum_note(evaluation.small_strata(summary))
     variants = [one for one in summary.variants if one.n_answers]
     reports = [_report(run, one, observed[one.variant], note) for one in variants]
     # One variant is the usual case, and its report then needs no list around it.
@@ -93,7 +75,7 @@ VALIDATION = RunFormat(
     own_suffixes=(".yaml", ".yml"),
     # Findings are those of all runs of the suite, which only the store has.
     store_writer=lambda path, run, answers, store: write_validation_report(
-        path, run, answers, SuiteFindings(store, run.suite).findings
+        path, run, answers, evaluation.SuiteFindings(store, run.suite).findings
     ),
 )
 
@@ -112,7 +94,7 @@ class _Evidence:
 
     def take(self, judgment: Judgment, case: Case) -> None:
         self.n += 1
-        criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
+        criteria = case.rubric.criteria if isinstance(case.rubric, records.Rubric) else ()
         self.criteria |= {c: None for c in criteria if c.name == judgment.criterion}
         quotes = [piece.quote for piece in judgment.evidence if piece.found]
         self.n_asked += judgment.source == "llm"
@@ -126,7 +108,7 @@ class _Evidence:
     def sentence(self) -> str:
         if not self.n:
             return "no judgment"
-        head = format_count(self.n, "judgment")
+        head = report.format_count(self.n, "judgment")
         if self.n_asked:
             head += f", {self.n_with_quote} of {self.n_asked} with a passage found in the output"
         lines = (f"{case}, {value:.2f}: {line}" for value, _, case, line in self.lowest)
@@ -145,7 +127,7 @@ class _Observed:
         result = answer.result
         for judgment in result.judgments:
             self.evidence[judgment.criterion].take(judgment, result.case)
-        failure = failure_of(answer, self._run)
+        failure = evaluation.failure_of(answer, self._run)
         if failure is not None:
             self.failures.setdefault(result.case.id, failure)
         elif self._run.repeats == 1:
@@ -159,7 +141,7 @@ class _Observed:
 
     def finding(self, case_id: str | None) -> Finding | None:
         """The finding of a case, under None that of the whole run."""
-        return self._findings.get(finding_id(self._run.suite, self._variant, case_id))
+        return self._findings.get(evaluation.finding_id(self._run.suite, self._variant, case_id))
 
     def described(self, case_id: str, *, names_type: bool = True) -> str:
         """A case with its finding: `c3 (refusal in 2 runs)`."""
@@ -187,26 +169,27 @@ def _report(
     run: RunInfo, figures: VariantFigures, observed: _Observed, stratum_words: str
 ) -> JsonObject:
     threshold, basis = _threshold(run)
-    value = figures.value.value
-    overall = _number(value)
+    overall = _number(figures.value.value)
     # An answer without a value, such as one that lost a check, could be worth nothing.
-    low, high = tier_bounds(figures, "point")
-    decided = {meets_threshold(bound, threshold) for bound in (low, high)}
+    low, high = evaluation.tier_bounds(figures, "point")
+    decided = {records.meets_threshold(bound, threshold) for bound in (low, high)}
     dimensions = [
         _dimension(name, estimate, run, threshold, observed.evidence[name])
         for name, estimate in figures.criteria.items()
     ]
+    words = records.words_text
     shown: JsonObject = {
-        one.name: _dimension_object(one.estimate, one.weight, words_text(one.evidence.sentence()))
+        one.name: _dimension_object(one.estimate, one.weight, words(one.evidence.sentence()))
         for one in dimensions
     }
+    tiers = (t for t, least in scoring.TIERS.items() if records.meets_threshold(low, least))
     # A run without a judge has assertions as dimensions.
     for kind, rate in {} if shown else figures.assertions.items():
         holds = f"holds for {rate.value:.0%} of the answers it was decided for"
         shown[kind] = _dimension_object(rate, None, holds if rate.n else "decided for no answer")
     return {
-        "component": words_text(figures.variant),
-        "suite": words_text(run.suite),
+        "component": words(figures.variant),
+        "suite": words(run.suite),
         "run": run.id,
         "status": run.status,
         "timestamp": run.started_at.isoformat(),
@@ -215,7 +198,7 @@ def _report(
         "threshold": threshold,
         "threshold_of": basis,
         "passed": None if overall is None or len(decided) > 1 else decided.pop(),
-        "tier": next((t for t, least in TIERS.items() if meets_threshold(low, least)), None),
+        "tier": next(tiers, None),
         "pass_rate": _number(figures.pass_rate.value),
         "answers": {
             "passed": figures.n_passed,
@@ -223,11 +206,11 @@ def _report(
             "undecided": figures.n_undecided,
             "errors": figures.n_errors,
         },
-        "dimensions": {words_text(name): fields for name, fields in shown.items()},
-        "strata": _groups(figures.strata, get_args(CaseStratum) if figures.strata else ()),
+        "dimensions": {words(name): fields for name, fields in shown.items()},
+        "strata": _groups(figures.strata, get_args(records.CaseStratum) if figures.strata else ()),
         "tags": _groups(figures.tags),
         "recommendations": [
-            words_text(text)
+            words(text)
             for text in (
                 *_advice(figures, dimensions, observed, threshold),
                 *([f"Add cases to the strata: {stratum_words}"] if stratum_words else []),
@@ -240,7 +223,7 @@ def _groups(groups: Mapping[str, GroupFigures], names: Iterable[str] = ()) -> Js
     # A stratum without a case is shown as one, so that its absence is seen.
     empty: JsonObject = {name: {"n_cases": 0} for name in names if name not in groups}
     return empty | {
-        words_text(name): {
+        records.words_text(name): {
             "n_cases": one.n_cases,
             "score": _number(one.value.value),
             "interval": _interval(one.value),
@@ -274,12 +257,12 @@ def _dimension_object(estimate: Estimate, weight: float | None, evidence: str) -
 
 
 def _threshold(run: RunInfo) -> tuple[float, str]:
-    gate = gate_of_run(run)
-    if (least := required_value(gate)) is not None:
+    gate = evaluation.gate_of_run(run)
+    if (least := evaluation.required_value(gate)) is not None:
         return least, "threshold of the gate" if gate.tier is None else f"tier {gate.tier}"
     if run.rubric is not None and run.rubric.pass_threshold > 0:
-        return run.rubric.pass_threshold, f"rubric {words_text(run.rubric.name)}"
-    return TIERS[_DEFAULT_TIER], f"tier {_DEFAULT_TIER}"
+        return run.rubric.pass_threshold, f"rubric {records.words_text(run.rubric.name)}"
+    return scoring.TIERS[_DEFAULT_TIER], f"tier {_DEFAULT_TIER}"
 
 
 def _number(value: float) -> float | None:
@@ -327,8 +310,8 @@ def _advice(
         if not is_criterion and not isnan(rate.value) and rate.value < 1:
             yield f"Look at the assertion {kind}: it holds for {rate.value:.0%} of the answers"
     for kind, n in figures.failures.items():
-        words = FAILURE_WORDS.get(kind, kind)
-        what = format_count(n, "judgment is missing", "judgments are missing")
+        words = report.FAILURE_WORDS.get(kind, kind)
+        what = report.format_count(n, "judgment is missing", "judgments are missing")
         yield f"Have it judged in full: {what} ({words}); missing ones count neither way"
     for one in dimensions:
         n_asked = one.evidence.n_asked
@@ -342,7 +325,7 @@ def _advice(
     # A comparison with nan is False, so an unknown interval gives no advice.
     if value.low < threshold <= value.high:
         yield (
-            f"Add cases: with {format_count(value.n, 'case')} the overall score may be from "
+            f"Add cases: with {report.format_count(value.n, 'case')} the overall score may be from "
             f"{value.low:.2f} to {value.high:.2f}, on either side of {threshold:.2f}"
         )
 
@@ -351,14 +334,14 @@ def _weak(dimensions: Sequence[_Dimension], observed: _Observed) -> Iterator[str
     known = sorted(
         (d for d in dimensions if not isnan(d.estimate.value)), key=lambda d: -d.shortfall
     )
-    below = [d for d in known if not meets_threshold(d.estimate.value, d.wanted)]
+    below = [d for d in known if not records.meets_threshold(d.estimate.value, d.wanted)]
     for one in below:
         weight = "" if one.weight is None else f" (weight {one.weight:g})"
-        score = f"{format_mean(one.estimate)}, {one.wanted:.2f} wanted{weight}"
+        score = f"{report.format_mean(one.estimate)}, {one.wanted:.2f} wanted{weight}"
         yield f"Raise {one.name}: {score}.{_aim(one)}{_why(one, observed)}"
     if known and not below:
         first = min(known, key=lambda d: d.estimate.value)
-        lowest = f"lowest is {first.name} with {format_mean(first.estimate)}"
+        lowest = f"lowest is {first.name} with {report.format_mean(first.estimate)}"
         yield f"Nothing is below its mark; {lowest}.{_aim(first)}{_why(first, observed)}"
 
 
@@ -373,7 +356,7 @@ def _aim(dimension: _Dimension) -> str:
         (level_value, level)
         for level in scale.levels
         if (level_value := scale.value_of(level.value)) > value
-        and meets_threshold(level_value, dimension.wanted)
+        and records.meets_threshold(level_value, dimension.wanted)
     )
     for level_value, level in better:
         if level.description is not None:
@@ -421,9 +404,10 @@ def _findings_advice(figures: VariantFigures, observed: _Observed) -> Iterator[s
         if failed := [case_id for case_id in failures if observed.type_of(case_id) == kind]:
             cases = observed.cases(failed, names_types=False)
             first = _shown(failures[failed[0]], figures)
-            yield f"Fix {kind} in {format_count(len(failed), 'case')} ({cases}): {change}. {first}"
+            affected = report.format_count(len(failed), "case")
+            yield f"Fix {kind} in {affected} ({cases}): {change}. {first}"
     for step, cases_of_step in sorted(by_step.items(), key=lambda one: -len(one[1])):
-        n, of_all = len(cases_of_step), format_count(len(failures), "case")
+        n, of_all = len(cases_of_step), report.format_count(len(failures), "case")
         first = f"the first failing step in {n} of {of_all} with a finding"
         yield f"Look at {step}: {first}, {observed.cases(cases_of_step)}"
 
@@ -432,7 +416,7 @@ def _shown(failure: Occurrence, figures: VariantFigures) -> str:
     """What was observed in the first case of a kind."""
     if failure.type == "timeout" and figures.latency_ms:
         times = figures.latency_ms
-        p50, p90 = (format_milliseconds(times[name]) for name in ("p50", "p90"))
+        p50, p90 = (report.format_milliseconds(times[name]) for name in ("p50", "p90"))
         return f"Answers took {p50}, one in ten {p90} or more"
     first = f'"{_short(failure.quotes[0])}"' if failure.quotes else _short(failure.description)
     return f"In {failure.case_id}: {first}"

@@ -29,6 +29,7 @@ from .pricing import (
     can_batch as can_batch,
     count_messages as count_messages,
     count_tokens as count_tokens,
+    token_source as token_source,
 )
 from .rate_limit import LimitedModel as LimitedModel
 from .recorded_replies import RECORDED_PREFIX as RECORDED_PREFIX, RecordedModel as RecordedModel

@@ -443,13 +443,21 @@ def encoding_folders() -> tuple[Path, ...]:
     return (*folders, *shipped)
 
 
+def token_source(model: str, *, folders: Sequence[Path] | None = None) -> str:
+    """How the tokens of a model are counted; loads no encoding, which takes 0.2 seconds."""
+    return _source(model, tuple(encoding_folders() if folders is None else folders))[1]
+
+
 def _encoding_for(model: str, folders: Sequence[Path]) -> tuple[Encoding | None, str]:
-    places = tuple(folders)
+    name, source = _source(model, tuple(folders))
+    return None if name is None else _load(name, tuple(folders)), source
+
+
+def _source(model: str, folders: tuple[Path, ...]) -> tuple[str | None, str]:
     own = _encoding_name(model)
     for name in (own, *_FALLBACKS):
-        encoding = None if name is None else _load(name, places)
-        if encoding is not None:
-            return encoding, f"{'tiktoken' if name == own else 'fallback'}:{name}"
+        if name is not None and _folder_of(name, folders) is not None:
+            return name, f"{'tiktoken' if name == own else 'fallback'}:{name}"
     return None, f"estimate:bytes/{_BYTES_PER_TOKEN}"
 
 
@@ -469,9 +477,14 @@ def _encoding_name(model: str) -> str | None:
 
 
 @lru_cache(maxsize=64)
+def _folder_of(name: str, folders: tuple[Path, ...]) -> Path | None:
+    return next((folder for folder in folders if _holds(folder, name)), None)
+
+
+@lru_cache(maxsize=64)
 def _load(name: str, folders: tuple[Path, ...]) -> Encoding | None:
     """An encoding from the first folder that holds its file whole; None where none does."""
-    folder = next((folder for folder in folders if _holds(folder, name)), None)
+    folder = _folder_of(name, folders)
     if folder is None:
         return None
     from tiktoken import get_encoding  # noqa: PLC0415 - not needed to start

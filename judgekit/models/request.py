@@ -75,7 +75,8 @@ class ModelRequest(Record):
     reply_schema: SkipValidation[JsonObject | None] = None
     """JSON Schema of the reply, where one is wanted; checked as `parameters` are."""
 
-    subject: Subject = Subject()
+    # Nothing in it needs checking, and a validator built here would be built for every help.
+    subject: Subject = Subject.model_construct()
     """What it is about; of it only `repeat` is part of the key."""
 
     api_base: str | None = None

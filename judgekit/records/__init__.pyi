@@ -3,7 +3,6 @@ from .assertion import (
     EmbeddingUsage as EmbeddingUsage,
     Score as Score,
     ScoreBreakdown as ScoreBreakdown,
-    Weight as Weight,
 )
 from .calibration import (
     UNCALIBRATED as UNCALIBRATED,
@@ -29,6 +28,18 @@ from .case import (
     memory_objects as memory_objects,
     with_memory_objects as with_memory_objects,
 )
+from .choices import (
+    DEFAULT_CONSENSUS as DEFAULT_CONSENSUS,
+    DEFAULT_PRIOR as DEFAULT_PRIOR,
+    Consensus as Consensus,
+    GateRule as GateRule,
+    PairChoice as PairChoice,
+    PanelCombination as PanelCombination,
+    ReconciliationRule as ReconciliationRule,
+    Tier as Tier,
+    Ties as Ties,
+    TrendMeasure as TrendMeasure,
+)
 from .comparison import (
     WINNER_POINTS as WINNER_POINTS,
     AnalysisFailure as AnalysisFailure,
@@ -49,7 +60,6 @@ from .comparison import (
     PreferenceFailure as PreferenceFailure,
     PreferenceSlot as PreferenceSlot,
     PresentationOrder as PresentationOrder,
-    ReconciliationRule as ReconciliationRule,
     ScoreComparisonInfo as ScoreComparisonInfo,
     ScrubbedPassage as ScrubbedPassage,
     VariantVersion as VariantVersion,
@@ -67,6 +77,7 @@ from .encoding import (
     words_text as words_text,
 )
 from .finding import (
+    Alarm as Alarm,
     Finding as Finding,
     FindingNote as FindingNote,
     FindingSeverity as FindingSeverity,
@@ -115,6 +126,7 @@ from .record import (
     JsonObject as JsonObject,
     Name as Name,
     Record as Record,
+    Weight as Weight,
 )
 from .rubric import (
     VALUE_TOLERANCE as VALUE_TOLERANCE,
@@ -136,7 +148,6 @@ from .run import (
     HumanItem as HumanItem,
     ItemKey as ItemKey,
     Observation as Observation,
-    PanelCombination as PanelCombination,
     RunInfo as RunInfo,
     RunPanel as RunPanel,
     RunStatus as RunStatus,

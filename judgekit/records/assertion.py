@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
-from judgekit.records.record import Count, Finite, Fraction, Name, Record
-
-Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-"""A relative importance, 0 or more."""
+from judgekit.records.record import Count, Finite, Fraction, Name, Record, Weight
 
 
 class EmbeddingUsage(Record):

@@ -12,9 +12,8 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from judgekit.fingerprint import omit_at_default
-from judgekit.records.assertion import Weight
 from judgekit.records.images import Content, Image, images_in
-from judgekit.records.record import Count, Fraction, JsonObject, Name, Record
+from judgekit.records.record import Count, Fraction, JsonObject, Name, Record, Weight
 from judgekit.records.rubric import Rubric
 
 EvaluationStrategy = Literal[

@@ -10,6 +10,7 @@ from pydantic_core import core_schema
 
 from judgekit.presentable import NotebookResult
 from judgekit.records.case import Case
+from judgekit.records.choices import DEFAULT_PRIOR, ReconciliationRule
 from judgekit.records.judgment import Evidence, FailureKind, JudgmentSource
 from judgekit.records.output import Output, Usage
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
@@ -26,10 +27,6 @@ Winner = Literal["a", "b", "tie"]
 
 WINNER_POINTS: Final[Mapping[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 """Points of output a for each outcome: a tie is half a win for both."""
-
-ReconciliationRule = Literal["consistent", "average"]
-"""Who wins: with `consistent` the winner in both orders, else a tie; with `average` the output with
-more than half of the points of both orders."""
 
 
 class ScrubbedPassage(Record):
@@ -327,7 +324,7 @@ class ComparisonInfo(Record):
     max_cases: Count | None = None
     """The most cases a sequential comparison looks at; None for all."""
 
-    prior: Annotated[float, Field(gt=0)] = 10.0
+    prior: Annotated[float, Field(gt=0)] = DEFAULT_PRIOR
     """N of the prior Beta(N, N) of a sequential comparison's test."""
 
     n_pairs: Count = 0

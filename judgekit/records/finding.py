@@ -104,3 +104,20 @@ class Finding(Record):
     def to_json(self) -> JsonObject:
         """The finding as plain JSON types; `case_id` is null where it is about a whole run."""
         return {**super().to_json(), "case_id": self.case_id}
+
+
+class Alarm(Record):
+    """What is sent, as JSON.
+
+    Attributes:
+        episode: The same text for all runs of an episode.
+        text: One sentence; the field that Slack, Mattermost and Teams show.
+    """
+
+    kind: Literal["critical-finding", "escalation", "watch"]
+    episode: str
+    suite: str
+    run: str
+    text: str
+    finding: Finding | None = None
+    trend: JsonObject | None = None

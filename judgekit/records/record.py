@@ -19,6 +19,9 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 """A number of things; never negative."""
 
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""A relative importance, 0 or more."""
+
 Name = Annotated[str, Field(min_length=1, pattern=r"\S")]
 """A text that is not blank."""
 

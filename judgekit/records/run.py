@@ -11,12 +11,13 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import AwareDatetime, Field
 
 from judgekit.fingerprint import omit_at_default
-from judgekit.records.assertion import AssertionResult, EmbeddingUsage, Score, Weight
+from judgekit.records.assertion import AssertionResult, EmbeddingUsage, Score
 from judgekit.records.calibration import CalibrationInUse
 from judgekit.records.case import Case
+from judgekit.records.choices import PanelCombination
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.output import Output, Variant
-from judgekit.records.record import Count, JsonObject, Name, Record
+from judgekit.records.record import Count, JsonObject, Name, Record, Weight
 from judgekit.records.rubric import Criterion, Rubric
 
 
@@ -60,9 +61,6 @@ target or judge failed; `interrupted` by the user; `stopped` at a limit of cost,
 
 FINISHED_STATUSES: frozenset[RunStatus] = frozenset({"complete", "incomplete", "waiting"})
 """Of a run that got as far as it could; the others were ended early."""
-
-PanelCombination = Literal["mean", "median", "majority", "weighted", "cascade"]
-"""How the scores of several judges are combined for a criterion."""
 
 
 class RunPanel(Record):

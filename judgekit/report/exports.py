@@ -10,24 +10,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import fsum
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from judgekit import formats, records
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
 from judgekit.errors import SettingsError
-from judgekit.formats import require_pyarrow, write_csv, write_parquet
-from judgekit.records import (
-    CaseResult,
-    Comparison,
-    EmbeddingUsage,
-    JsonObject,
-    JudgeFailure,
-    Judgment,
-    Verdict,
-    record_text,
-    words_text,
-)
 from judgekit.report.document import Document, fields_of
 from judgekit.report.numbers import nan_to_null
+
+if TYPE_CHECKING:
+    from judgekit.records import (
+        CaseResult,
+        Comparison,
+        EmbeddingUsage,
+        JsonObject,
+        JudgeFailure,
+        Judgment,
+        Verdict,
+    )
 
 _T = TypeVar("_T")
 Row = dict[str, "str | float | None"]
@@ -93,7 +93,7 @@ def check_export_suffix(path: Path) -> None:
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")
     if path.suffix.lower() == ".parquet":
-        require_pyarrow()
+        formats.require_pyarrow()
 
 
 def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> int:
@@ -112,9 +112,9 @@ def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> int:
             whole = [verdict_json(verdict) for verdict in counted]
             file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
         elif suffix == ".csv":
-            write_csv(file, [*VERDICT_COLUMNS], verdict_rows(counted))
+            formats.write_csv(file, [*VERDICT_COLUMNS], verdict_rows(counted))
         else:
-            write_parquet(file, VERDICT_COLUMNS, verdict_rows(counted))
+            formats.write_parquet(file, VERDICT_COLUMNS, verdict_rows(counted))
     return counted.n
 
 
@@ -217,9 +217,9 @@ def write_results(path: Path, results: Iterable[CaseResult]) -> int:
         elif suffix == ".json":
             file.writelines(line.encode() for line in _list_lines(counted))
         elif suffix == ".csv":
-            write_csv(file, [*RUN_COLUMNS], _safe_rows(counted))
+            formats.write_csv(file, [*RUN_COLUMNS], _safe_rows(counted))
         else:
-            write_parquet(file, RUN_COLUMNS, _safe_rows(counted))
+            formats.write_parquet(file, RUN_COLUMNS, _safe_rows(counted))
     return counted.n
 
 
@@ -228,12 +228,13 @@ def result_line(result: CaseResult) -> str:
     fields = {
         "run_id": json.dumps(result.run_id),
         "place": str(result.place),
-        "case": record_text(result.case),
+        "case": records.record_text(result.case),
         "variant": json.dumps(result.variant),
         "repeat": str(result.repeat),
-        "output": record_text(result.output),
+        "output": records.record_text(result.output),
         **{
-            name: f"[{','.join(map(record_text, getattr(result, name)))}]" for name in _RESULT_LISTS
+            name: f"[{','.join(map(records.record_text, getattr(result, name)))}]"
+            for name in _RESULT_LISTS
         },
         "is_done": json.dumps(result.is_done),
         "ran_at": "null" if result.ran_at is None else json.dumps(result.ran_at.isoformat()),
@@ -310,7 +311,7 @@ def _checks_usd(asked: Sequence[EmbeddingUsage]) -> float | None:
 def _safe_rows(results: Iterable[CaseResult]) -> Iterator[Row]:
     for result in results:
         for row in case_result_rows(result):
-            yield {k: words_text(v) if isinstance(v, str) else v for k, v in row.items()}
+            yield {k: records.words_text(v) if isinstance(v, str) else v for k, v in row.items()}
 
 
 _COMPARISON_SUFFIXES = (".jsonl", ".json")

@@ -9,8 +9,6 @@ from .calibration import (
 from .gate import (
     TIERS as TIERS,
     GateOutcome as GateOutcome,
-    GateRule as GateRule,
-    Tier as Tier,
     all_passed as all_passed,
     assertion_share as assertion_share,
     check_drop as check_drop,

@@ -10,13 +10,8 @@ from judgekit.records import AssertionResult, meets_threshold
 from judgekit.scoring.panel import weighted_mean
 
 if TYPE_CHECKING:
+    from judgekit.records import GateRule
     from judgekit.stats.estimate import Estimate
-
-Tier = Literal["production", "development", "experimental"]
-"""How strict a gate is (S2.2)."""
-
-GateRule = Literal["interval", "point"]
-"""Whether confidence intervals decide, or measured values alone."""
 
 TIERS: Mapping[str, float] = {"production": 0.8, "development": 0.7, "experimental": 0.6}
 """The least overall value of each tier (S2.2), best first."""

@@ -9,12 +9,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, isnan, nan, sqrt
-from typing import Literal
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, Result, undefined_estimate
+from judgekit.stats.estimate import Estimate, LabelsAre, Result, undefined_estimate
 from judgekit.stats.intervals import difference_of_proportions, mean, proportion, wilson
 from judgekit.stats.missing import DIGITS, floats, known_pairs, known_scores
 from judgekit.stats.ppi import (
@@ -38,7 +37,6 @@ __all__ = [
     "stratified_ppi_mean",
 ]
 
-LabelsAre = Literal["random", "other"]
 _MIN_LABELS = 20
 
 

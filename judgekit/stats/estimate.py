@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+LabelsAre = Literal["random", "other"]
+"""How labelled items were chosen."""
+
 _OWN = (float, int, str, bool, type(None))
 
 

@@ -23,6 +23,7 @@ from judgekit.stats.quantiles import (
     SLACK,
     check_choice,
     check_level,
+    fair_binomial,
     normal_p_value,
     normal_quantile,
     require,
@@ -250,8 +251,6 @@ def paired_proportions(
     a, b = (only_a + 1) / (n + 2), (only_b + 1) / (n + 2)
     se = sqrt((a + b - (a - b) ** 2) / (n + 2))
     exact, mid = sign_p_values(only_a, only_b)
-    from scipy.special import betainc  # noqa: PLC0415 - half a second, only where it is needed
-
     return PairedProportions(
         value=(only_b - only_a) / n,
         low=max(-1.0, b - a - z * se),
@@ -262,7 +261,8 @@ def paired_proportions(
         se=se,
         p_exact=exact,
         p_mid=mid,
-        p_b_better=1 - float(betainc(only_b + 1, only_a + 1, 0.5)),
+        # The beta distribution at 1/2 is a binomial tail.
+        p_b_better=fair_binomial(only_b, only_a + only_b + 1),
     )
 
 

@@ -103,12 +103,25 @@ def sign_p_values(wins: int, losses: int) -> tuple[float, float]:
     fewer, n = min(wins, losses), wins + losses
     if n == 0:
         return 1.0, 1.0
+    # The mid-p counts half of what was observed: less conservative with few cases.
+    below, up_to = fair_binomial(fewer - 1, n), fair_binomial(fewer, n)
+    return min(1.0, 2 * up_to), min(1.0, up_to + below)
+
+
+def fair_binomial(k: int, n: int) -> float:
+    """P(X <= k), X binomial with n tries at 1/2."""
+    if k < 0:
+        return 0.0
+    if n <= _MANY_TRIES:
+        # Whole numbers, exact: every comparison needs one, and scipy's import takes longer.
+        ways = so_far = 1
+        for i in range(k):
+            ways = ways * (n - i) // (i + 1)
+            so_far += ways
+        return so_far / (1 << n)
     from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
 
-    # The mid-p counts half of what was observed: less conservative with few cases.
-    below = float(bdtr(fewer - 1, n, 0.5)) if fewer else 0.0
-    up_to = float(bdtr(fewer, n, 0.5))
-    return min(1.0, 2 * up_to), min(1.0, up_to + below)
+    return float(bdtr(k, n, 0.5))
 
 
 def require_whole(**values: object) -> tuple[int, ...]:
@@ -136,6 +149,7 @@ def require(**values: object) -> tuple[float, ...]:
 
 
 _MANY_DF = 1000
+_MANY_TRIES = 500
 _TINY = 1e-300
 _PRECISION = 1e-15
 

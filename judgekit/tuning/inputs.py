@@ -8,29 +8,16 @@ from dataclasses import dataclass, field
 from math import ceil, floor, fsum
 from typing import TYPE_CHECKING
 
-from judgekit.calibration import (
-    CLUSTER_BY_CASE,
-    CLUSTER_BY_ITEM,
-    WHOLE_OUTPUT,
-    CalibrationOptions,
-    LabelMatcher,
-    OutputKey,
-    PointwiseData,
-    add_metadata,
-    align_items,
-    groups_of,
-    label_problems,
-    level_of,
-    output_key,
-    random_key,
-)
+from judgekit import calibration, prompts, records
+from judgekit.calibration import CLUSTER_BY_CASE
 from judgekit.errors import InputError, NotEnoughDataError, RubricError, SettingsError
-from judgekit.prompts import PromptTemplate, fence_text, judged_text, to_text
-from judgekit.records import Case, Criterion, Example, Output, Rubric
+from judgekit.records import DEFAULT_CONSENSUS
 
 if TYPE_CHECKING:
-    from judgekit.calibration import AlignedItems, Consensus, JudgedItem
+    from judgekit.calibration import AlignedItems, JudgedItem, OutputKey
     from judgekit.datasets import LocatedLabel
+    from judgekit.prompts import PromptTemplate
+    from judgekit.records import Case, Consensus, Criterion, Output, Rubric
 
 PRESENT_RUBRIC = "present"
 """The name of the rubric that is in use."""
@@ -182,7 +169,9 @@ class ExamplePool:
     mistakes: Mapping[tuple[OutputKey, str], float] = field(default_factory=dict)
     seed: int = 0
 
-    def examples(self, criterion: str, n: int, among: Collection[Hashable]) -> tuple[Example, ...]:
+    def examples(
+        self, criterion: str, n: int, among: Collection[Hashable]
+    ) -> tuple[records.Example, ...]:
         """Outputs to show with their labels, the lowest first."""
         part = self._part(criterion)
         chosen = self._chosen(part, n, among, LONGEST_EXAMPLE)
@@ -195,8 +184,8 @@ class ExamplePool:
         lines.append(_GUIDE)
         for item in self._chosen(part, ANCHORS, among, LONGEST_ANCHOR):
             # Fenced, because a quoted output is untrusted text like the graded one.
-            text = fence_text(_clipped(self._text(item), LONGEST_ANCHOR), "anchor")
-            score = level_of(part.label(item), part.levels)
+            text = prompts.fence_text(_clipped(self._text(item), LONGEST_ANCHOR), "anchor")
+            score = calibration.level_of(part.label(item), part.levels)
             lines += [_ANCHOR.format(score=score), text]
         return criterion.model_copy(update={"scoring_guide": "\n".join(lines)})
 
@@ -239,20 +228,20 @@ class ExamplePool:
         return sorted(chosen, key=lambda item: values[id(item)])
 
     def _text(self, item: JudgedItem) -> str:
-        return judged_text(self.labels.answers[item.place][1])
+        return prompts.judged_text(self.labels.answers[item.place][1])
 
-    def _example(self, part: AlignedItems, item: JudgedItem) -> Example:
+    def _example(self, part: AlignedItems, item: JudgedItem) -> records.Example:
         case, output = self.labels.answers[item.place]
         # A mean between two levels would be an example of a score that the scale does not have.
-        raw = level_of(part.label(item), part.levels)
+        raw = calibration.level_of(part.label(item), part.levels)
         # The reason of an annotator with another score would contradict the example.
         reasons = [item.reasons[who] for who, rating in item.ratings.items()
                    if who in item.reasons and rating == raw]  # fmt: skip
-        known = None if case.reference is None else to_text(case.reference)
-        return Example(
-            input=_clipped(to_text(case.input), LONGEST_EXAMPLE),
+        known = None if case.reference is None else prompts.to_text(case.reference)
+        return records.Example(
+            input=_clipped(prompts.to_text(case.input), LONGEST_EXAMPLE),
             reference=None if known is None else _clipped(known, LONGEST_EXAMPLE),
-            output=_clipped(judged_text(output), LONGEST_EXAMPLE),
+            output=_clipped(prompts.judged_text(output), LONGEST_EXAMPLE),
             raw=raw,
             rationale=_clipped(reasons[0], LONGEST_EXAMPLE) if reasons else None,
             case_id=case.id,
@@ -298,7 +287,7 @@ class TuneOptions:
     anchors: bool = False
     holdout: float = 0.4
     alpha: float = 0.05
-    consensus: Consensus = "median"
+    consensus: Consensus = DEFAULT_CONSENSUS
     annotators: tuple[str, ...] = ()
     cluster: str = CLUSTER_BY_CASE
     seed: int = 0
@@ -310,7 +299,7 @@ class TuneOptions:
         for n in self.few_shot:
             if not 0 <= n <= MOST_EXAMPLES:
                 raise SettingsError(f"few_shot has {n}; it goes from 0 to {MOST_EXAMPLES}")
-        if self.cluster == CLUSTER_BY_ITEM:
+        if self.cluster == calibration.CLUSTER_BY_ITEM:
             raise SettingsError(
                 "outputs of one case are never split", hint="cluster is case, or a metadata key"
             )
@@ -352,22 +341,25 @@ def join_labelled_outputs(
     """Match outputs and labels, without the cases that a rubric shows as examples."""
     # An output that records an error has no text that a judge could grade.
     answered = [(c, o) for c, o in answers if o.error is None]
-    places = {output_key(c, o): (c, o) for c, o in answered if c.id not in shown}
+    places = {calibration.output_key(c, o): (c, o) for c, o in answered if c.id not in shown}
     names = [criterion.name for criterion in rubric.criteria]
-    matching = LabelMatcher(places, names, options.annotators)
+    matching = calibration.LabelMatcher(places, names, options.annotators)
     matching.take(labels)
     by_criterion = matching.by_criterion()
     # Labels of the whole output are not used, so that they need no valid score.
-    named = [rubric.criterion(name) for name in by_criterion if name != WHOLE_OUTPUT]
-    matching.check(label_problems(by_criterion, named))
+    named = [rubric.criterion(name) for name in by_criterion if name != calibration.WHOLE_OUTPUT]
+    matching.check(calibration.label_problems(by_criterion, named))
     # No judge has graded the outputs yet, so that they are aligned without answers.
-    groups = {place: groups_of(case, out.metadata) for place, (case, out) in places.items()}
-    add_metadata(groups, matching.matched)
-    ungraded = PointwiseData(rubric=rubric, groups=groups)
+    groups = {
+        place: calibration.groups_of(case, out.metadata) for place, (case, out) in places.items()
+    }
+    calibration.add_metadata(groups, matching.matched)
+    ungraded = calibration.PointwiseData(rubric=rubric, groups=groups)
     judged = [(place, ()) for place in sorted(places, key=lambda place: place.rank)]
-    wanted = CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
+    wanted = calibration.CalibrationOptions(consensus=options.consensus, cluster=options.cluster)
     aligned = [
-        align_items(c, by_criterion[c.name], ungraded, judged, wanted) for c in rubric.criteria
+        calibration.align_items(c, by_criterion[c.name], ungraded, judged, wanted)
+        for c in rubric.criteria
     ]
     criteria = tuple(part for part in aligned if part.items)
     if not criteria:
@@ -448,4 +440,4 @@ def split_cases(labels: LabelledOutputs, *, holdout: float, seed: int) -> Split:
 
 def seeded_draw(seed: int, *what: object) -> float:
     """A random number in [0, 1) for something, which depends on that and on the seed only."""
-    return int(random_key(seed, *what)[:16], 16) / _DRAWS
+    return int(calibration.random_key(seed, *what)[:16], 16) / _DRAWS

@@ -15,7 +15,7 @@ from tests.calibration.items import OPTIONS, UNIT, YES_NO, aligned, item, severa
 
 if TYPE_CHECKING:
     from judgekit.calibration import AlignedItems
-    from judgekit.stats.correction import LabelsAre
+    from judgekit.stats.estimate import LabelsAre
 
 
 def labelled_and_not(n: int = 60, m: int = 140, wrong: int = 6) -> AlignedItems:

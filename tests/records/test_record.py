@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from judgekit.records import (
+    Alarm,
     AnalysisFailure,
     AnalysisPoint,
     AnalysisSuggestion,
@@ -133,6 +134,7 @@ RECORDS: list[Record] = [
     CALIBRATION.kappa, UncalibratedVerdict(value=0.5, passed=None, criteria={"accuracy": 0.5}),
     CalibrationInUse(state="calibrated", words="w", path="m.json", calibration=CALIBRATION),
     MARK, SIDE, MEMBER, VOTE, POINT, SUGGESTION,
+    Alarm(kind="critical-finding", episode="f-1", suite="s", run="r2", text="t", finding=FINDING),
     ComparisonInfo(id="cmp-1", a=SIDE, b=ComparedSide(label="b.jsonl", file="b.jsonl"),
                    rubric=RUBRIC, judge="m t@1", started_at=AT, chosen={"limit": 3},
                    panel=(MEMBER,)),
