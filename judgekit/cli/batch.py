@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit.batches import BatchFolder, cancel_batch, collect_batches, refresh_batches
+from judgekit import batches  # loaded when used
 from judgekit.cli import console
 from judgekit.cli.batch_requests import (
     batches_document,
@@ -137,7 +137,7 @@ def batch_status_command(options: _BatchOptions, *, batch: str | None) -> None:
     Examples:
         judgekit batch status
     """
-    records = asyncio.run(refresh_batches(BatchFolder(options.cache_dir), batch))
+    records = asyncio.run(batches.refresh_batches(batches.BatchFolder(options.cache_dir), batch))
     show_document(batches_document(records), options)
     sys.exit(Exit.INCONCLUSIVE if any(one.is_open for one in records) else 0)
 
@@ -153,9 +153,9 @@ def batch_collect_command(options: _BatchOptions, *, batch: str | None) -> None:
     Examples:
         judgekit batch collect
     """
-    folder = BatchFolder(options.cache_dir)
+    folder = batches.BatchFolder(options.cache_dir)
     with open_cache(options.cache_dir, writing=True) as cache:
-        records = asyncio.run(collect_batches(folder, cache, batch))
+        records = asyncio.run(batches.collect_batches(folder, cache, batch))
     show_document(batches_document(records), options)
     sys.exit(_collected_code(records))
 
@@ -174,5 +174,5 @@ def batch_cancel_command(options: _BatchOptions, *, batch: str) -> None:
     Examples:
         judgekit batch cancel judgekit-3f2a
     """
-    record = asyncio.run(cancel_batch(BatchFolder(options.cache_dir), batch))
+    record = asyncio.run(batches.cancel_batch(batches.BatchFolder(options.cache_dir), batch))
     show_document(batches_document([record]), options)

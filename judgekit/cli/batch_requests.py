@@ -8,12 +8,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
-from judgekit.batches import BatchFolder, submit_requests
+from judgekit import batches, evaluation, models, report  # loaded when used
 from judgekit.cli import console
 from judgekit.errors import SettingsError
-from judgekit.evaluation import price_table
-from judgekit.models import BATCH_PRICE_SHARE
-from judgekit.report import Column, Conclusion, Document, Notes, Table, message, not_empty, numbers
+from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,10 +54,10 @@ def send_requests(
 ) -> Submission:
     """Send requests as batches, less those that an open batch holds."""
     sent = asyncio.run(
-        submit_requests(
-            BatchFolder(cache),
+        batches.submit_requests(
+            batches.BatchFolder(cache),
             missed,
-            prices=price_table(setup.opened.suite),
+            prices=evaluation.price_table(setup.opened.suite),
             max_cost_usd=options.max_cost,
         )
     )
@@ -73,12 +71,10 @@ def send_requests(
     return sent
 
 
-def batches_document(records: Sequence[BatchRecord]) -> Document:
+def batches_document(records: Sequence[BatchRecord]) -> report.Document:
     """Batches with their requests, replies and cost."""
-    columns = (
-        Column("batch", "text"), Column("model", "text"), Column("state", "text"),
-        Column("requests"), Column("done"), Column("replies"), Column("open"), Column("cost"),
-    )  # fmt: skip
+    texts, counts = ("batch", "model", "state"), ("requests", "done", "replies", "open", "cost")
+    columns = (*(report.Column(name, "text") for name in texts), *map(report.Column, counts))
     rows = tuple(
         (
             one.name,
@@ -94,12 +90,14 @@ def batches_document(records: Sequence[BatchRecord]) -> Document:
     )
     n_open = sum(one.is_open for one in records)
     words = f"{numbers.format_count(len(records), 'batch', 'batches')}, {n_open} not collected yet."
-    return Document(
+    return report.Document(
         title="Batches",
-        conclusion=Conclusion(words),
-        blocks=not_empty((Table(columns, rows), Notes(tuple(_notes(records))))),
+        conclusion=report.Conclusion(words),
+        blocks=report.not_empty(
+            (report.Table(columns, rows), report.Notes(tuple(_notes(records))))
+        ),
         data=lambda: {
-            "price_share": BATCH_PRICE_SHARE,
+            "price_share": models.BATCH_PRICE_SHARE,
             "batches": [one.model_dump(mode="json") | {"n_open": one.n_open} for one in records],
         },
     )

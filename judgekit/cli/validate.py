@@ -459,8 +459,7 @@ def _of_criteria(
     """Criteria without a judge, judges without a criterion, and needs that no case meets."""
     named = [judge.name for judge in suite.judge if judge.name is not None]
     checks = evaluation.CriterionChecks(named, n_judges=len(suite.judge))
-    choices = (map(evaluation.choice_rubric, plans.every_check(case)) for case in cases)
-    rubrics = [[_rubric_of(case, plans), *own] for case, own in zip(cases, choices, strict=True)]
+    rubrics = [[_rubric_of(case, plans), *_choice_rubrics(case, plans)] for case in cases]
     try:
         for case, listed in zip(cases, rubrics, strict=True):
             for rubric in filter(None, listed):
@@ -474,6 +473,14 @@ def _of_criteria(
         line = document.line_of("rubric")
         remedy = "add it to the cases, or remove it from `needs`"
         yield Diagnostic(str(document.path), line, "warning", words, remedy)
+
+
+def _choice_rubrics(case: Case, plans: evaluation.CasePlans) -> list[Rubric | None]:
+    """What the outputs of a case are compared by; nothing of a case that cannot be evaluated."""
+    try:
+        return [*map(evaluation.choice_rubric, plans.every_check(case))]
+    except InputError:
+        return []  # reported with the case
 
 
 def _rubric_of(case: Case, plans: evaluation.CasePlans) -> Rubric | None:

@@ -74,7 +74,7 @@ class GradePlan(JudgePlan):
     n_outputs: int
     # Outputs that are errors of the system under test
     n_skipped: int
-    joint: CallLoad | None
+    joint: CallLoad | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -265,6 +265,7 @@ def test_a_plan_says_calls_tokens_and_price() -> None:
         "tokens to send": "2,400,000 (tiktoken o200k_base)",
         "tokens to receive": "540,000 likely, 2,100,000 at most (estimate)",
         "price": "$1.82 likely, $4.32 at most",
+        "in batches": "$0.91 likely, $2.16 at most, within 24 hours: judgekit batch submit",
         "judge": "openai/gpt-4.1-mini",
         "template": "pointwise/criterion@ba72",
     }

@@ -185,6 +185,8 @@ class DirectModel:
         key = PLACEHOLDER_KEY
         for name in reversed(self._host.key_variables):
             key = os.environ.get(name, "").strip() or key
+        if key is PLACEHOLDER_KEY and self.check is not None:
+            self.check()  # which says what is missing
         session = await self._sessions.current()
         body = json.dumps(content).encode() if isinstance(content, Mapping) else content
         headers = {"Authorization": f"Bearer {key}", "Content-Type": content_type}
