@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from click.testing import CliRunner
 
-from judgekit.calibration import PointwiseData, calibrate
+from judgekit.calibration import PointwiseData, calibrate_and_release
 from judgekit.cli.main import judgekit
 from judgekit.public_data.download import judgekit_files
 from tests.public_data.material import rows_of, sets_below
@@ -132,17 +132,17 @@ def _laid(name: str) -> Path:
 
 
 def _asked(words: list[str]) -> Told:
-    seen: list[PointwiseData | PairwiseData] = []
+    seen: list[dict[Reading, Any]] = []
 
-    def watching(found: PointwiseData | PairwiseData, *args: Any, **options: Any) -> Any:
-        seen.append(found)
-        return calibrate(found, *args, **options)
+    def watching(found: PointwiseData | PairwiseData, *args: Any) -> Any:
+        seen.append(_read(found))  # the answers are released once they are joined
+        return calibrate_and_release(found, *args)
 
-    with patch("judgekit.cli.calibrate.calibrated", watching):
+    with patch("judgekit.calibration.calibrate_and_release", watching):
         ran = CliRunner().invoke(judgekit, words, catch_exceptions=False)
     if not ran.stdout:
         raise AssertionError(ran.stderr)
-    return Told(json.loads(ran.stdout), _read(seen[0]), ran.exit_code)
+    return Told(json.loads(ran.stdout), seen[0], ran.exit_code)
 
 
 def _read(found: PointwiseData | PairwiseData) -> dict[Reading, Any]:
