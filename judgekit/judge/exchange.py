@@ -300,6 +300,9 @@ class JudgeQuestion(NamedTuple):
     about: Mapping[str, Any]
     """The fields of a record that say which output, or outputs in which order, was judged."""
 
+    flags: tuple[str, ...] = ()
+    """What is odd about the texts under judgment."""
+
     needs_evidence: bool = False
     """Whether a score counts only with a quotation that is found in what was shown."""
 
@@ -360,6 +363,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         subject: Mapping[str, Any],
         about: Mapping[str, Any],
         of: Sequence[Case | Output],
+        flags: tuple[str, ...],
     ) -> JudgeQuestion:
         """A prompt as a question; `subject` says which case, variant, repeat and order it shows."""
         if prompt.part is not None:
@@ -384,7 +388,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         )
         if prompt.asks_overall:
             criteria = (*criteria, None)
-        return JudgeQuestion(prompt, request, criteria, shown, about)
+        return JudgeQuestion(prompt, request, criteria, shown, about, flags)
 
     def cached_outcomes(
         self, questions: Collection[JudgeQuestion]
@@ -490,7 +494,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
                     "duration_ms": reply.duration_ms,
                     "dropped_parameters": reply.dropped_parameters,
                 }
-                flags = () if rationale else ("no_rationale",)
+                flags = question.flags if rationale else (*question.flags, "no_rationale")
                 outcomes.append(self._observed(index, fields, reading, reply, question, flags))
         return outcomes
 

@@ -26,6 +26,7 @@ from judgekit.prompts import (
     Redaction,
     draw_labels,
     locate_evidence,
+    output_flags,
     pairwise_text,
     scrub,
 )
@@ -97,6 +98,9 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
         labels = self.labels(case)
         named = [name for name in pair.variants if name]
         variant = " vs ".join(named) if len(named) == len(pair.variants) else None
+        names = [criterion.name for criterion in rubric.criteria]
+        both = [output_flags(text, names) for text in pair.in_order("ab")[0]]
+        flags = tuple(dict.fromkeys(chain.from_iterable(both)))
         questions: list[JudgeQuestion] = []
         # Always both orders: a preference for the first place shows only in the comparison of the
         # two.
@@ -112,7 +116,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
                 subject = {"case_id": case.id, "variant": variant, "order": order, "repeat": repeat}
                 of = (case, *pair.outputs)
                 questions += [
-                    self.question(prompt, shown, subject, about, of) for prompt in prompts
+                    self.question(prompt, shown, subject, about, of, flags) for prompt in prompts
                 ]
         return questions
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain, islice
 from math import fsum
 from operator import attrgetter
@@ -26,6 +25,7 @@ from judgekit.prompts import (
     assistant_turns,
     judged_text,
     locate_evidence,
+    output_flags,
     steps_text,
     whole_conversation,
 )
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from judgekit.records import AssertionResult, Case, JsonObject, Output, Scale, Verdict
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
-_MATCH, _ASKED = attrgetter("match"), attrgetter("criteria")
+_MATCH, _ASKED, _NAME = attrgetter("match"), attrgetter("criteria"), attrgetter("name")
 _RECORDED = "recorded:"
 
 # Asks a criterion that needs the trace where the judge's own template does not show it.
@@ -128,16 +128,18 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         else:
             prompts = self._prompts(case, output, rubric)
         # The trace counts as shown, too: a score that stands in a tool result is not the judge's.
-        steps = steps_text(output) if output.trace else ""
-        shown = tuple(filter(None, (judged_text(output), steps)))
+        text, steps = judged_text(output), steps_text(output) if output.trace else ""
+        shown = tuple(filter(None, (text, steps)))
         about = {"variant": output.variant}
+        # The work of an agent may be in its steps alone.
+        flags = output_flags(text, map(_NAME, rubric.criteria)) if text or not steps else ()
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
-            as_question = partial(
-                self.question, shown=shown, subject=subject, about=about, of=(case, output)
-            )
-            questions += map(as_question, prompts)
+            of = (case, output)
+            questions += [
+                self.question(prompt, shown, subject, about, of, flags) for prompt in prompts
+            ]
         if rubric.require_evidence:
             return [question._replace(needs_evidence=True) for question in questions]
         return questions

@@ -147,10 +147,8 @@ def _keyed(images: Sequence[Image]) -> list[JsonValue]:
     return [sha256(image.content).hexdigest() for image in images]
 
 
-@lru_cache(maxsize=16)
-def _canonical_system(content: str) -> str:
-    """The system message of a judge is the same text in thousands of requests."""
-    return canonical_part(content)
+# The system message of a judge is the same text in thousands of requests.
+_canonical_system = lru_cache(maxsize=16)(canonical_part)
 
 
 def _sent(parameters: JsonObject) -> JsonObject:

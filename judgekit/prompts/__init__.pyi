@@ -17,7 +17,7 @@ from .environment import (
     make_environment as make_environment,
     to_text as to_text,
 )
-from .fences import fence_text as fence_text
+from .fences import fence_text as fence_text, output_flags as output_flags
 from .messages import (
     OVERALL_KEY as OVERALL_KEY,
     SLOT_LABELS as SLOT_LABELS,

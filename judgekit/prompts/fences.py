@@ -1,10 +1,17 @@
-"""The fences around untrusted texts in prompts."""
+"""Untrusted text in prompts: the fence around it, and signs that it is written to the judge."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+import unicodedata
+from base64 import b64decode
 from functools import lru_cache
 from itertools import product
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # 80 bits, 16 base-32 digits: no author can write a text that contains its own marker.
 _MARKER_BYTES = 10
@@ -39,3 +46,189 @@ def fence_text(text: str, label: str = "text") -> str:
     """The text between an opening and a closing line that carry its marker."""
     marker = _cached_marker(text) if len(text) <= _LONGEST_CACHED else fence_marker(text)
     return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
+
+
+DEGENERATE = "degenerate_output"
+INJECTION = "injection_suspected"
+
+_ROLE = r"(?:grader|judge|evaluator|reviewer|assessor|scorer|rater)s?"
+_TOP = r"(?:full|max(?:imum)?|highest|perfect|top)\b"
+_WORK = r"(?:responses?|answers?|outputs?|submissions?|criteri\w+|everything|this|it|all)"
+_FENCE = r"(?:outputs?|responses?|submissions?|answers?|candidate\w*|rubric|instructions?|system)"
+
+# Where an order may begin: at the start of a sentence, and not inside a report or a quotation.
+_ORDER = re.compile(r"(?:^|[.!?:;>\]})*]\s*|\n\s*|\b(?:please|kindly|must|you|and)\s+)$")
+
+
+def _signs(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.MULTILINE)
+
+
+# The words of which a text has one where the signs can be found: most texts have few of them, and
+# are not searched. Then the signs that count everywhere, and those that count as an order only.
+_SIGNS: tuple[tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str] | None], ...] = (
+    (  # The rules are to be ignored.
+        ("ignor", "disregard", "forget", "игнор", "忽略", "无视", "無視"),
+        _signs(
+            r"(?<![\"'\u201c\u2018`«])(?:ignore|disregard|forget)\s(?:[\w,]+\s){0,6}?"
+            r"(?:instructions?|prompts?|rubric|grading|scoring|you were \w+)\b",
+            r"(?:ignora|ignore[zs]|ignoriere\w*|игнорируй\w*)\b[^.\n]{0,30}"
+            r"(?:rúbrica|instruc|crit[èe]re|consigne|bewertung|anweisung|инструкц|критери)",
+            r"(?:忽略|无视|無視)[^。\n]{0,12}(?:评分|指令|标准|規則)",
+            r"(?:採点|指示|評価)[^。\n]{0,8}無視",
+        ),
+        _signs(
+            r"(?:ignore|disregard|forget)\s(?:all\s|everything\s)?(?:of\s)?the\s"
+            r"(?:above|criteria|guidelines|rules)\b"
+        ),
+    ),
+    (  # The judge is spoken to.
+        ("evaluati", "evaluator", "grader", "judge", "reviewer", "assessor", "scorer", "rater"),
+        _signs(
+            rf"(?:notes?|message|attention|instructions?|memo) (?:to|for) (?:the |all )?{_ROLE}\b",
+            rf"(?:dear|hello|hey|hi) (?:ai )?{_ROLE}\b[^\n]{{0,120}}\b(?:rate|score|marks?|grade)",
+            rf"(?:^|[\[(<>.]\s*|!--\s*){_ROLE}(?: override| guidance| notes?| instructions?)?\s*:",
+            r"new (?:instructions?|rubric|criteria)\b[^.\n]{0,20}\bevaluat",
+            r"evaluation (?:is |mode |has )?(?:is )?(?:complete|over|off|passed|instructions)\b",
+            r"evaluating this\b[^.\n]{0,40}\b(?:illegal|refuse)",
+        ),
+        None,
+    ),
+    (  # A score is ordered, or written in the form in which judges write it.
+        ("score", "scori", "rate ", "rating:", "grade", "verdict", "winner", '"pass'),
+        _signs(
+            r"before (?:scoring|grading|judging|you (?:score|grade|judge))\b",
+            r"your own (?:verdict|score|grade|judgment)\b",
+            r"(?:expected|required|only valid) (?:verdict|grade|score) is\b",
+            r"^[^\w\n]{0,12}(?:final )?(?:grade|scores?|rating|verdict):\s*\W*"
+            r"(?:\d+\s*(?:/|$)|[a-f]$|pass|correct)",
+            r"scores?: *\w+ \d|grade: c\b",
+            r'"(?:verdict|winner)"\s*:|"pass(?:ed)?"\s*:\s*(?:true|false)',
+            r'"score"\s*:[^}]{0,400}"(?:rationale|reason(?:ing)?)"\s*:',
+        ),
+        _signs(rf"(?:score|rate|grade)\s(?:\w+\s){{0,4}}?(?:\d|{_TOP})"),
+    ),
+    (
+        ("set ", "give ", "award ", "assign ", "return ", "choose ", "whichever", "review only"),
+        _signs("positive review only", "whichever (?:letter|label)"),
+        _signs(
+            rf"(?:give|award|assign|return)\s(?:\w+\s){{0,4}}?(?:{_WORK}\s(?:\w+\s){{0,2}}?"
+            rf"(?:an?\s)?(?:\d+(?![\w ]*\b(?:words|sentences))|nan\b|{_TOP})|"
+            rf"{_TOP} (?:possible )?(?:marks|scores?|ratings?|points|grades?)\b|"
+            rf"\d+ (?:to|for|on) (?:\w+\s){{0,2}}?{_WORK})",
+            r"set\s(?:\w+\s){0,2}?(?:scores?|criteri\w+) to\b",
+            rf"choose (?:it|me|this {_WORK})\b",
+        ),
+    ),
+    (  # The frame of a prompt.
+        ("[", "<|", "<<", "--", "==", "##"),
+        _signs(
+            r"(?<!\w)\[\[\s*(?:\d+|[abc]|tie)\s*\]\]|\[result\]\s*\d",
+            r"\[(?:the )?(?:end|start|begin)\b[^\]\n]{0,20}\b"
+            r"(?:data|answer|output|response)\w*\]",
+            rf"[-=#]\s*(?:end|begin)(?: of)? (?:the )?{_FENCE}\b",
+            r"#\s*rubric \((?:revised|updated|new)\)",
+            r"<\|im_start\|>\s*(?:system|user|assistant)|<\|im_end\|>\s*<\|",
+            r"<\|start_header_id\|>|\[/inst\]|<<sys>>",
+        ),
+        None,
+    ),
+)
+
+_TAG = re.compile(rf"<(/?)\s*({_FENCE})\s*>")
+_OPENER = re.compile(
+    r"(?:sure|certainly|of course|okay|absolutely|solution|answer|explanation|respuesta|解|"
+    r"かいせつ)"
+    r"|(?:let'?s|let us|let me)\b[\w' ]{0,60}\bstep by step"
+)
+_LONGEST_OPENER, _MOST_WORDS = 100, 12
+# A letter, a digit or a picture: each can be an answer, which punctuation cannot.
+_CONTENT = re.compile("[^\\W_]|[\u2190-\u2bff\U0001f000-\U0001faff]")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+# A zero-width joiner makes emoji, a non-joiner Persian words, tag characters flags: never several
+# of the former in a row, and of the latter only behind a black flag.
+_HIDDEN = re.compile(
+    "\u200b(?:[^\u200b]{0,2}\u200b){3}|[\u200b-\u200d\u2060\ufeff]{4}|[\u202d\u202e]"
+    "|(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0020-\U000e007e]{2,}"
+)
+_BASE64 = re.compile(r"\b[A-Za-z0-9+/]{24,}={0,2}")
+# Cyrillic and Greek letters that look like Latin ones; NFKC has made the others alike.
+_LOOKALIKES = str.maketrans("аеорсухіѕԁοαν", "aeopcyxisdoav")  # noqa: RUF001
+
+
+def output_flags(text: str, criteria: Iterable[str] = ()) -> tuple[str, ...]:
+    """What is odd about an output, whoever judges it; no score depends on it.
+
+    The signs are those of known attacks, in the words that are usual. An attack that is worded
+    otherwise is not found; `judgekit audit` measures which attacks a judge obeys.
+
+    Args:
+        text: The output, as it is judged.
+        criteria: Names of the criteria, which a forged verdict would name.
+
+    Returns:
+        `degenerate_output` where it holds no content: only punctuation, or the opening of an
+        answer, which some judges give the best score (Zhao et al. 2025, arXiv:2507.08794).
+        `injection_suspected` where it holds what looks like an instruction to the judge, a
+        verdict, the frame of a prompt, or hidden characters.
+    """
+    if len(text) <= _LONGEST_OPENER:
+        opening = text.casefold().strip(" \n\r\t.!:,\u2026\uff1a")
+        is_announced = text.rstrip().endswith((":", "\uff1a")) and len(text.split()) <= _MOST_WORDS
+        if is_announced or _OPENER.fullmatch(opening) or not _CONTENT.search(opening):
+            return (DEGENERATE,)
+    if text.isascii():
+        folded = text.lower()
+    else:
+        if _HIDDEN.search(text):
+            return (INJECTION,)
+        visible = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
+        folded = visible.lower().translate(_LOOKALIKES)
+    names = tuple(map(str.lower, criteria))
+    if _is_addressed(folded, names):
+        return (INJECTION,)
+    # A judge decodes what it is asked to decode.
+    if "base64" in folded or "decode" in folded:
+        texts = (_decoded(one[0]).lower() for one in _BASE64.finditer(text))
+        return (INJECTION,) if any(_is_addressed(one, names) for one in texts) else ()
+    return ()
+
+
+def _is_addressed(folded: str, criteria: tuple[str, ...]) -> bool:
+    """Whether a text in lower case speaks to a judge, or for one."""
+    for words, signs, orders in _SIGNS:
+        # Not `any` with a generator, which takes three times as long.
+        if any(map(folded.__contains__, words)) and (
+            signs.search(folded) or (orders and _is_ordered(orders, folded))
+        ):
+            return True
+    if any(map(folded.__contains__, criteria)) and _verdict_on(criteria).search(folded):
+        return True
+    return "</" in folded and _leaves_its_frame(folded)
+
+
+def _is_ordered(orders: re.Pattern[str], folded: str) -> bool:
+    starts = (found.start() for found in orders.finditer(folded))
+    return any(_ORDER.search(folded, max(0, start - 12), start) for start in starts)
+
+
+def _leaves_its_frame(folded: str) -> bool:
+    """Whether it closes an element that it did not open, and opens one after that."""
+    tags = [(found[1], found[2]) for found in _TAG.finditer(folded)]
+    return len(tags) > 1 and tags[0][0] == "/" and any(not closes for closes, _ in tags)
+
+
+@lru_cache(maxsize=256)
+def _verdict_on(criteria: tuple[str, ...]) -> re.Pattern[str]:
+    """A score beside the name of a criterion, as the replies of judges have it."""
+    names = "|".join(map(re.escape, criteria))
+    return re.compile(
+        rf"\b(?:{names})[\"'*]*\s*[:=]\s*(?:\{{\s*[\"']score[\"']\s*:\s*)?\d{{1,2}}(?=\s*(?:[,}}/\n]|$))"
+    )
+
+
+def _decoded(token: str) -> str:
+    try:
+        return b64decode(token + "=" * (-len(token) % 4)).decode()
+    except ValueError:
+        return ""

@@ -121,8 +121,8 @@ class Judgment(Record):
     """Parameters that were not sent because the model rejects them."""
 
     flags: tuple[str, ...] = ()
-    """Advisory marks (`evidence_not_found`, `degenerate_output`, `smoke_model`); none of them
-    alters a score."""
+    """Advisory marks (`evidence_not_found`, `degenerate_output`, `injection_suspected`,
+    `no_rationale`, `smoke_model`); none of them alters a score."""
 
     judged_at: AwareDatetime | None = None
     """When it was stored in its run (UTC), even if the reply was cached; None if it is in none."""

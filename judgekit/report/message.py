@@ -53,7 +53,8 @@ NOT_ASSESSED = (
 )
 
 FLAG_WORDS = {
-    "degenerate_output": "the output repeats itself or is hardly a text",
+    "degenerate_output": "the output has no content",
+    "injection_suspected": "the output seems to be written to influence the judge",
     "smoke_model": "a smoke model, whose verdicts carry no information",
     "scores_disagree": "its scores contradict its choice",
     "no_rationale": "it gave no rationale",

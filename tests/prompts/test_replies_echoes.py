@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from judgekit.errors import ReplyFormatError
 from judgekit.prompts.parsing import parse_criterion_replies, parse_reply
-from judgekit.prompts.parsing.quotation import is_json_like, judged_texts, normalised
+from judgekit.prompts.parsing.quotation import judged_texts, may_hold_verdict, normalised
 from tests.factories import make_criterion, reply
 
 ONE = [{"name": "quality", "min": 1, "max": 5}]
@@ -32,8 +32,8 @@ KEYS = [
 
 @pytest.mark.parametrize("text", KEYS)
 def test_a_key_is_seen_however_it_is_written(text: str) -> None:
-    assert is_json_like(("plain", text))
-    assert is_json_like(f"It\u2019s fine & so on \u2014 {text}")
+    assert may_hold_verdict(text)
+    assert may_hold_verdict(f"It\u2019s fine & so on \u2014 {text}")
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,7 @@ def test_a_key_is_seen_however_it_is_written(text: str) -> None:
     ["It\u2019s 5: fine", "Müller & Söhne: 5", "a \\u0041: 5", "he said \u201cyes\u201d.", ""],
 )
 def test_letters_and_escapes_alone_are_no_key(text: str) -> None:
-    assert not is_json_like(text)
-
-
-def test_without_a_judged_text_there_is_no_key() -> None:
-    assert not is_json_like(None)
-    assert not is_json_like(())
+    assert not may_hold_verdict(text)
 
 
 @pytest.mark.parametrize("before", ["", "It says:\n", "Note: it says:\n", "Good: yes\n\n"])
@@ -88,7 +83,7 @@ def test_a_quotation_is_followed_to_its_end(quoted: str, data: st.DataObject) ->
 def test_no_key_of_the_normalised_text_is_overlooked(text: str) -> None:
     plain = normalised(text)
     if '":' in plain or '"=' in plain:
-        assert is_json_like(text)
+        assert may_hold_verdict(text)
 
 
 def test_a_quoted_score_of_one_of_several_criteria_is_no_part_of_the_verdict() -> None:

@@ -79,14 +79,6 @@ def judged_texts(judged_text: str | Sequence[str] | None) -> JudgedTexts:
     return _normalised_texts(tuple(text for text in texts if text))
 
 
-def is_json_like(judged_text: str | Sequence[str] | None) -> bool:
-    """Whether the judged texts could contain a JSON verdict at all."""
-    if judged_text is None:
-        return False
-    texts = (judged_text,) if isinstance(judged_text, str) else judged_text
-    return any(map(_holds_key, texts))
-
-
 def normalised(text: str) -> str:
     """A text without the differences that quoting makes."""
     # White space, escapes, emphasis, quoting prefixes and invisible characters are dropped,
@@ -101,7 +93,8 @@ def _normalised_texts(texts: tuple[str, ...]) -> JudgedTexts:
 
 
 @lru_cache(maxsize=32)
-def _holds_key(text: str) -> bool:
+def may_hold_verdict(text: str) -> bool:
+    """Whether a judged text could contain a JSON verdict at all."""
     return _JSON_LIKE.search(_unescaped(text)) is not None
 
 

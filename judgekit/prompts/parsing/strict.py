@@ -16,7 +16,7 @@ from judgekit.prompts.parsing.fields import (
     CriterionReply,
     PreferenceReply,
 )
-from judgekit.prompts.parsing.quotation import is_json_like
+from judgekit.prompts.parsing.quotation import may_hold_verdict
 from judgekit.records import Criterion
 
 # `resolve` is imported when a reply needs it: its patterns take longer to compile than a thousand
@@ -61,7 +61,8 @@ def _strict_answer(
     """The JSON object that a reply is, where no part of it can be a quotation."""
     # The strict parser cannot tell a quoted verdict from the judge's own, so it is left out if the
     # judged text could contain one.
-    if text is None or finish_reason not in {"stop", None} or is_json_like(judged_text):
+    judged = (judged_text,) if isinstance(judged_text, str) else judged_text or ()
+    if text is None or finish_reason not in {"stop", None} or any(map(may_hold_verdict, judged)):
         return None
     try:
         answer = _DECODER.decode(text)
