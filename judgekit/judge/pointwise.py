@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from math import fsum
 from operator import attrgetter
@@ -137,9 +138,10 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
             of = (case, output)
-            questions += [
-                self.question(prompt, shown, subject, about, of, flags) for prompt in prompts
-            ]
+            ask = partial(
+                self.question, shown=shown, subject=subject, about=about, of=of, flags=flags
+            )
+            questions += map(ask, prompts)
         if rubric.require_evidence:
             return [question._replace(needs_evidence=True) for question in questions]
         return questions
