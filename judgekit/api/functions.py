@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack, aclosing, asynccontextmanager, closing
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    aclosing,
+    asynccontextmanager,
+    closing,
+    nullcontext,
+)
 from datetime import UTC, datetime
 from functools import partial
 from math import fsum
@@ -15,6 +22,7 @@ from judgekit.api.results import ComparisonResults, GradingResults
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     Suite,
+    criterion_place,
     has_repeats,
     iter_case_outputs,
     load_dataset,
@@ -111,7 +119,7 @@ async def grade(
     answers = _read_data(outputs, cases, OUTPUTS_TAG)
     asked, (recorded, variants) = _rubric_of(rubric), record_answers(answers)
     suite = Suite(name=OUTPUTS_TAG, dataset="outputs.jsonl", tags=(OUTPUTS_TAG,))
-    judging = _opened_panel(judge, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
+    judging = _opened_panel(judge, rubric, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
         opened = open_recorded(panel, asked, recorded, variants, suite=suite)
         session = Session(in_flight=max(4, panel.max_concurrency))
@@ -198,7 +206,7 @@ async def compare(
         raise InputError(
             "no case has an output of both sides", hint="give both the same `case_id`s and inputs"
         )
-    judging = _opened_panel(judge, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
+    judging = _opened_panel(judge, rubric, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
         with ExitStack() as stack:
             place = _open_store(store, stack)
@@ -300,7 +308,7 @@ async def rank(
     ]
     rules, contest = RankRules(ties=ties, top=top, alpha=alpha), Contest(competitors, seed=seed)
     asked = _rubric_of(rubric)
-    judging = _opened_panel(who, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
+    judging = _opened_panel(who, rubric, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
         # A panel of one is asked as that judge, which its records then name.
         only = panel.judges[0] if len(panel.judges) == 1 else panel
@@ -398,12 +406,16 @@ def _rubric_of(source: Rubric | Path | str) -> Rubric:
 @asynccontextmanager
 async def _opened_panel(
     judge: JudgeSource,
+    rubric: Rubric | Path | str,
     *,
     cache: CacheSource = DEFAULT_CACHE_FOLDER,
     frozen: bool = False,
     max_cost_usd: float | None = None,
 ) -> AsyncIterator[Panel]:
-    """The judges that are meant; those that are opened here are closed at the end."""
+    """The judges that are meant; those that are opened here are closed at the end.
+
+    An error about a criterion names the line of its file.
+    """
     if isinstance(judge, Judge | Panel):
         # A judge has settings of its own; others beside it would be ignored silently.
         if frozen or max_cost_usd is not None or cache != DEFAULT_CACHE_FOLDER:
@@ -412,11 +424,17 @@ async def _opened_panel(
                 hint="set them there: jk.Judge(model, cache=…, frozen=…, budget=…)",
             )
         # It is the caller's: other calls may be using its connections at this moment.
-        yield Panel.of(judge)
-        return
-    budget = None if max_cost_usd is None else Budget(max_cost_usd)
-    async with Judge(judge, cache=cache, frozen=frozen, budget=budget) as opened:
-        yield Panel.of(opened)
+        opening: AbstractAsyncContextManager[Judge | Panel] = nullcontext(judge)
+    else:
+        budget = None if max_cost_usd is None else Budget(max_cost_usd)
+        opening = Judge(judge, cache=cache, frozen=frozen, budget=budget)
+    try:
+        async with opening as opened:
+            yield Panel.of(opened)
+    except InputError as error:
+        if not isinstance(rubric, Rubric):
+            error.message = criterion_place(rubric, error.message) + error.message
+        raise
 
 
 def _open_store(store: RunStore | Path | str | None, stack: ExitStack) -> RunStore:

@@ -210,3 +210,13 @@ def test_results_become_a_frame_with_a_row_for_each_output(library: str, kind: A
 def test_a_frame_is_of_a_library_that_is_there() -> None:
     with pytest.raises(jk.SettingsError, match="cannot be made a frame of 'spark'"):
         graded(ROWS).to_frame("spark")
+
+
+def test_an_error_about_a_criterion_names_the_line_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "r.yaml"
+    path.write_text(
+        "name: r\ncriteria:\n  - name: a\n    question: Right?\n    scale: one_to_five\n"
+        "    template: no/such\n"
+    )
+    with pytest.raises(jk.TemplateError, match=r"r\.yaml:3: criterion 'a': no template is called"):
+        jk.grade_sync(ROWS, rubric=path, judge=ScriptedModel(judge_by_case), cache=None)
