@@ -129,7 +129,9 @@ async def test_the_same_request_is_the_same_body_and_the_same_reply(
 
 
 @pytest.mark.parametrize("provider", NAMED_HOSTS)
-@pytest.mark.parametrize("name", REQUESTS.keys() - {"schema", "image", "image and shared prefix"})
+@pytest.mark.parametrize(
+    "name", sorted(REQUESTS.keys() - {"schema", "image", "image and shared prefix"})
+)
 async def test_a_named_host_gets_the_request_that_litellm_sends(
     provider: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
