@@ -54,8 +54,8 @@ MOST_CASES = 5
 
 
 def score_of(prompt: str) -> int:
-    """The score that the judge gives; it depends on the request alone."""
-    return 1 + int(sha256(prompt.encode()).hexdigest(), 16) % 5
+    """The score that the judge gives, 2 to 5: it depends on the request alone, and passes."""
+    return 2 + int(sha256(prompt.encode()).hexdigest(), 16) % 4
 
 
 class SuiteMachine(RuleBasedStateMachine):
