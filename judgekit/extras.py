@@ -13,15 +13,18 @@ from judgekit.errors import SettingsError
 
 # The module to import, and the extra it comes with, as pyproject.toml lists them.
 EXTRAS = {
-    "nltk": "meteor", "psycopg": "postgres", "pyarrow": "parquet", "redis": "redis",
-    "sacrebleu": "text", "sqlglot": "sql", "starlette": "view", "uvicorn": "view",
-    "wordllama": "semantic", "xllamacpp": "local",
+    "backports.zstd": "zstd", "nltk": "meteor", "psycopg": "postgres", "pyarrow": "parquet",
+    "redis": "redis", "sacrebleu": "text", "sqlglot": "sql", "starlette": "view",
+    "uvicorn": "view", "wordllama": "semantic", "xllamacpp": "local",
 }  # fmt: skip
 
 
 def is_installed(package: str) -> bool:
     """Whether an optional package can be imported; it is not imported."""
-    return find_spec(package) is not None
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # what a package of that name would be in
+        return False
 
 
 def install_hint(package: str) -> str:

@@ -125,7 +125,9 @@ class _CacheExportOptions(CacheOptions):
 @command("export", _CacheExportOptions, cache_command)
 @click.argument("named", metavar="FILE", required=False, type=_WRITTEN)
 def cache_export_command(options: _CacheExportOptions, *, named: Path | None) -> None:
-    """Write all replies to FILE as JSONL; the same replies give the same bytes; - for stdout.
+    """Write all replies to FILE as JSONL, packed by its suffix (.gz, .zst); - for stdout.
+
+    The same replies give the same bytes.
 
     Examples:
         judgekit cache export replies.jsonl

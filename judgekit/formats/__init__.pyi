@@ -149,6 +149,7 @@ from .text import (
     iter_lines as iter_lines,
     javascript_text as javascript_text,
     open_file as open_file,
+    packed_stream as packed_stream,
     parse_strict_json as parse_strict_json,
     read_text as read_text,
     text_in_place as text_in_place,

@@ -30,7 +30,10 @@ from judgekit.formats.text import (
     unescape_formula,
 )
 
-LINE_SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")  # one JSON object per line
+# One JSON object per line.
+LINE_SUFFIXES = tuple(
+    f"{kind}{packed}" for packed in ("", ".gz", ".zst") for kind in (".jsonl", ".ndjson")
+)
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")  # named columns; a cell may hold JSON as text
 DOCUMENT_SUFFIXES = (".json", *YAML_SUFFIXES)  # one value, read into memory as a whole
 _LIST_NAMES = ("cases", "outputs", "rows", "records", "data", "items", "labels", "replies")
@@ -53,7 +56,8 @@ class FileRow:
 def suffix_of(path: Path) -> str:
     """The suffix that determines a file's format, in lower case; `.gz` with what it packs."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
+    is_packed = suffixes[-1:] in ([".gz"], [".zst"])
+    return "".join(suffixes[-2:] if is_packed else suffixes[-1:])
 
 
 def iter_rows(path: Path | str) -> Iterator[FileRow]:

@@ -9,18 +9,22 @@ import json
 import math
 import os
 import re
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib import import_module
 from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import NamedTuple, NoReturn, cast
+from types import ModuleType
+from typing import IO, Literal, NamedTuple, NoReturn, cast
 
 from pydantic import JsonValue
 
 from judgekit.errors import DatasetError
+from judgekit.extras import require_package
 
 MAX_DOCUMENT_BYTES = 256 * 2**20
 """The largest JSON or YAML document; rows in JSONL, CSV and Parquet have no such limit."""
@@ -91,21 +95,59 @@ def typed_content(path: Path) -> bytes | None:
 
 
 @contextmanager
+def packed_stream(file: IO[bytes], name: str, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
+    """A stream that packs or unpacks what goes through a file, as the end of its name says.
+
+    Args:
+        file: The open file; it stays open.
+        name: Its name: `.gz` and `.zst` are packed, others are passed through.
+        mode: Whether the stream is read or written. The same content gives the same bytes.
+
+    Yields:
+        The stream; the file itself where nothing is packed.
+
+    Raises:
+        SettingsError: For `.zst`, when Python is older than 3.14 and `backports.zstd` is missing.
+        EOFError: When what is read is damaged or ends too early.
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix == ".gz":
+        with gzip.GzipFile("", mode, fileobj=file, mtime=0) as packed:
+            yield cast("IO[bytes]", packed)
+    elif suffix == ".zst":
+        zstd = _zstd()
+        try:
+            with zstd.ZstdFile(file, mode) as packed:
+                yield packed
+        except zstd.ZstdError as error:
+            raise EOFError(str(error)) from error
+    else:
+        yield file
+
+
+def _zstd() -> ModuleType:
+    if sys.version_info >= (3, 14):
+        return import_module("compression.zstd")
+    require_package("backports.zstd", "a .zst file")
+    return import_module("backports.zstd")
+
+
+@contextmanager
 def open_file(path: Path) -> Iterator[BufferedReader]:
-    """A file opened for reading bytes; one whose name ends in `.gz` is decompressed."""
+    """A file opened for reading bytes; one whose name ends in `.gz` or `.zst` is decompressed."""
     if (typed := typed_content(path)) is not None:
         yield BufferedReader(BytesIO(typed))
         return
     try:
-        packed = path.suffix.lower() == ".gz"
-        with gzip.open(path, "rb") if packed else path.open("rb") as stream:
+        with path.open("rb") as file, packed_stream(file, path.name, "rb") as stream:
             yield cast("BufferedReader", stream)
     except FileNotFoundError as error:
         raise DatasetError("there is no such file", path=path, hint=_near_files(path)) from error
     except IsADirectoryError as error:
         raise DatasetError("this is a folder, not a file", path=path) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DatasetError(f"damaged gzip file: {error}", path=path) from error
+        kind = "Zstandard" if path.suffix.lower() == ".zst" else "gzip"
+        raise DatasetError(f"damaged {kind} file: {error}", path=path) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DatasetError(f"cannot be read: {reason}", path=path) from error

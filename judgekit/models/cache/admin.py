@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TextIO, cast
 from judgekit.atomic_write import atomic_writer
 from judgekit.errors import DatasetError, UnknownNameError
 from judgekit.fingerprint import canonical_json
-from judgekit.formats import iter_lines
+from judgekit.formats import iter_lines, packed_stream
 from judgekit.models.cache.entries import (
     CacheCounts,
     CacheEntry,
@@ -345,8 +345,11 @@ def export_entries(
     # The text depends on the entries only: it holds no time of export, no path, no provenance.
     if isinstance(target, (str, Path)):
         # Requests and replies may be confidential: only their owner may read an export.
-        with atomic_writer(Path(target), is_private=True) as binary:
-            file = io.TextIOWrapper(binary, encoding="ascii", newline="\n", write_through=True)
+        with (
+            atomic_writer(Path(target), is_private=True) as binary,
+            packed_stream(binary, str(target), "wb") as stream,
+        ):
+            file = io.TextIOWrapper(stream, encoding="ascii", newline="\n", write_through=True)
             report = export_entries(cache, file, rejected=rejected)
             file.detach()  # the writer syncs and closes it
             return report

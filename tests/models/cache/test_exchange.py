@@ -3,12 +3,13 @@ from __future__ import annotations
 import io
 import json
 import stat
+import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.errors import DatasetError, StoreError
+from judgekit.errors import DatasetError, SettingsError, StoreError
 from judgekit.models.cache import (
     DiskCache,
     MemoryCache,
@@ -53,6 +54,31 @@ def test_an_export_is_sorted_ascii_and_private(exported: Path) -> None:
     assert keys == sorted(keys)
     assert len(keys) == 3
     assert stat.S_IMODE(exported.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_an_export_may_be_packed(exported: Path, tmp_path: Path, suffix: str) -> None:
+    packed, again = tmp_path / f"a.jsonl{suffix}", tmp_path / f"b.jsonl{suffix}"
+    export_entries(cache_of(3), packed)
+    with DiskCache(tmp_path / "cache") as other:
+        assert import_entries(other, packed).n_added == 3
+        export_entries(other, again)
+        assert export_entries(other, tmp_path / "plain.jsonl").n_entries == 3
+    assert packed.read_bytes() == again.read_bytes()
+    assert (tmp_path / "plain.jsonl").read_bytes() == exported.read_bytes()
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(DatasetError, match="damaged"):
+        import_entries(cache_of(0), packed)
+
+
+def test_a_packed_export_names_the_extra_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "backports.zstd", None)
+    with pytest.raises(SettingsError, match=r"a \.zst file needs backports\.zstd") as caught:
+        export_entries(cache_of(1), tmp_path / "a.jsonl.zst")
+    assert "[zstd]" in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_same_replies_are_the_same_bytes(exported: Path, tmp_path: Path) -> None:
