@@ -60,16 +60,17 @@ _FENCE = r"(?:outputs?|responses?|submissions?|answers?|candidate\w*|rubric|inst
 _ORDER = re.compile(r"(?:^|[.!?:;>\]})*]\s*|\n\s*|\b(?:please|kindly|must|you|and)\s+)$")
 
 
-def _signs(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.MULTILINE)
+def _either(*patterns: str) -> str:
+    return "|".join(patterns)
 
 
 # The words of which a text has one where the signs can be found: most texts have few of them, and
 # are not searched. Then the signs that count everywhere, and those that count as an order only.
-_SIGNS: tuple[tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str] | None], ...] = (
+# Each is compiled when a text first has one of its words, since that takes milliseconds.
+_SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (  # The rules are to be ignored.
         ("ignor", "disregard", "forget", "игнор", "忽略", "无视", "無視"),
-        _signs(
+        _either(
             r"(?<![\"'\u201c\u2018`«])(?:ignore|disregard|forget)\s(?:[\w,]+\s){0,6}?"
             r"(?:instructions?|prompts?|rubric|grading|scoring|you were \w+)\b",
             r"(?:ignora|ignore[zs]|ignoriere\w*|игнорируй\w*)\b[^.\n]{0,30}"
@@ -77,14 +78,14 @@ _SIGNS: tuple[tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str] | None], .
             r"(?:忽略|无视|無視)[^。\n]{0,12}(?:评分|指令|标准|規則)",
             r"(?:採点|指示|評価)[^。\n]{0,8}無視",
         ),
-        _signs(
+        _either(
             r"(?:ignore|disregard|forget)\s(?:all\s|everything\s)?(?:of\s)?the\s"
             r"(?:above|criteria|guidelines|rules)\b"
         ),
     ),
     (  # The judge is spoken to.
         ("evaluati", "evaluator", "grader", "judge", "reviewer", "assessor", "scorer", "rater"),
-        _signs(
+        _either(
             rf"(?:notes?|message|attention|instructions?|memo) (?:to|for) (?:the |all )?{_ROLE}\b",
             rf"(?:dear|hello|hey|hi) (?:ai )?{_ROLE}\b[^\n]{{0,120}}\b(?:rate|score|marks?|grade)",
             rf"(?:^|[\[(<>.]\s*|!--\s*){_ROLE}(?: override| guidance| notes?| instructions?)?\s*:",
@@ -92,11 +93,11 @@ _SIGNS: tuple[tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str] | None], .
             r"evaluation (?:is |mode |has )?(?:is )?(?:complete|over|off|passed|instructions)\b",
             r"evaluating this\b[^.\n]{0,40}\b(?:illegal|refuse)",
         ),
-        None,
+        "",
     ),
     (  # A score is ordered, or written in the form in which judges write it.
         ("score", "scori", "rate ", "rating:", "grade", "verdict", "winner", '"pass'),
-        _signs(
+        _either(
             r"before (?:scoring|grading|judging|you (?:score|grade|judge))\b",
             r"your own (?:verdict|score|grade|judgment)\b",
             r"(?:expected|required|only valid) (?:verdict|grade|score) is\b",
@@ -106,12 +107,12 @@ _SIGNS: tuple[tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str] | None], .
             r'"(?:verdict|winner)"\s*:|"pass(?:ed)?"\s*:\s*(?:true|false)',
             r'"score"\s*:[^}]{0,400}"(?:rationale|reason(?:ing)?)"\s*:',
         ),
-        _signs(rf"(?:score|rate|grade)\s(?:\w+\s){{0,4}}?(?:\d|{_TOP})"),
+        rf"(?:score|rate|grade)\s(?:\w+\s){{0,4}}?(?:\d|{_TOP})",
     ),
     (
         ("set ", "give ", "award ", "assign ", "return ", "choose ", "whichever", "review only"),
-        _signs("positive review only", "whichever (?:letter|label)"),
-        _signs(
+        "positive review only|whichever (?:letter|label)",
+        _either(
             rf"(?:give|award|assign|return)\s(?:\w+\s){{0,4}}?(?:{_WORK}\s(?:\w+\s){{0,2}}?"
             rf"(?:an?\s)?(?:\d+(?![\w ]*\b(?:words|sentences))|nan\b|{_TOP})|"
             rf"{_TOP} (?:possible )?(?:marks|scores?|ratings?|points|grades?)\b|"
@@ -122,7 +123,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str] | None], .
     ),
     (  # The frame of a prompt.
         ("[", "<|", "<<", "--", "==", "##"),
-        _signs(
+        _either(
             r"(?<!\w)\[\[\s*(?:\d+|[abc]|tie)\s*\]\]|\[result\]\s*\d",
             r"\[(?:the )?(?:end|start|begin)\b[^\]\n]{0,20}\b"
             r"(?:data|answer|output|response)\w*\]",
@@ -131,7 +132,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str] | None], .
             r"<\|im_start\|>\s*(?:system|user|assistant)|<\|im_end\|>\s*<\|",
             r"<\|start_header_id\|>|\[/inst\]|<<sys>>",
         ),
-        None,
+        "",
     ),
 )
 
@@ -199,7 +200,7 @@ def _is_addressed(folded: str, criteria: tuple[str, ...]) -> bool:
     for words, signs, orders in _SIGNS:
         # Not `any` with a generator, which takes three times as long.
         if any(map(folded.__contains__, words)) and (
-            signs.search(folded) or (orders and _is_ordered(orders, folded))
+            re.search(signs, folded, re.MULTILINE) or (orders and _is_ordered(orders, folded))
         ):
             return True
     if any(map(folded.__contains__, criteria)) and _verdict_on(criteria).search(folded):
@@ -207,8 +208,8 @@ def _is_addressed(folded: str, criteria: tuple[str, ...]) -> bool:
     return "</" in folded and _leaves_its_frame(folded)
 
 
-def _is_ordered(orders: re.Pattern[str], folded: str) -> bool:
-    starts = (found.start() for found in orders.finditer(folded))
+def _is_ordered(orders: str, folded: str) -> bool:
+    starts = (found.start() for found in re.finditer(orders, folded))
     return any(_ORDER.search(folded, max(0, start - 12), start) for start in starts)
 
 
