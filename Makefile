@@ -77,7 +77,7 @@ integration: .venv/.dev
 # Runs logged to MLflow and, offline, to W&B. The client of W&B is too large for every test run,
 # where a small imitation takes its place.
 trackers: .venv/.wandb
-	$(BIN)/pytest -p no:cacheprovider tests/exports/test_tracking.py
+	$(BIN)/pytest -p no:cacheprovider tests/exports/test_trackers.py
 
 # The script and the style sheet of pages. Node.js is needed only to change them.
 SCRIPT := judgekit/report/script

@@ -27,4 +27,4 @@ from .skill_results import (
     write_comparisons as write_comparisons,
 )
 from .tabular import write_json_list as write_json_list
-from .tracking import TRACKERS as TRACKERS, log_run as log_run
+from .trackers import TRACKERS as TRACKERS, log_run as log_run

@@ -8,17 +8,16 @@ import re
 import sys
 from contextlib import redirect_stdout
 from datetime import UTC, datetime
-from itertools import count
+from itertools import chain, count
 from math import isfinite, nan
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from judgekit import api, evaluation, models, prompts, records, report
+from judgekit import api, evaluation, judge, models, prompts, records, report
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.extras import require_package
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import portable_judge_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -33,8 +32,8 @@ _NOT_PARAMETERS = {
     "id", "started_at", "finished_at", "status", "reason", "n_pairs", "notes", "folder",
 }  # fmt: skip
 # Figures of parts of the cases would be hundreds of metrics; the JSON has them.
-_NOT_METRICS = {"tags", "strata"}
-_OF_CALIBRATIONS = ("agreement", "pass_fail", "leniency")
+_ENDS = {"", "_low", "_high"}
+_NOT_METRICS = {"tags", "strata", "pooled", "options", "trust", "budget"}
 # MLflow has at most 250 characters, and W&B sorts and filters only by letters, digits and `_`.
 _LONGEST_NAME = 250
 _AT_ONCE = 100  # as many parameters as MLflow takes in one request
@@ -106,7 +105,7 @@ def _tracked_run(result: object) -> _TrackedRun:
     columns = list(dict.fromkeys(k for row in rows for k, v in row.items() if v is not None))
     content = (
         _clean(_parameters(figures, info), secrets),
-        _named(_metrics_of(figures)),
+        _named(_metrics(figures.get("variants", figures))),
         {"columns": columns, "data": [[row.get(name) for name in columns] for row in rows]},
         figures,
     )
@@ -145,10 +144,9 @@ def _parameters(
                 version = evaluation.variant_version_in(info, variant.id)
                 found[_name(variant.id, "version")] = version and version.fingerprint
         else:
-            names = tuple(member.judge for member in info.panel) or (info.judge,)
-            judges = tuple(
-                records.CalibratedJudge(judge=portable_judge_name(name)) for name in names
-            )
+            names = [one.judge for one in info.panel] or [info.judge]
+            known = map(judge.portable_judge_name, names)
+            judges = tuple(records.CalibratedJudge(judge=name) for name in known)
             found |= {"a": info.a.label, "b": info.b.label}
         found |= {"judge": [one.model for one in judges]}
         found |= {"template": [one.template for one in judges]}
@@ -180,48 +178,27 @@ def _rows(result: object, presented: api.Presentation) -> list[dict[str, Any]]:
     ]
 
 
-def _metrics_of(figures: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    if "variants" in figures:
-        yield from _metrics_of_run(figures)
-    elif "pooled" in figures:  # a calibration
-        for kind in _OF_CALIBRATIONS:
-            yield from _metrics(figures["overall"].get(kind), "overall", kind)
-            for name, part in figures["criteria"].items():
-                yield from _metrics(part.get(kind), "criteria", name, kind)
-    else:
-        for name, value in figures.items():
-            if name not in _NOT_METRICS:
-                yield from _metrics(value, name)
-        for side in figures.get("sides", ()):  # of a ranking
-            yield from _metrics(side, "sides", side["name"])
-
-
-def _metrics_of_run(figures: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    for variant in figures["variants"]:
-        own = {name: value for name, value in variant.items() if name not in _NOT_METRICS}
-        own["n_failures"] = sum(own["failures"].values())
-        cost = own.pop("money")
-        total = sum(cost[name] for name in ("targets_usd", "judges_usd", "checks_usd"))
-        yield from _metrics({**own, "cost": {**cost, "total_usd": total}}, variant["variant"])
-    for one in figures["differences"]:
-        path = ("differences", f"{one['second']} - {one['first']}", one["measure"])
-        yield from _metrics(one["estimate"], *path)
-
-
 def _metrics(value: Any, *path: str) -> Iterator[tuple[str, float]]:
     """Every number with its name; of an estimate also the ends of its interval."""
+    if isinstance(value, list):  # of variants, or of ranked sides
+        items = [one for one in value if isinstance(one, dict)]
+        value = {one.get("variant") or one.get("name") or "": one for one in items}
     if isinstance(value, dict):
-        if is_estimate := value.keys() >= {"value", "low", "high"}:
-            yield from _metrics(value["value"], *path)
-        # An unknown price is no price of 0, and would make the sum too small.
-        is_unknown = value.get("cost_unknown") is True or value.get("is_complete") is False
-        for name, inner in value.items():
-            if is_estimate and name in {"low", "high"}:
-                yield from _metrics(inner, *path[:-1], f"{path[-1]}_{name}")
-            elif not is_estimate and not (is_unknown and name.endswith("_usd")):
-                yield from _metrics(inner, *path, name)
+        for name, inner in _measured(value, is_top=len(path) < 2).items():  # noqa: PLR2004
+            own = (*path[:-1], f"{path[-1]}{name}") if name in _ENDS else (*path, name)
+            yield from _metrics(inner, *own)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield _name(*path), float(value)
+
+
+def _measured(value: dict[str, Any], *, is_top: bool) -> dict[str, Any]:
+    if value.keys() >= {"value", "low", "high"}:
+        return {"": value["value"], "_low": value["low"], "_high": value["high"]}
+    # An unknown price is no price of 0, and would make the sum too small.
+    if value.get("cost_unknown") is True or value.get("is_complete") is False:
+        return {name: inner for name, inner in value.items() if not name.endswith("_usd")}
+    own = {name: v for name, v in value.items() if name and not (is_top and name in _NOT_METRICS)}
+    return own | ({"n_failures": sum(own["failures"].values())} if "failures" in own else {})
 
 
 def _name(*path: str) -> str:
@@ -232,10 +209,9 @@ def _named(metrics: Iterable[tuple[str, float]]) -> dict[str, float]:
     """Metrics by names of which none is too long, or the same as another."""
     found: dict[str, float] = {}
     for name, value in metrics:
-        names = (f"{name[: _LONGEST_NAME - 10]}_{n}" for n in count(2))
-        if len(name) > _LONGEST_NAME or name in found:
-            name = next(one for one in names if one not in found)  # noqa: PLW2901
-        found[name] = value
+        others = (f"{name[: _LONGEST_NAME - 10]}_{n}" for n in count(2))
+        names = chain([name[:_LONGEST_NAME]], others)
+        found[next(one for one in names if one not in found)] = value
     return found
 
 
@@ -285,13 +261,11 @@ def _write_to_mlflow(run: _TrackedRun, project: str | None) -> str:
     client.log_dict(run_id, run.table, _TABLE)
     client.log_dict(run_id, run.figures, _FIGURES)
     tables = json.loads(logged.data.tags.get(_TABLES_TAG, "[]"))
-    mark = {"path": _TABLE, "type": "table"}
-    tables += [] if mark in tables else [mark]
-    tags = {_TABLES_TAG: json.dumps(tables), "judgekit.status": run.status}
-    for name, text in tags.items():
-        client.set_tag(run_id, name, text)
-    status = _MLFLOW_STATUS.get(run.status, "KILLED")
-    client.set_terminated(run_id, status, finished)
+    own = {"path": _TABLE, "type": "table"}
+    tables = [*(one for one in tables if one != own), own]
+    client.set_tag(run_id, _TABLES_TAG, json.dumps(tables))
+    client.set_tag(run_id, "judgekit.status", run.status)
+    client.set_terminated(run_id, _MLFLOW_STATUS.get(run.status, "KILLED"), finished)
     return run_id
 
 
@@ -308,43 +282,36 @@ def _log_to_wandb(run: _TrackedRun, project: str | None) -> str:
         silent=True, console="off", disable_git=True, save_code=False, disable_job_creation=True,
         x_disable_meta=True, x_disable_stats=True, x_save_requirements=False,
     )  # fmt: skip
+    # The same id again continues the run; one that the user has open is another.
+    identity = {"project": project, "id": run.id, "name": run.id, "resume": "allow"}
     try:
-        opened = wandb.init(
-            # The same id again continues the run; one that the user has open is another.
-            project=project, id=run.id, name=run.id, resume="allow", reinit="create_new",
-            settings=settings,
-        )  # fmt: skip
-        with opened:
-            return _write_to_wandb(run, opened, wandb)
+        with wandb.init(**identity, reinit="create_new", settings=settings) as opened:
+            if opened.disabled:
+                raise SettingsError("W&B is disabled", hint="set WANDB_MODE to online or offline")
+            settled = {**run.parameters, "status": run.status}
+            opened.config.update(settled, allow_val_change=True)
+            others = [tag for tag in opened.tags or () if not tag.startswith("judgekit:")]
+            opened.tags = (*others, f"judgekit:{run.status}")
+            known = {name: opened.summary[name] for name in opened.summary.keys()}  # noqa: SIM118
+            earlier = [name for name, value in known.items() if isinstance(value, int | float)]
+            table = wandb.Table(**run.table, allow_mixed_types=True)
+            opened.log({**run.metrics, **_undefined(earlier, run.metrics), "outputs": table})
+            artifact = wandb.Artifact(f"results-{run.id}", type="results")
+            with artifact.new_file(_FIGURES, encoding="utf-8") as file:
+                json.dump(run.figures, file, ensure_ascii=False)
+            opened.log_artifact(artifact)
+            # What has an exit code other than 0 is shown as failed.
+            opened.finish(exit_code=int(_MLFLOW_STATUS.get(run.status) != "FINISHED"))
+            return str(Path(opened.dir).parent if opened.offline else opened.url)
     except wandb.Error as error:
         is_refused = isinstance(error, wandb.errors.UsageError | wandb.errors.AuthenticationError)
         raise _tracker_error("wandb", error, is_refused=is_refused) from error
 
 
-def _write_to_wandb(run: _TrackedRun, opened: Any, wandb: Any) -> str:
-    if opened.disabled:
-        raise SettingsError("W&B is disabled", hint="set WANDB_MODE to online or offline")
-    opened.config.update({**run.parameters, "status": run.status}, allow_val_change=True)
-    others = [tag for tag in opened.tags or () if not tag.startswith("judgekit:")]
-    opened.tags = (*others, f"judgekit:{run.status}")
-    summary = {name: opened.summary[name] for name in opened.summary.keys()}  # noqa: SIM118
-    earlier = [name for name, value in summary.items() if isinstance(value, int | float)]
-    values = run.metrics | _undefined(earlier, run.metrics)
-    opened.log({**values, "outputs": wandb.Table(**run.table, allow_mixed_types=True)})
-    artifact = wandb.Artifact(f"results-{run.id}", type="results")
-    with artifact.new_file(_FIGURES, encoding="utf-8") as file:
-        json.dump(run.figures, file, ensure_ascii=False)
-    opened.log_artifact(artifact)
-    # What has an exit code other than 0 is shown as failed.
-    opened.finish(exit_code=int(_MLFLOW_STATUS.get(run.status) != "FINISHED"))
-    where = str(Path(opened.dir).parent) if opened.offline else opened.url
-    return str(where)
-
-
 def _tracker_error(tool: str, error: Exception, *, is_refused: bool) -> JudgekitError:
     """The error of a client on one line, without keys."""
     words = models.redact(" ".join(str(error).split()))
-    text = f"{TRACKERS[tool]}: {words[:_LONGEST_MESSAGE]}"
+    text, hint = f"{TRACKERS[tool]}: {words[:_LONGEST_MESSAGE]}", _CLIENT_SETTINGS[tool]
     if is_refused:
-        return SettingsError(text, hint=_CLIENT_SETTINGS[tool])
-    return StoreError(text, hint=_CLIENT_SETTINGS[tool], is_incomplete=True)
+        return SettingsError(text, hint=hint)
+    return StoreError(text, hint=hint, is_incomplete=True)

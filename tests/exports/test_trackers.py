@@ -18,7 +18,7 @@ import judgekit as jk
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError
 from judgekit.evaluation import Run
-from judgekit.exports.tracking import _metrics
+from judgekit.exports.trackers import _metrics
 from judgekit.records import Variant
 from judgekit.store import RunStore
 from judgekit.testing import ScriptedModel
@@ -216,8 +216,8 @@ def test_the_experiment_is_that_of_the_client(
 
 
 def test_an_unknown_cost_is_no_cost_of_0() -> None:
-    figures = {"cost": {"total_usd": 0.0, "n_unreported": 1, "is_complete": False}}
-    assert [*_metrics(figures)] == [("cost/n_unreported", 1.0)]
+    figures = {"money": {"judges_usd": 0.0, "n_unreported": 1, "is_complete": False}}
+    assert [*_metrics(figures)] == [("money/n_unreported", 1.0)]
 
 
 def test_a_tool_that_is_unknown_or_not_installed_is_an_error(
