@@ -118,8 +118,9 @@ class AssertionReader:
             else:
                 try:
                     value = self._value(fields.get("value"), (*at, "value"), variables)
-                except UntranslatedError as error:
+                except (AttachmentError, UntranslatedError) as error:
                     remedy = "write the value out; only {{name}} is filled in"
+                    remedy = error.remedy if isinstance(error, AttachmentError) else remedy
                     self._mark(assertion, assertion.value_at, str(error), remedy, checks)
                     continue
                 n_before, n_similar = len(checks.assertions), len(checks.similarities)
@@ -145,21 +146,21 @@ class AssertionReader:
             try:
                 spec = trajectory_spec(item.name, item.value)
             except UnsupportedAssertionError as error:
-                message = f"this `{item.name}` has no counterpart here"
-                self._reading.add(item.value_at, message, str(error))
+                self._mark(item, item.value_at, NO_COUNTERPART, str(error), checks)
                 return
             self._describe(spec, item)
             checks.add(spec, item.at)
-        else:
+        else:  # promptfoo fails such a test and runs the others
             near = suggest_name(plain[:60], (*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS))
-            if near.startswith("did you mean"):
-                message = f"the assertion {item.name[:60]!r} has no counterpart here"
-                self._reading.add((*item.at, "type"), message, near)
-            else:
-                self._mark(item, (*item.at, "type"), "no assertion is called so", near, checks)
+            self._mark(item, (*item.at, "type"), "no assertion is called so", near, checks)
 
     def _mark(
-        self, item: _Assertion, at: KeyPath, reason: str, remedy: str, checks: PromptfooChecks
+        self,
+        item: _Assertion,
+        at: KeyPath,
+        reason: str,
+        remedy: str | None,
+        checks: PromptfooChecks,
     ) -> None:
         checks.add(self._reading.not_imported(item.name, at, reason, remedy), at)
 
@@ -219,16 +220,13 @@ class AssertionReader:
         return self._reading.not_imported(item.name, at, reason, WRITE_IT, script=spec)
 
     def _value(self, value: JsonValue, at: KeyPath, variables: JsonObject) -> JsonValue:
-        def read(text: str, place: KeyPath) -> JsonValue:
+        def read(text: str, _: KeyPath) -> JsonValue:
             content: JsonValue = text
             if text.startswith(_FILE):
-                try:
-                    content = self._files.take(text.removeprefix(_FILE)).get("text")
-                except AttachmentError as error:
-                    self._reading.add(place, str(error), error.remedy)
-                if not isinstance(content, str):
-                    self._reading.add(place, f"the file {text!r} is no text")
-            return _filled(content if isinstance(content, str) else text, variables)
+                content = self._files.take(text.removeprefix(_FILE)).get("text")
+            if not isinstance(content, str):
+                raise AttachmentError(f"the file {text!r} is no text")
+            return _filled(content, variables)
 
         return map_texts(value, at, read)
 
@@ -280,9 +278,9 @@ class AssertionReader:
         if name in SQL_DIALECTS:
             spec["dialect"] = SQL_DIALECTS[name]
         elif name:
-            message = f"{value['databaseType']!r} is no dialect that is read"
+            reason = f"{value['databaseType']!r} is no dialect that is read"
             remedy = suggest_name(name[:40], SQL_DIALECTS)
-            self._reading.add((*at, "databaseType"), message, remedy)
+            self._mark(item, (*at, "databaseType"), reason, remedy, checks)
 
     def _choose(self, item: _Assertion, checks: PromptfooChecks) -> None:
         """An assertion on the outputs of all variants to a test."""
@@ -320,8 +318,8 @@ class AssertionReader:
         if not is_threshold(threshold, at, self._reading):
             return
         if not texts or not all(isinstance(text, str) and text for text in texts):
-            message = f"`{item.name}` needs a `value`: a text that the output should be like"
-            self._reading.add(at, message)
+            reason = "it needs a `value`: a text that the output should be like"
+            self._mark(item, at, reason, "write the `value`", checks)
         else:
             is_negated = item.name.startswith(_NOT)
             spec: JsonObject = {"type": f"{_NOT if is_negated else ''}{PROMPTFOO_SIMILAR}"}
@@ -389,8 +387,9 @@ class AssertionReader:
             checks.similarities += inner.similarities
             checks.choices += inner.choices
         elif inner.criteria:
-            message = "a set with a `threshold` may hold only checks that need no model"
-            self._reading.add(item.at, message, "leave the threshold out, or split the set")
+            reason = "with a `threshold` it may hold only checks that need no model"
+            remedy = "leave the threshold out, or split the set"
+            self._mark(item, item.at, reason, remedy, checks)
         elif inner.assertions:
             spec: JsonObject = {"type": "all", "assertions": [*inner.assertions], "scored": True}
             known = ("threshold", "weight")
