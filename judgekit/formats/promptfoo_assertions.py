@@ -118,9 +118,11 @@ class AssertionReader:
             else:
                 try:
                     value = self._value(fields.get("value"), (*at, "value"), variables)
-                except (AttachmentError, UntranslatedError) as error:
+                except AttachmentError as error:
+                    self._mark(assertion, assertion.value_at, str(error), error.remedy, checks)
+                    continue
+                except UntranslatedError as error:
                     remedy = "write the value out; only {{name}} is filled in"
-                    remedy = error.remedy if isinstance(error, AttachmentError) else remedy
                     self._mark(assertion, assertion.value_at, str(error), remedy, checks)
                     continue
                 n_before, n_similar = len(checks.assertions), len(checks.similarities)
