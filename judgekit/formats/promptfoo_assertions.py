@@ -14,7 +14,7 @@ from judgekit.formats.attachments import AttachmentError, AttachmentReader
 from judgekit.formats.documents import parse_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, ForeignFile, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
-from judgekit.formats.promptfoo_files import code_call
+from judgekit.formats.promptfoo_files import FILE, code_call, code_path
 from judgekit.formats.promptfoo_syntax import UntranslatedError, as_steps, python_pattern
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
@@ -62,9 +62,7 @@ _OWN_SETTINGS: Mapping[str, JsonObject] = {
     "contains-json": {"formats": True},
     "is-json": {"formats": True},
 }
-_CODE_FILE = re.compile(r"^file://.*\.(?:js|mjs|cjs|ts|py|rb)(?::\w+)?$")
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
-_FILE = "file://"
 _UNIT = {"min": 0, "max": 1}
 
 # How many unused settings of one assertion are listed; a file may have millions.
@@ -187,7 +185,7 @@ class AssertionReader:
         """What marks a case whose assertion is left out: it is code, or has no counterpart."""
         value, plain = item.fields.get("value"), item.plain
         # A value that names a code file is run by promptfoo, whatever the assertion is.
-        is_file = isinstance(value, str) and _CODE_FILE.match(value) is not None
+        is_file = isinstance(value, str) and value.startswith(FILE) and code_path(value) is not None
         if plain in CODE_ASSERTIONS or is_file:
             return self._code(item)
         steps = as_steps(str(item.fields.get("transform") or "output"))
@@ -224,8 +222,8 @@ class AssertionReader:
     def _value(self, value: JsonValue, at: KeyPath, variables: JsonObject) -> JsonValue:
         def read(text: str, _: KeyPath) -> JsonValue:
             content: JsonValue = text
-            if text.startswith(_FILE):
-                content = self._files.take(text.removeprefix(_FILE)).get("text")
+            if text.startswith(FILE):
+                content = self._files.take(text.removeprefix(FILE)).get("text")
             if not isinstance(content, str):
                 raise AttachmentError(f"the file {text!r} is no text")
             return _filled(content, variables)
