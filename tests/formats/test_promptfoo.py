@@ -412,6 +412,7 @@ def test_a_file_of_tests_that_cannot_be_read_leaves_the_others(
     [problem] = validate_path(path)
     assert problem.severity == "left_out"
     assert what in problem.message
+    assert ("--root DIR" in str(problem.remedy)) == ("../" in str(name))
     with pytest.warns(NotImportedWarning, match="1 part of the file is (not imported|code)"):
         assert [case.id for case in load_dataset(path).cases] == ["test-1"]
 
