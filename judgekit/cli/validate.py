@@ -96,7 +96,7 @@ _RESULTS: tuple[tuple[str, frozenset[str]], ...] = (
     ("a plan", frozenset({"n_questions", "n_calls", "token_source"})),
     ("a plan", frozenset({"n_counted", "n_answers", "models"})),
     ("cache statistics", frozenset({"folder", "n_entries", "saved"})),
-    ("a validation report", frozenset({"component", "overall_score", "tier"})),
+    ("a validation report", frozenset({"component", "overall_score", "dimensions"})),
 )
 """What commands write about results, by fields that only such a file has."""
 
