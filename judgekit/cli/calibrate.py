@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from judgekit import (
-    calibration as calibrations,
-    datasets,
-    evaluation,
-    models,
-    report as reports,
-    store as stores,
-)
+from judgekit import calibration as calibrations, datasets, evaluation, models, report as reports
 from judgekit.calibration import Alignment, CalibrationOptions, Rightness
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
@@ -274,14 +267,14 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
                 hint="give the labelled outputs: --outputs FILE (or --compare A B)",
             )
         return _from_replies(options.judge_model, options)
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         run = store.run(options.run or "latest")
         data = calibrations.judged_from_run(evaluation.Run(run, store))
     return _Collected(data, answers=lambda: _answers_of_run(run.id, options))
 
 
 def _answers_of_run(run_id: str, options: _CalibrateOptions) -> KnownAnswers:
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         yield from reports.stored_answers(store, run_id)
 
 

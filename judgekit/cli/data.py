@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +14,6 @@ from judgekit.cli.options import EXISTING_FILE, OutputOptions, option
 from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
 from judgekit.report import numbers
-
-if TYPE_CHECKING:
-    from judgekit.public_data import PublicDataset
 
 # A note for each file would hide the other notes of a large set.
 _EVERY = 25
@@ -170,7 +166,7 @@ def data_path_command(options: DataOptions, *, name: str) -> None:
     show_line(str(place / name), data, options)
 
 
-def _facts(one: PublicDataset) -> dict[str, object]:
+def _facts(one: public_data.PublicDataset) -> dict[str, object]:
     sources = [
         {"repository": s.repository, "commit": s.commit, "n_files": len(s.files)}
         for s in one.sources

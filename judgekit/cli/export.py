@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
 import click
 
-from judgekit import evaluation, exports, report, store
+from judgekit import evaluation, exports, report
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_line
@@ -89,7 +88,7 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
     wanted = evaluation.OutcomeFilter(
         variants=options.variant, tag=options.filter_tag, failed=options.failed
     )
-    with closing(store.RunStore(options.store, create=False)) as stored:
+    with options.open_store() as stored:
         info = stored.run(run)
         answers = evaluation.select_outcomes(stored, info, wanted)
         if form is None:
@@ -103,7 +102,7 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
 
 def _export_comparison(name: str, options: _ExportOptions) -> None:
     output, form = options.output, _comparison_form(options)
-    with closing(store.RunStore(options.store, create=False)) as stored:
+    with options.open_store() as stored:
         # The rule only reconciles stored preferences, so another one needs no call.
         info = evaluation.with_rule(stored.comparison(name), options.rule)
         if form == "preferences":

@@ -7,7 +7,6 @@ import json
 import secrets
 import webbrowser
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -225,7 +224,7 @@ def merge_files(names: Sequence[str], options: LabelOptions, files: OutputFiles)
         console.note(f"wrote {numbers.format_count(n, 'label')} to {path}")
     labelling = None
     if files.has_page and merged.conflicts and len(found.packets) == 1:
-        with closing(stores.RunStore(options.store, create=False)) as store:
+        with options.open_store() as store:
             labelling = report.packet_labelling(found.packets[0], store)
     show_document(report.agreement_document(merged, labelling), options, files)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -150,7 +149,7 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
             "--with-replies is for the page of a whole run or comparison",
             hint="judgekit show RUN --with-replies -o FILE.html",
         )
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
         if options.comparisons or (run and run.startswith(evaluation.COMPARISON_ID_PREFIX)):
             _show_comparisons(store, run, case, options)
