@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -85,7 +84,7 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
         raise SettingsError("batches need a cache", hint="omit --no-cache")
     with (
         TemporaryDirectory(prefix="judgekit-batch-") as temporary,
-        closing(_setup(options, paths, Path(temporary))) as setup,
+        _setup(options, paths, Path(temporary)) as setup,
     ):
         if made := [
             one.id for one in setup.opened.variants if one.kind not in {"outputs", "model"}

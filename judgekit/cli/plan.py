@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -148,7 +147,7 @@ def show_suite_plan(
         finally:
             await setup.opened.aclose()
 
-    with closing(setup.store):
+    with setup:
         plan = asyncio.run(planned())
     suite = setup.opened.suite
     for words in report.default_rubric_lines(

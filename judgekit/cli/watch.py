@@ -7,7 +7,6 @@ import json
 import sys
 import time
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 
 import click
@@ -180,9 +179,7 @@ class _Watching:
     def _grade(self, pending: PendingWindow, *, is_resumed: bool) -> int:
         """Grade the rows of a window and store them as a run; the exit code to stop at, if any."""
         chosen = self._options.model_copy(update={"outputs": (self._window_file,)})
-        with closing(
-            grade_run_setup(chosen, tags=(records.WATCH_TAG,), has_cases_in_rows=True)
-        ) as setup:
+        with grade_run_setup(chosen, tags=(records.WATCH_TAG,), has_cases_in_rows=True) as setup:
             return self._graded(setup, pending, is_resumed=is_resumed)
 
     def _graded(self, setup: RunSetup, pending: PendingWindow, *, is_resumed: bool) -> int:
