@@ -17,7 +17,7 @@ from pydantic import Field
 from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
-from judgekit.evaluation.outcome import Outcome, conclude_result
+from judgekit.evaluation.outcome import Outcome, conclude_result, rubric_of_result
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, record_key, store_record
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
@@ -25,7 +25,6 @@ from judgekit.records import (
     FindingNote,
     Occurrence,
     Record,
-    Rubric,
     SpooledRecords,
     has_own_cases,
     is_whole_run,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from judgekit.records import CaseResult, FindingSeverity, FindingType, Output, RunInfo
+    from judgekit.records import CaseResult, FindingSeverity, FindingType, Output, Rubric, RunInfo
     from judgekit.store import RunStore
 
 _ID_LENGTH = 10
@@ -91,7 +90,9 @@ class SuiteFindings:
         drops = _regressions(runs, reader)
         for run in runs:
             drop = drops.get(run.id, _RunDrops((), ()))
-            self._take_failures(run, (*observed.failures(run).failures, *drop.fallen))
+            for one in (*observed.failures(run).failures, *drop.fallen):
+                event = _Event(run.started_at, run.id, occurrence=one)
+                self._events[one.variant, one.case_id].append(event)
             for variant, ids in observed.decided(run).passed.items():
                 self._take_passes(run, variant, ids)
             for variant in drop.recovered:
@@ -136,11 +137,6 @@ class SuiteFindings:
         if name in self.findings or len(near) == 1:
             return self.findings.get(name) or near[0]
         raise UnknownNameError("finding", name, self.findings)
-
-    def _take_failures(self, run: RunInfo, failed: Iterable[Occurrence]) -> None:
-        for one in failed:
-            event = _Event(run.started_at, run.id, occurrence=one)
-            self._events[one.variant, one.case_id].append(event)
 
     def _take_passes(self, run: RunInfo, variant: str, case_ids: Iterable[str | None]) -> None:
         for case_id in case_ids:
@@ -425,7 +421,7 @@ def failure_of(answer: Outcome, run: RunInfo) -> Occurrence | None:
     return Occurrence(
         variant=result.variant,
         case_id=result.case.id,
-        type=_type(answer, names, _rubric(answer, run)),
+        type=_type(answer, names, rubric_of_result(result, run)),
         severity=severity,
         criteria=tuple(names),
         description=_description(answer)[:_LONGEST],
@@ -434,14 +430,9 @@ def failure_of(answer: Outcome, run: RunInfo) -> Occurrence | None:
     )
 
 
-def _rubric(answer: Outcome, run: RunInfo) -> Rubric | None:
-    own = answer.result.case.rubric
-    return own if isinstance(own, Rubric) else run.rubric
-
-
 def _below_threshold(answer: Outcome, run: RunInfo) -> list[str]:
     """The criteria below the rubric's threshold, where none has failed by itself."""
-    rubric = _rubric(answer, run)
+    rubric = rubric_of_result(answer.result, run)
     if rubric is None or answer.verdict is None or answer.passed:
         return []
     known = [one for one in answer.verdict.criteria if one.value is not None]

@@ -265,15 +265,6 @@ class SuiteJudges(JudgePanel):
             if criterion.name not in judged and self._needs_human(criterion, judge_answers)
         ]
 
-    def review_questions(
-        self, run_id: str, key: ItemKey, rubric: Rubric, *, at: datetime
-    ) -> list[HumanItem]:
-        """The criteria of an answer that a reviewer is shown, whatever was decided."""
-        return [
-            HumanItem(run_id=run_id, key=key, criterion=one.name, judge=REVIEWER, asked_at=at)
-            for one in rubric.criteria
-        ]
-
     def unanswered(
         self, case: Case, output: Output, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
     ) -> list[tuple[str, AnswerKey]]:
