@@ -65,15 +65,9 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
         )
     with options.open_store() as stored:
         try:
-            evidence = evaluation.find_approval_evidence(
-                stored,
-                variant,
-                baseline,
-                alpha=options.alpha,
-                scores=options.scores,
-                # Variants of several suites may have one name.
-                suite=None if suite is None else suite.name,
-            )
+            # Variants of several suites may have one name.
+            about = {"variant": variant, "suite": None if suite is None else suite.name}
+            evidence = options.fill(evaluation.find_approval_evidence, store=stored, **about)
             # Evidence about an older version of the prompt approves nothing.
             evaluation.check_version_current(evidence, variant, suite)
             found = evaluation.approve_version(

@@ -289,14 +289,8 @@ def _compare_scores(
     if store is None:
         raise SettingsError("--scores compares stored runs, and there is no store", hint="--store")
     first, second = (evaluation.run_and_variant(name, store) for name in names)
-    info = evaluation.new_score_comparison(
-        first,
-        second,
-        tags=options.filter_tag,
-        alpha=options.alpha,
-        anytime=options.anytime,
-        now=datetime.now(UTC),
-    )
+    about = {"a": first, "b": second, "tags": options.filter_tag, "now": datetime.now(UTC)}
+    info = options.fill(evaluation.new_score_comparison, **about)
     found = evaluation.compare_stored_scores(store, info, names)
     cases = None
     if files.has_page:

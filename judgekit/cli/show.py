@@ -85,7 +85,6 @@ class _ShowOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions
 
     @property
     def files(self) -> OutputFiles:
-        """Where it is written."""
         return sort_outputs(self.output, what="what is shown")
 
     @property

@@ -252,7 +252,6 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         variants=options.variant,
         case_ids=options.filter_case,
         name_pattern=options.filter_name,
-        where=options.where,
     )
     # Without a choice of its own, a resumed run completes what it began.
     if resumed is not None and chosen == evaluation.Choice():
@@ -264,11 +263,8 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
 
 
 def _session(options: EngineOptions) -> evaluation.Session:
-    return evaluation.Session(
-        max_seconds=options.max_time,
-        fail_fast=options.fail_fast,
-        in_flight=options.max_concurrency,
-        retry_errors=options.retry_errors,
+    return options.fill(
+        evaluation.Session, max_seconds=options.max_time, in_flight=options.max_concurrency
     )
 
 
@@ -454,14 +450,13 @@ def with_command_line_judge(suite: datasets.Suite, options: JudgeOptions) -> dat
 
 def execution_options(options: EngineOptions | ContestOptions) -> evaluation.ExecutionOptions:
     """How a suite's judges and targets are called."""
-    return evaluation.ExecutionOptions(
+    return options.fill(
+        evaluation.ExecutionOptions,
         cache=cache_place(options),
         template_folders=options.judge_settings.template_folders,
         frozen=options.judge_settings.frozen,
         refresh=chosen_refresh(options),
         max_cost_usd=options.max_cost,
-        allow_scripts=options.allow_scripts,
-        review=options.review if isinstance(options, EngineOptions) else 0.0,
     )
 
 
@@ -529,13 +524,9 @@ def _with_command_line_gate(suite: datasets.Suite, options: EngineOptions) -> da
 
 def selected_cases(options: SelectionOptions) -> evaluation.Choice:
     """The part of a suite that options select."""
-    return evaluation.Choice(
-        tags=options.filter_tag,
-        sample=options.sample,
-        # The choice is stored with the run, where a seed without a sample would be a difference.
-        seed=options.seed if options.sample is not None else 0,
-        limit=options.limit,
-    )
+    # The choice is stored with the run, where a seed without a sample would be a difference.
+    seed = options.seed if options.sample is not None else 0
+    return options.fill(evaluation.Choice, tags=options.filter_tag, seed=seed)
 
 
 def with_command_line_variant(

@@ -69,8 +69,6 @@ if TYPE_CHECKING:
     from judgekit.web import CheckedFile
 
 _KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX, ".eval"})
-# Dependencies of other projects; their YAML and JSON files are many and never ours.
-_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 
 _TITLES = {
     "suite": "suite",
@@ -168,7 +166,9 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             continue
         for path in sorted(named.rglob("*")):
             parts = path.relative_to(named).parts
-            is_skipped = any(part.startswith(".") or part in _SKIPPED for part in parts)
+            is_skipped = any(
+                part.startswith(".") or part in datasets.SKIPPED_FOLDERS for part in parts
+            )
             if not path.is_file() or is_skipped or formats.suffix_of(path) not in _KNOWN:
                 continue
             # Other tools may keep their files beside ours.

@@ -123,7 +123,6 @@ class SuiteFindings:
             yield _Followed(name, self._suite, self._events[key], self._measures)
 
     def changes_of(self, run_id: str) -> FindingChanges:
-        """How a run changed them."""
         return FindingChanges(**{name: tuple(ids) for name, ids in self._changes[run_id].items()})
 
     def of_run(self, run_id: str) -> list[Finding]:
@@ -265,7 +264,6 @@ class _Followed:
             self._n_resolved += 1
 
     def finding(self) -> Finding:
-        """The finding as it is after all of it."""
         (first, _), (last, occurrence) = self._seen[0], self._seen[-1]
         status = "resolved" if not self._is_open else "recurring" if self._n_resolved else "open"
         resolved = None if self._is_open else self._resolved
@@ -318,7 +316,6 @@ class CaseTally:
         self._failures: SpooledRecords[_CaseKey, Occurrence] = SpooledRecords(Occurrence)
 
     def take(self, answer: Outcome) -> None:
-        """Look at one answer."""
         key = answer.result.variant, answer.result.case.id
         if self._run.repeats == 1:
             self._undecided.discard(key)
@@ -388,7 +385,6 @@ class ObservedRuns:
         self._read: tuple[str, CaseTally] | None = None
 
     def failures(self, run: RunInfo) -> RunFailures:
-        """The failures of a run."""
         return self._failures.of(run, lambda: self._tally(run).failures())
 
     def decided(self, run: RunInfo) -> DecidedCases:

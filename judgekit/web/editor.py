@@ -26,9 +26,12 @@ from starlette.routing import BaseRoute, Route
 
 from judgekit.assertions import PROFILES
 from judgekit.atomic_write import atomic_writer
+from judgekit.datasets import SKIPPED_FOLDERS
 from judgekit.errors import DatasetError, JudgekitError
 from judgekit.formats import (
     CASE_ALIASES,
+    DOCUMENT_SUFFIXES,
+    LINE_SUFFIXES,
     EditKind,
     decode_utf8,
     edit_value,
@@ -66,10 +69,6 @@ SUFFIXES = (".yaml", ".yml", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".j2"
 LARGEST_FILE = 2 * 1024 * 1024
 _LARGER = f"larger than {numbers.format_file_size(LARGEST_FILE)}"
 _BOM = b"\xef\xbb\xbf"
-# Dependencies of other projects, whose files are many and never ours.
-_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
-_ROWS = (".jsonl", ".ndjson")
-_DOCUMENTS = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,7 @@ class EditFolder:
 
     def _names(self) -> Iterator[str]:
         for place, folders, files in os.walk(self.folder):
-            folders[:] = [one for one in folders if one[0] != "." and one not in _SKIPPED]
+            folders[:] = [one for one in folders if one[0] != "." and one not in SKIPPED_FOLDERS]
             for file in files:
                 yield (Path(place) / file).relative_to(self.folder).as_posix()
 
@@ -425,10 +424,13 @@ def _form(checked: CheckedFile, path: Path, text: str) -> JsonObject:
     """The data of a text for the forms, and where its cases are; without them for other files."""
     nothing: JsonObject = {"form": None, "data": None, "cases_at": None, "lines": []}
     suffix = path.suffix.lower()
-    if checked.kind not in {"cases", "suite", "rubric"} or suffix not in (*_ROWS, *_DOCUMENTS):
+    if checked.kind not in {"cases", "suite", "rubric"} or suffix not in (
+        *LINE_SUFFIXES,
+        *DOCUMENT_SUFFIXES,
+    ):
         return nothing
     try:
-        if suffix in _ROWS:
+        if suffix in LINE_SUFFIXES:
             lines = [number + 1 for number in row_lines(text)]
             rows = [row for row in text.split("\n") if row.strip()]
             data = [parse_strict_json(row, path=path)[0] for row in rows]
