@@ -53,10 +53,8 @@ def data_list_command(options: DataOptions) -> None:
     Examples:
         judgekit data list
     """
-    place, sets = (
-        public_data.data_folder(options.folder),
-        public_data.load_catalog(options.catalog_file).sets,
-    )
+    place = public_data.data_folder(options.folder)
+    sets = public_data.load_catalog(options.catalog_file).sets
     # The files of a set, not its folder: an interrupted download leaves a folder too.
     here = {
         one.name: [str(path) for path in public_data.joined_files(one.name, place)] for one in sets
@@ -152,10 +150,8 @@ def data_path_command(options: DataOptions, *, name: str) -> None:
     Examples:
         judgekit data path mt_bench
     """
-    chosen, place = (
-        public_data.load_catalog(options.catalog_file).find(name),
-        public_data.data_folder(options.folder),
-    )
+    chosen = public_data.load_catalog(options.catalog_file).find(name)
+    place = public_data.data_folder(options.folder)
     files = public_data.joined_files(chosen.name, place)
     # An error, not an empty path: `$(judgekit data path …)` would work in the wrong folder.
     if not files:

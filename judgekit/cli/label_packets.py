@@ -179,10 +179,8 @@ def write_packet(
 
 def new_packet(source: str, store: stores.RunStore, options: LabelOptions) -> LabelPacket:
     """What annotators are asked about, of a run or a comparison."""
-    choice, now = (
-        options.fill(calibration.PacketChoice, criteria=options.criterion),
-        datetime.now(UTC),
-    )
+    choice = options.fill(calibration.PacketChoice, criteria=options.criterion)
+    now = datetime.now(UTC)
     if not options.pairwise and not source.startswith(evaluation.COMPARISON_ID_PREFIX):
         return calibration.draw_packet(evaluation.Run(store.run(source), store), choice, at=now)
     pairs = calibration.pair_source(store, source, options.variant)

@@ -159,10 +159,8 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
     """Evaluate, print and write the results; the exit code."""
     info = prepared_run(setup, resumes=options.resumes, triggered_by=options.triggered_by)
     if setup.resumed is not None:
-        then, now = (
-            evaluation.calibration_of_run(info).words,
-            evaluation.calibration_of_suite(setup.opened).words,
-        )
+        then = evaluation.calibration_of_run(info).words
+        now = evaluation.calibration_of_suite(setup.opened).words
         if then != now:
             console.note(
                 f"the run keeps the calibration it started with: {message.printable(then)}"
