@@ -299,11 +299,10 @@ def _from_replies(model: str, options: _CalibrateOptions) -> _Collected:
             hint="give --rubric FILE",
         )
     cases = _cases_by_id(options.cases)
-    rubric = (
-        calibrations.whole_rubric()
-        if options.rubric is None
-        else datasets.load_rubric(options.rubric)
-    )
+    if options.rubric is None:
+        rubric = calibrations.whole_rubric()
+    else:
+        rubric = datasets.load_rubric(options.rubric)
     own = datasets.JudgeSettings(repeats=recorded.repeats, max_reasks=recorded.reasks)
     # Without the suite: its template and settings say nothing about replies that exist.
     with make_judge(options, None, model, own) as judge:

@@ -429,11 +429,10 @@ def _answers(store: stores.RunStore, options: _ShowOptions) -> tuple[int, report
 def _matching_answers(
     store: stores.RunStore, options: _ShowOptions
 ) -> Iterator[tuple[RunInfo, evaluation.Outcome]]:
-    found = (
-        store.results_of_case(options.case_id or "")
-        if options.agent_run is None
-        else store.results_of_agent_run(options.agent_run)
-    )
+    if options.agent_run is None:
+        found = store.results_of_case(options.case_id or "")
+    else:
+        found = store.results_of_agent_run(options.agent_run)
     # Answers of a case come from many runs, which are few compared with the answers.
     runs: dict[str, RunInfo] = {}
     for result in found:
