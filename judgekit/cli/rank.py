@@ -152,7 +152,7 @@ def _run(
 ) -> int:
     panel, rubric, run_id = opened.panel, opened.rubric, opened.run_id
     note_grading_only(rubric)
-    # Keeps every slot busy.
+    # Enough pairs in flight to keep every slot busy.
     about = {"judge": panel, "contest": contest, "in_flight": max(4, panel.max_concurrency)}
     ranker = options.fill(evaluation.Ranker, rubric=rubric, rules=rules, **about)
     same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
