@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
 import click
 
-from judgekit import api, evaluation, exports, report, store
+from judgekit import api, evaluation, exports, report
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_line
@@ -103,7 +102,7 @@ def _export_run(run: str, options: _ExportOptions, output: Path) -> None:
     wanted = evaluation.OutcomeFilter(
         variants=options.variant, tag=options.filter_tag, failed=options.failed
     )
-    with closing(store.RunStore(options.store, create=False)) as stored:
+    with options.open_store() as stored:
         info = stored.run(run)
         answers = evaluation.select_outcomes(stored, info, wanted)
         if form is None:
@@ -131,7 +130,7 @@ def _checked_output(options: _ExportOptions) -> Path | None:
 def _log_run(name: str, options: _ExportOptions, tool: str) -> None:
     # The client's own 7 retries take minutes, and the command can be repeated.
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
-    with closing(store.RunStore(options.store, create=False)) as stored:
+    with options.open_store() as stored:
         result: evaluation.Run | api.ComparisonResults
         if name.startswith(evaluation.COMPARISON_ID_PREFIX):
             info = evaluation.with_rule(stored.comparison(name), options.rule)
@@ -149,7 +148,7 @@ def _log_run(name: str, options: _ExportOptions, tool: str) -> None:
 
 def _export_comparison(name: str, options: _ExportOptions, output: Path) -> None:
     form = _comparison_form(options.form, output)
-    with closing(store.RunStore(options.store, create=False)) as stored:
+    with options.open_store() as stored:
         # The rule only reconciles stored preferences, so another one needs no call.
         info = evaluation.with_rule(stored.comparison(name), options.rule)
         if form == "preferences":
