@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import judgekit as jk
+from judgekit.models.cache import CacheEntry, DiskCache
 from judgekit.testing import ChaosServer, ServedReply
 from tests.cli.commanding import runner
 
@@ -143,9 +144,11 @@ def test_nothing_that_a_command_writes_or_prints_holds_a_key(
             (project / f"printed-{number}.txt").write_text(ran.out + ran.err, encoding="utf-8")
         assert server.n_requests > 20
     assert leaks(project) == [], codes
-    # It was there to be found.
-    cached = [path for path in (project / CACHE).rglob("*") if path.is_file()]
-    assert any(KEY.encode() in path.read_bytes() for path in cached)
+    # It was there to be found, in replies alone.
+    with DiskCache(project / CACHE, read_only=True) as cache:
+        entries = [each for _, each in cache.entries() if isinstance(each, CacheEntry)]
+    assert any(KEY in (each.reply.text or "") for each in entries)
+    assert not any(KEY in str(each.request) for each in entries)
     assert "[redacted]" in (project / "x.jsonl").read_text(encoding="utf-8")
 
 
