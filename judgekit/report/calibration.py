@@ -404,18 +404,18 @@ def _confusion_tables(report: CalibrationReport) -> list[Block]:
         names = _PREFERENCE_WORDS if report.kind == "pairwise" else part.categories
         heads = [message.printable(names.get(level, f"{level:g}"), 20) for level in found.levels]
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-            (f"human {head}", *(_count_cell(n, sum(counts)) for n in counts), f"{silent:,}")
+            (
+                f"human {head}",
+                # Darker, the more of its row a count is.
+                *(Cell(f"{n:,}", shade=ceil(5 * n / sum(counts)) if n else 0) for n in counts),
+                f"{silent:,}",
+            )
             for head, counts, silent in zip(heads, found.counts, found.unusable, strict=True)
         )
         title = f"{part.name}: rows are human labels, columns the judge"
         columns = text_columns("", *heads, "none", is_foreign=True)
         tables.append(Table(columns, rows, title))
     return tables
-
-
-def _count_cell(n: int, n_row: int) -> Cell:
-    """A count of a matrix, darker the more of its row it is."""
-    return Cell(f"{n:,}", shade=ceil(5 * n / n_row) if n else 0)
 
 
 _WORST, _FEW = 3, 4

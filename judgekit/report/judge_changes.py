@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from judgekit.calibration import LabelledShare
     from judgekit.records import Criterion, Rubric
     from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged, SegmentChange
-    from judgekit.stats.estimate import Estimate
     from judgekit.stats.paired import PairedDifference
     from judgekit.tuning import HeldOutContrast, HeldOutResult, TunePlan, Tuning, TuningDecision
 
@@ -155,7 +154,11 @@ def _segment_table(segments: Mapping[str, SegmentChange], title: str) -> Table:
             name,
             f"{one.n_cases:,}",
             rate_cell(one.churn),
-            *map(_short_rate, (one.old_pass_rate, one.new_pass_rate)),
+            # A narrow table leaves their intervals out: that of the change is beside them.
+            *(
+                replace(rate_cell(rate), short=numbers.format_share(rate.value))
+                for rate in (one.old_pass_rate, one.new_pass_rate)
+            ),
             _shift(one.value),
         )
         for name, one in segments.items()
@@ -163,11 +166,6 @@ def _segment_table(segments: Mapping[str, SegmentChange], title: str) -> Table:
     heads = ("cases", "changed", "before", "now", "now - before")
     note = "changed: verdicts; before, now: pass rates; now - before: the value"
     return Table(text_columns("", *heads), tuple(rows), title, (note,))
-
-
-def _short_rate(rate: Estimate) -> Cell:
-    """A pass rate, whose interval a narrow table leaves out: that of the change is beside it."""
-    return replace(rate_cell(rate), short=numbers.format_share(rate.value))
 
 
 def _flip(one: PairedVerdict) -> Entry:

@@ -174,11 +174,8 @@ def _order_cell(found: Comparison, order: PresentationOrder) -> GridCell:
     if len(votes) == 1:
         return GridCell(next(iter(votes)))
     # Several judges, repeats or criteria, of which none speaks for all.
-    words = ", ".join(f"{_SIDE_WORDS[side]} {votes[side]}" for side in WINNER_POINTS if votes[side])
+    words = ", ".join(f"{_WINNERS[side]} {votes[side]}" for side in WINNER_POINTS if votes[side])
     return GridCell("open", text=words)
-
-
-_SIDE_WORDS: Mapping[Winner, str] = {"a": "A", "b": "B", "tie": "tie"}
 
 
 class PairView:

@@ -7,7 +7,7 @@ case lasts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -241,31 +241,20 @@ def _criteria(answer: Outcome, rubric: Rubric | None, opinions: Opinions) -> Ite
         # The heuristic judge repeats the messages of the assertions, which are listed already.
         if one.judge != HEURISTIC:
             judged.setdefault(one.criterion, []).append(one)
-    known = {} if rubric is None else _criterion_facts(rubric)
+    thresholds = {} if rubric is None else _thresholds(rubric)
     for name, each in judged.items():
         if (found := verdict.get(name)) is None:
             yield opinion_group(name, [_opinion(one, opinions) for one in each])
             continue
-        facts = [
-            *(["required"] if found.required else []),
-            f"weight {found.weight:g}",
-            *known.get(name, ()),
-            *([f"{found.n_failed:,} failed"] if found.n_failed else []),
-        ]
+        facts = [*(["required"] if found.required else []), f"weight {found.weight:g}"]
+        if rubric is not None and name in thresholds:
+            scale = rubric.criterion(name).scale
+            facts.append(f"passes from {thresholds[name]:g}")
+            facts.append(f"scale {scale.min:g} to {scale.max:g}")
+        facts += [f"{found.n_failed:,} failed"] if found.n_failed else []
         rows = [_opinion(one, opinions) for one in each]
         value, tone = numbers.format_decimal(found.value), PASS_TONES[found.passed]
         yield opinion_group(name, rows, value, tone=tone, facts=facts)
-
-
-def _criterion_facts(rubric: Rubric) -> Mapping[str, Sequence[str]]:
-    thresholds = _thresholds(rubric)
-    return {
-        one.name: (
-            f"passes from {thresholds[one.name]:g}",
-            f"scale {one.scale.min:g} to {one.scale.max:g}",
-        )
-        for one in rubric.criteria
-    }
 
 
 def _opinion(one: Judgment | JudgeFailure, opinions: Opinions) -> PageJson:

@@ -95,7 +95,6 @@ def _sentence(trend: QualityTrend) -> str:
 
 def _table(trend: QualityTrend) -> Table:
     name = _WORDS.get(trend.measure, trend.measure)
-    breaks = [place for place, point in enumerate(trend.points) if point.change is not None]
     table = table_of(
         trend.points,
         {
@@ -107,6 +106,7 @@ def _table(trend: QualityTrend) -> Table:
         },
     )
     # A line is drawn where the measure changed.
+    breaks = (place for place, point in enumerate(trend.points) if point.change is not None)
     return replace(table, rules_after=frozenset(place - 1 for place in breaks))
 
 
@@ -165,8 +165,14 @@ def _plots(trend: QualityTrend, *, is_wide: bool = True) -> list[Plot]:
     y = Axis(_WORDS.get(trend.measure, trend.measure), low - margin, high + margin)
     n_degrading = trend.escalation.n_degrading if trend.escalation else 0
     first_escalated = len(trend.points) - n_degrading + 1
-    series = [*_break_lines(trend, y)]
-    series += [Series(_points(trend, part), kind="line") for part in _unbroken(trend)]
+    breaks = [place for place, point in enumerate(trend.points, 1) if point.change]
+    series = [
+        Series(((at - 0.5, y.low), (at - 0.5, y.high)), "rule", "" if n else "measure changed", 2)
+        for n, at in enumerate(breaks)
+    ]
+    # The line is interrupted at each break.
+    parts = (range(*ends) for ends in pairwise([1, *breaks, len(trend.points) + 1]))
+    series += [Series(_points(trend, part), kind="line") for part in parts if part]
     series.append(_dots(trend, range(1, first_escalated), "run"))
     if n_degrading:
         rest = range(first_escalated, len(trend.points) + 1)
@@ -174,7 +180,7 @@ def _plots(trend: QualityTrend, *, is_wide: bool = True) -> list[Plot]:
     words = "Each run with its 95 % interval."
     if not is_wide:
         words = f"{trend.variant}, {trend.measure}. {words}"
-    if any(point.change for point in trend.points):
+    if breaks:
         words += (
             " A dashed line is a break: the measure changed, and nothing is compared across it."
         )
@@ -202,22 +208,6 @@ def _dots(trend: QualityTrend, places: range, name: str) -> Series:
         for label, figure, run in zip(labels, figures, runs, strict=True)
     )
     return Series(points, name=name, intervals=bounds, labels=labels, links=links)
-
-
-def _unbroken(trend: QualityTrend) -> list[range]:
-    starts = [
-        1,
-        *(p for p, point in enumerate(trend.points, 1) if point.change),
-        len(trend.points) + 1,
-    ]
-    return [range(start, end) for start, end in pairwise(starts) if start < end]
-
-
-def _break_lines(trend: QualityTrend, y: Axis) -> Iterator[Series]:
-    places = [place for place, point in enumerate(trend.points, 1) if point.change is not None]
-    for number, place in enumerate(places):
-        ends = ((place - 0.5, y.low), (place - 0.5, y.high))
-        yield Series(ends, kind="rule", name="" if number else "measure changed", style=2)
 
 
 def figure_cell(figure: StoredFigure, *, is_rate: bool = False) -> Cell:
