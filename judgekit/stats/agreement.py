@@ -25,7 +25,7 @@ from judgekit.stats.agreement_coefficients import (
     smoothed_interval,
 )
 from judgekit.stats.concordant_pairs import count_pairs
-from judgekit.stats.estimate import Estimate, Result, undefined_estimate
+from judgekit.stats.estimate import Estimate, Result, in_units, undefined_estimate
 from judgekit.stats.intervals import proportion, share_interval
 from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
 from judgekit.stats.missing import DIGITS, cluster_codes, known_clusters, known_labels, known_pairs
@@ -133,11 +133,9 @@ def cohen_kappa(
         value=value,
         **ends._asdict(),
         level=level,
-        n=pairs.n,
+        **in_units(f"kappa, {ci}", pairs.n, clustered=clusters is not None),
         n_missing=pairs.n_missing,
-        method=f"kappa, {ci}" + ("" if clusters is None else ", clustered"),
         se=se,
-        n_clusters=None if clusters is None else pairs.n,
         n_observations=n,
         po=po,
         pe=pe,
@@ -178,10 +176,8 @@ def scott_pi(
         value=value,
         **ends._asdict(),
         level=level,
-        n=counted.n,
+        **in_units("pi, jackknife", counted.n, clustered=clusters is not None),
         n_missing=counted.n_missing,
-        method="pi, jackknife" + ("" if clusters is None else ", clustered"),
-        n_clusters=None if clusters is None else counted.n,
         n_observations=len(counted.cells),
         po=po,
         pe=pe,

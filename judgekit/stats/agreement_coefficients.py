@@ -16,7 +16,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import jackknife_se
-from judgekit.stats.missing import DIGITS, cluster_codes, is_missing
+from judgekit.stats.missing import DIGITS, cluster_codes, count_units, is_missing
 from judgekit.stats.quantiles import t_quantile
 
 Weights = Literal["linear", "quadratic", "ordinal"]
@@ -244,7 +244,7 @@ def smoothed_interval(
     as the root of the average size.
     """
     n = len(x)
-    units = n if codes is None else int(codes.max()) + 1
+    units = count_units(codes, n)
     if isnan(value):
         return Interval(nan, nan, undefined)
     if units < 2:  # noqa: PLR2004 - a variance needs two

@@ -15,7 +15,7 @@ from judgekit.stats.agreement_coefficients import (
     interval_by,
     list_ratings,
 )
-from judgekit.stats.estimate import Estimate
+from judgekit.stats.estimate import Estimate, in_units
 from judgekit.stats.missing import group_sums
 from judgekit.stats.quantiles import check_choice, check_level
 
@@ -91,10 +91,8 @@ def krippendorff_alpha(
         value=value,
         **ends._asdict(),
         level=confidence,
-        n=table.n,
+        **in_units(f"alpha, {ci}", table.n, clustered=clusters is not None),
         n_missing=table.n_missing,
-        method=f"alpha, {ci}" + ("" if clusters is None else ", clustered"),
-        n_clusters=None if clusters is None else table.n,
         n_observations=len(table.ratings),
         note=f"{table.n} items only: the interval is rough" if table.n < _FEW_ITEMS else None,
         measurement=level,

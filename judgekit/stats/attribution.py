@@ -15,7 +15,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
-from judgekit.stats.missing import cluster_codes, floats
+from judgekit.stats.missing import cluster_codes, count_units, floats
 from judgekit.stats.quantiles import check_level, require_whole
 from judgekit.stats.resample import resampled_rows
 
@@ -142,7 +142,7 @@ def shapley_r2(
         r2=r2,
         adjusted_r2=1 - (1 - r2) * (n - 1) / left if left > 0 else nan,
         level=level,
-        n=n if table.codes is None else int(table.codes.max()) + 1,
+        n=count_units(table.codes, n),
         n_missing=table.n_missing,
         note=_few_rows(n, int(rank) + 1),
     )

@@ -138,6 +138,13 @@ def carried(found: Estimate, **changes: object) -> dict[str, Any]:
     return {field.name: getattr(found, field.name) for field in fields(Estimate)} | changes
 
 
+def in_units(method: str, n: int, *, clustered: bool) -> dict[str, Any]:
+    """The fields of an estimate that name its units: items, or the clusters that hold them."""
+    if not clustered:
+        return {"n": n, "method": method}
+    return {"n": n, "n_clusters": n, "method": f"{method}, clustered"}
+
+
 def undefined_estimate(reason: str, *, n: int, method: str, level: float = 0.95) -> Estimate:
     """An estimate the data do not identify."""
     return Estimate(value=nan, low=nan, high=nan, level=level, n=n, method=method, reason=reason)

@@ -27,9 +27,9 @@ from judgekit.stats.agreement_coefficients import (
     to_unit,
 )
 from judgekit.stats.concordant_pairs import count_pairs
-from judgekit.stats.estimate import Estimate, carried, few_clusters, jackknife_se
+from judgekit.stats.estimate import Estimate, carried, few_clusters, in_units, jackknife_se
 from judgekit.stats.intervals import Rate, mean, rate
-from judgekit.stats.missing import DIGITS, known_clusters, known_pairs, mean_ranks
+from judgekit.stats.missing import DIGITS, count_units, known_clusters, known_pairs, mean_ranks
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
 
 _FLAT = 1e-12
@@ -145,10 +145,8 @@ def lin_ccc(
         value=value,
         **ends._asdict(),
         level=level,
-        n=n if codes is None else int(codes.max()) + 1,
+        **in_units(f"lin, {ci}", count_units(codes, n), clustered=codes is not None),
         n_missing=n_missing,
-        method=f"lin, {ci}" + ("" if codes is None else ", clustered"),
-        n_clusters=None if codes is None else int(codes.max()) + 1,
         n_observations=None if codes is None else n,
         precision=r,
         accuracy=accuracy,
@@ -348,17 +346,15 @@ def correlation(
         )
     else:
         raise ValueError(f"{method} has no smoothed interval; take `kendall`, or ci='fisher'")
-    units = n if codes is None else int(codes.max()) + 1
+    units = count_units(codes, n)
     few = f"{units} items only: the interval is rough" if units < _SMALL else None
+    named = f"{method}, {'fisher z' if ci == 'fisher' else ci}"
     return Correlation(
         value=value,
         **ends._asdict(),
         level=level,
-        n=units,
+        **in_units(named, units, clustered=codes is not None),
         n_missing=n_missing,
-        method=f"{method}, {'fisher z' if ci == 'fisher' else ci}"
-        + ("" if codes is None else ", clustered"),
-        n_clusters=None if codes is None else units,
         n_observations=None if codes is None else n,
         note=few if codes is None else few_clusters(units),
     )

@@ -85,9 +85,14 @@ def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int]) -> np.nda
     return np.array([codes.setdefault(clusters[place], len(codes)) for place in places], dtype=int)
 
 
+def count_units(codes: np.ndarray | None, n: int) -> int:
+    """How many independent units `n` observations are: clusters by their codes, else themselves."""
+    return n if codes is None else int(codes.max(initial=-1)) + 1
+
+
 def group_sums(codes: np.ndarray, column: np.ndarray) -> np.ndarray:
     """The sum of a column, or of each of several, over the observations of each group."""
-    sums = np.zeros((int(codes.max(initial=-1)) + 1, *column.shape[1:]))
+    sums = np.zeros((count_units(codes, 0), *column.shape[1:]))
     np.add.at(sums, codes, column)
     return sums
 

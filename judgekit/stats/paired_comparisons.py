@@ -11,7 +11,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, Result, undefined_estimate
-from judgekit.stats.missing import cluster_codes
+from judgekit.stats.missing import cluster_codes, count_units, group_sums
 from judgekit.stats.quantiles import normal_quantile, require_whole, t_quantile
 
 
@@ -43,9 +43,7 @@ class Comparisons(NamedTuple):
     @property
     def n_units(self) -> int:
         """Comparisons, or clusters of them."""
-        if self.clusters is None:
-            return round(float(self.counts.sum()))
-        return int(self.clusters.max()) + 1
+        return count_units(self.clusters, round(float(self.counts.sum())))
 
     @property
     def df(self) -> float:
@@ -261,8 +259,7 @@ def sandwich(
     """The sandwich covariance `H^-1 G H^-1` (Huber 1967; White 1982), clustered by `codes`."""
     bread = np.linalg.inv(curvature)
     if score is not None and codes is not None:
-        totals = np.zeros((int(codes.max()) + 1, score.shape[1]))
-        np.add.at(totals, codes, score)
+        totals = group_sums(codes, score)
         # The small-sample factor of clustered errors; one cluster has no variance.
         many = len(totals)
         meat = meat + totals.T @ totals * (many / (many - 1) if many > 1 else nan)

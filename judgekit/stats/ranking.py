@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate
+from judgekit.stats.estimate import Estimate, in_units
 from judgekit.stats.logistic import expit, fit_logistic, maximise
-from judgekit.stats.missing import cluster_codes, floats, known_columns
+from judgekit.stats.missing import cluster_codes, count_units, floats, known_columns
 from judgekit.stats.paired_comparisons import (
     Comparisons,
     PairResult,
@@ -203,7 +203,7 @@ def length_controlled_win_rate(
     meat = score.T @ score if codes is None else np.zeros((2, 2))
     covariance = sandwich(fit.curvature, meat, score, codes)
     intercept, se = float(fit.coef[0]), sqrt(max(0.0, float(covariance[0, 0])))
-    n = len(y) if codes is None else int(codes.max()) + 1
+    n = count_units(codes, len(y))
     half = (normal_quantile(level) if codes is None else t_quantile(level, n - 1)) * se
     value, low, high = (float(expit(np.array(intercept + d))) for d in (0.0, -half, half))
     varies = se > _FLAT and high - low > _FLAT
@@ -213,11 +213,9 @@ def length_controlled_win_rate(
         low=low if varies else nan,
         high=high if varies else nan,
         level=level,
-        n=n,
+        **in_units("logistic, sandwich", n, clustered=clusters is not None),
         n_missing=len(scores) - len(y),
-        method="logistic, sandwich" + ("" if clusters is None else ", clustered"),
         se=value * (1 - value) * se,
-        n_clusters=None if clusters is None else n,
         n_observations=len(y),
         df=nan if codes is None else n - 1,
         reason=None if varies else "no variation",

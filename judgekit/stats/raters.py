@@ -25,7 +25,7 @@ from judgekit.stats.agreement_coefficients import (
     list_ratings,
 )
 from judgekit.stats.alpha import krippendorff_alpha
-from judgekit.stats.estimate import Estimate
+from judgekit.stats.estimate import Estimate, in_units
 from judgekit.stats.missing import floats, group_sums
 from judgekit.stats.quantiles import check_choice, check_level, t_quantile
 
@@ -94,8 +94,7 @@ def gwet_ac(
     ends = interval_by(
         ci, found.value, found.left_out, half, level=level, undefined=_CONSTANT, flat=flat
     )
-    method = f"gwet, {ci}" + ("" if clusters is None else ", clustered")
-    return found.result(ends, method, level=level, se=se, weights=weights or "none")
+    return found.result(ends, f"gwet, {ci}", level=level, se=se, weights=weights or "none")
 
 
 def fleiss_kappa(
@@ -121,8 +120,7 @@ def fleiss_kappa(
     """
     found = _Agreement.of(ratings, clusters, lambda share: (share**2).sum(axis=-1))
     ends = coefficient_interval(found.value, found.left_out, level=level, undefined=_CONSTANT)
-    method = "fleiss, jackknife" + ("" if clusters is None else ", clustered")
-    return found.result(ends, method, level=level)
+    return found.result(ends, "fleiss, jackknife", level=level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +194,9 @@ class _Agreement:
             value=self.value,
             **ends._asdict(),
             level=level,
-            n=self.table.n,
+            **in_units(method, self.table.n, clustered=self.is_clustered),
             n_missing=self.table.n_missing,
-            method=method,
             se=se,
-            n_clusters=self.table.n if self.is_clustered else None,
             n_observations=len(self.table.ratings),
             pa=self.pa,
             pe=self.pe,

@@ -15,8 +15,8 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import Interval
-from judgekit.stats.estimate import Estimate
-from judgekit.stats.missing import cluster_codes, floats
+from judgekit.stats.estimate import Estimate, in_units
+from judgekit.stats.missing import cluster_codes, count_units, floats
 from judgekit.stats.quantiles import check_choice, check_level, require_whole
 
 BootstrapMethod = Literal["percentile", "bca"]
@@ -90,10 +90,8 @@ def bootstrap(
         value=value,
         **ends._asdict(),
         level=level,
-        n=sample.n,
+        **in_units(f"bootstrap, {method}", sample.n, clustered=clusters is not None),
         n_missing=n_missing,
-        method=f"bootstrap, {method}" + ("" if clusters is None else ", clustered"),
-        n_clusters=None if clusters is None else sample.n,
         n_observations=len(sample.x),
         n_resamples=n_resamples,
         n_dropped=n_dropped,
@@ -271,7 +269,7 @@ class ResampledValues:
     @property
     def n(self) -> int:
         """What is drawn: numbers, or clusters."""
-        return len(self.x) if self.codes is None else int(self.codes.max()) + 1
+        return count_units(self.codes, len(self.x))
 
     def draw(
         self, statistic: StatisticName, rng: np.random.Generator, n_resamples: int

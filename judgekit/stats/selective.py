@@ -12,7 +12,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import Interval, coefficient_interval
 from judgekit.stats.estimate import Counted, Estimate, jackknife_se
 from judgekit.stats.intervals import proportion
-from judgekit.stats.missing import known_clusters, known_pairs, outcomes
+from judgekit.stats.missing import count_units, known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, check_level, normal_quantile, require
 from judgekit.stats.resample import bootstrap
 
@@ -128,7 +128,7 @@ def risk_coverage(
         risk_full=errors / n,
         aurc_low=ends[0],
         aurc_high=ends[1],
-        n=n if codes is None else int(codes.max()) + 1,
+        n=count_units(codes, n),
         n_missing=n_missing,
     )
 
@@ -259,11 +259,11 @@ def auroc(
         low=ends.low,
         high=ends.high,
         level=level,
-        n=len(p) if codes is None else int(codes.max(initial=-1)) + 1,
+        n=count_units(codes, len(p)),
         n_missing=n_missing,
         method="delong, fisher z" if codes is None else "jackknife over cases, fisher z",
         se=se,
-        n_clusters=None if codes is None else int(codes.max(initial=-1)) + 1,
+        n_clusters=None if codes is None else count_units(codes, len(p)),
         n_observations=len(p),
         reason=reason,
     )
