@@ -62,9 +62,12 @@ def test_a_worker_ends_itself_when_nobody_is_there_to_stop_it() -> None:
     worker.end()
 
 
-def test_a_worker_may_not_take_all_memory() -> None:
+def test_a_worker_may_not_take_all_memory_and_is_not_used_again() -> None:
+    idle = _idle_workers(os.getpid())
+    n_left = max(len(idle) - 1, 0)
     with pytest.raises(ProcessFailedError, match=r"of memory|died"):
         call_bounded("operator:mul", "a" * 1024, 1 << 28, timeout_s=60)
+    assert len(idle) == n_left
 
 
 def test_a_worker_that_died_while_it_waited_is_replaced() -> None:

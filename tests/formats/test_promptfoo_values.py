@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.assertions import check_specs
+from judgekit.assertions import check_specs, evaluate_assertions
 from judgekit.datasets import load_dataset, validate_path
 from judgekit.formats.promptfoo_assertions import converted_value
+from tests.factories import make_output
 from tests.formats.writing import warnings_of, write
 
 if TYPE_CHECKING:
@@ -90,3 +91,19 @@ def test_meteor_is_read_with_its_parameters_and_told_to_know_no_synonyms(tmp_pat
     bleu = write(tmp_path, config({"type": "bleu", "value": "a", "alpha": 0.8}), "bleu.json")
     [left_out] = validate_path(bleu)
     assert "`alpha` of the assertion is not imported" in left_out.message
+
+
+@pytest.mark.parametrize("group", ["any", "all", "not-all"])
+def test_a_group_that_lost_a_check_never_passes(group: str) -> None:
+    lost = {"type": "not_imported", "what": "javascript", "reason": "code", "line": 3}
+    decided = {"type": "contains", "value": "day" if group == "any" else "week"}
+    members = {"all": [{"type": "contains", "value": "day"}]}.get(group, [decided])
+    spec: dict[str, Any] = {
+        "type": group,
+        "assertions": [*members, {"type": "all", "assertions": [lost]}],
+    }
+    if group == "all":
+        spec["threshold"] = 0.5
+    (found,) = evaluate_assertions(make_output("a day"), [spec])
+    assert found.passed is None
+    assert "could not be checked" in (found.error or "")
