@@ -30,7 +30,7 @@ def test_a_walk_through_every_law(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = SuiteMachine()
     try:
         machine.begin(is_old=False, n_cases=3)
-        # At the last of six calls, two of which are made at a time, four or more have been answered.
+        # At the last of six calls, of which two are in flight at a time, four have been answered.
         # One of the three cases has a value then, which a gate could take for that of all.
         machine.stop_a_run(after=6, softly=False)
         machine.ask_the_gate()
