@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: audit chaos fuzz integration mutants demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
+.PHONY: audit chaos fuzz integration trackers mutants demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -73,6 +73,11 @@ integration: .venv/.dev
 		{ apt-get update -qq && apt-get install -y -qq redis-server; } >/dev/null 2>&1 || \
 		echo "Redis is not installed: its tests are skipped" >&2
 	$(BIN)/pytest -n 2 --dist loadfile -m integration tests/integration
+
+# Runs logged to MLflow and, offline, to W&B. The client of W&B is too large for every test run,
+# where a small imitation takes its place.
+trackers: .venv/.wandb
+	$(BIN)/pytest -p no:cacheprovider tests/exports/test_trackers.py
 
 # The script and the style sheet of pages. Node.js is needed only to change them.
 SCRIPT := judgekit/report/script
@@ -137,6 +142,10 @@ clean:
 
 .venv/.smoke: .venv/.dev requirements-smoke.lock
 	$(call install,--no-deps --require-hashes -r requirements-smoke.lock)
+	@touch $@
+
+.venv/.wandb: .venv/.dev requirements-wandb.lock
+	$(call install,--require-hashes -r requirements-wandb.lock)
 	@touch $@
 
 # Tools of releases, in a place of their own: nothing else needs their dependencies.

@@ -60,6 +60,7 @@ from .evaluation.run import (
 )
 from .evaluation.session import Choice as Choice, Session as Session
 from .evaluation.stored_comparison import summarize_comparison as summarize_comparison
+from .exports.trackers import log_run as log_run
 from .judge.judge import Judge as Judge
 from .judge.panel import Panel as Panel
 from .models.cache.disk_cache import DiskCache as DiskCache

@@ -13,16 +13,18 @@ from judgekit.errors import SettingsError
 
 # The module to import, and the extra it comes with, as pyproject.toml lists them.
 EXTRAS = {
-    "backports.zstd": "zstd", "nltk": "meteor", "psycopg": "postgres", "pyarrow": "parquet",
-    "redis": "redis", "sacrebleu": "text", "sqlglot": "sql", "starlette": "view",
-    "uvicorn": "view", "wordllama": "semantic", "xllamacpp": "local",
+    "backports.zstd": "zstd", "mlflow": "mlflow", "nltk": "meteor", "psycopg": "postgres",
+    "pyarrow": "parquet", "redis": "redis", "sacrebleu": "text", "sqlglot": "sql",
+    "starlette": "view", "uvicorn": "view", "wandb": "wandb", "wordllama": "semantic",
+    "xllamacpp": "local",
 }  # fmt: skip
 
 
 def is_installed(package: str) -> bool:
     """Whether an optional package can be imported; it is not imported."""
     try:
-        return find_spec(package) is not None
+        # A folder of data is a package without a file: the client of W&B writes into `wandb`.
+        return getattr(find_spec(package), "origin", None) is not None
     except ModuleNotFoundError:  # what a package of that name would be in
         return False
 

@@ -30,7 +30,9 @@ KNOWN_PTH = frozenset({
     "_editable_impl_judgekit_llm.pth", "_judgekit_llm.pth", "a1_coverage.pth",
     "distutils-precedence.pth",
 })  # fmt: skip
-_ENTRY = re.compile(r"^([\w.-]+)==([^\s;\\]+)([^\n]*(?:\n[ \t]+[^\n]*)*)", re.MULTILINE)
+_ENTRY = re.compile(
+    r"^([\w.-]+)(?:\[[\w,.-]+\])?==([^\s;\\]+)([^\n]*(?:\n[ \t]+[^\n]*)*)", re.MULTILINE
+)
 
 
 class Locked(NamedTuple):

@@ -28,6 +28,7 @@ def test_the_lock_files_name_versions_and_hashes(path: Path) -> None:
         (f"click==8.1 \\\n    {HASH}\n    # via x\n", None),
         (f"# a comment\nnumpy==2.0 ; python_version < '3.12' \\\n    {HASH}\n", None),
         ("click==8.1\n", "x.lock: click has no hash"),
+        ("click[all]==8.1\n", "x.lock: click has no hash"),
         ("click>=8\n", "x.lock: `click>=8` names no version"),
         ("git+https://host/x.git\n", "x.lock: `git+https://host/x.git` names no version"),
         ("--index-url https://host/\n", "x.lock: `--index-url https://host/` names no version"),

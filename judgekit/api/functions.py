@@ -226,6 +226,7 @@ async def compare(
             finally:
                 recorder.flush()  # whatever was paid for is stored
                 place.end_comparison(info.id, status=status)
+            info = place.comparison(info.id)  # as it ended
             pairs = list(counted_pairs(place, info))
     library = frame_library(a) or frame_library(b)
     return ComparisonResults(pairs, info=info, summary=summary, library=library)

@@ -88,7 +88,8 @@ class Presentation:
         if isinstance(result, GradingResults):
             return _grading_document(result, has_page=has_page)
         if isinstance(result, ComparisonResults):
-            return _comparison_document(result, has_page=has_page)
+            cases = report.pair_table(result.info, result.pairs, {}) if has_page else None
+            return report.comparison_document(result.summary, cases)
         if isinstance(result, Run):
             return report.stored_run_document(result.store, result, has_page=has_page)
         if isinstance(result, Verdict):
@@ -169,13 +170,6 @@ def _grading_document(results: GradingResults, *, has_page: bool) -> Document:
 
     shown = (*stopped, *blocks)
     return report.run_document(summary, answers=shown, is_stored=False, data=data)
-
-
-def _comparison_document(results: ComparisonResults, *, has_page: bool) -> Document:
-    if has_page:
-        cases = report.pair_table(results.info, results.pairs, {})
-        return report.comparison_document(results.summary, cases)
-    return report.comparison_document(results.summary)
 
 
 def _verdict_document(verdict: Verdict) -> Document:

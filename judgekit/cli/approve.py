@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import getpass
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from judgekit import evaluation, report, store
+from judgekit import evaluation, report
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -64,17 +63,11 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
             "an approval needs VARIANT, --baseline OTHER and --because WHY",
             hint='judgekit approve v2 --baseline v1 --because "fewer wrong answers"',
         )
-    with closing(store.RunStore(options.store, create=False)) as stored:
+    with options.open_store() as stored:
         try:
-            evidence = evaluation.find_approval_evidence(
-                stored,
-                variant,
-                baseline,
-                alpha=options.alpha,
-                scores=options.scores,
-                # Variants of several suites may have one name.
-                suite=None if suite is None else suite.name,
-            )
+            # Variants of several suites may have one name.
+            about = {"variant": variant, "suite": None if suite is None else suite.name}
+            evidence = options.fill(evaluation.find_approval_evidence, store=stored, **about)
             # Evidence about an older version of the prompt approves nothing.
             evaluation.check_version_current(evidence, variant, suite)
             found = evaluation.approve_version(
@@ -110,7 +103,7 @@ def user_name() -> str:
 
 
 def _list(suite: Suite | None, variant: str | None, options: _ApproveOptions) -> None:
-    with closing(store.RunStore(options.store, create=False)) as stored:
+    with options.open_store() as stored:
         approved = stored.approvals(variant)
     found = [(one, evaluation.approval_status(one.version, one.variant, suite)) for one in approved]
     if not found and not options.as_json:

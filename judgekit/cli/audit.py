@@ -152,15 +152,14 @@ def _material(setup: GradeSetup, options: _AuditCommandOptions) -> AuditInputs:
         rest = numbers.format_count(corpus.n_left_out, "row")
         without = f"; {rest} without an attack" if corpus.n_left_out else ""
         console.note(f"{options.attacks}: {attacks} of {kinds}{without}")
-    audit_options = bias_audit.AuditOptions(
-        paraphrases=options.paraphrases,
+    audit_options = options.fill(
+        bias_audit.AuditOptions,
         family=options.own_family,
         n_askings=options.n_calls,
         attacks=corpus,
         n_attacks=options.attacks_each,
         margins=Margins(options.margin, options.share_margin),
         level=1 - options.alpha,
-        seed=seed,
     )
     # The same seed draws the same cases, so that two judges can be audited on one sample.
     items = bias_audit.select_cases(answers, limit=options.limit, sample=sample, seed=seed)

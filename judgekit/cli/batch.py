@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import click
 
@@ -23,7 +21,7 @@ from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import CacheFolderOptions, OutputOptions, TalkOptions, max_cost_option
 from judgekit.cli.outputs import show_document
-from judgekit.cli.plan import JobOptions, is_run, refuse_options
+from judgekit.cli.plan import JobOptions, is_run
 from judgekit.cli.run import prepared_run, run_with_progress
 from judgekit.cli.setup import cache_place, open_cache, stop_words
 from judgekit.cli.suite_setup import (
@@ -35,11 +33,6 @@ from judgekit.cli.suite_setup import (
     run_setup,
 )
 from judgekit.errors import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judgekit.batches import BatchRecord
 
 _SUITE_ONLY = ("filter_case", "filter_name", "allow_scripts", *TARGET_OPTIONS)
 
@@ -85,7 +78,7 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
         raise SettingsError("batches need a cache", hint="omit --no-cache")
     with (
         TemporaryDirectory(prefix="judgekit-batch-") as temporary,
-        closing(_setup(options, paths, Path(temporary))) as setup,
+        _setup(options, paths, Path(temporary)) as setup,
     ):
         if made := [
             one.id for one in setup.opened.variants if one.kind not in {"outputs", "model"}
@@ -110,13 +103,9 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
 
 def _setup(options: _SubmitOptions, paths: tuple[Path, ...], temporary: Path) -> RunSetup:
     """The run or the grading whose requests are sent; it is not stored."""
-    if is_run(paths, options):
-        refuse_options(options, ("cases",), "a grading of outputs, and this is a suite")
+    if is_run(paths, options, _SUITE_ONLY):
         run = RunOptions.of(options, output=(), store=str(temporary / "judgekit.db"))
         return run_setup(next(iter(paths), None), run)
-    refuse_options(options, _SUITE_ONLY, "a suite, and these are outputs")
-    if len(options.variant) > 1:
-        raise click.UsageError("Outputs have one --variant; only a suite has several.")
     variant = next(iter(options.variant), None)
     return grade_run_setup(
         GradeOptions.of(options, outputs=paths, variant=variant, output=(), no_store=True)
@@ -157,13 +146,9 @@ def batch_collect_command(options: _BatchOptions, *, batch: str | None) -> None:
     with open_cache(options.cache_dir, writing=True) as cache:
         records = asyncio.run(batches.collect_batches(folder, cache, batch))
     show_document(batches_document(records), options)
-    sys.exit(_collected_code(records))
-
-
-def _collected_code(records: Sequence[BatchRecord]) -> int:
     if any(one.is_open for one in records):
-        return Exit.INCONCLUSIVE
-    return Exit.INCOMPLETE if any(one.n_open for one in records) else 0
+        sys.exit(Exit.INCONCLUSIVE)
+    sys.exit(Exit.INCOMPLETE if any(one.n_open for one in records) else 0)
 
 
 @command("cancel", _BatchOptions, batch_command)

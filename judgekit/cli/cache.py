@@ -105,13 +105,12 @@ def cache_ls_command(options: _ListOptions) -> None:
     """
     with open_cache(options.cache_dir) as cache:
         # Rejected replies are stored apart, so that no lookup can serve one.
-        chosen = (
-            _rejected(cache, options.model)
-            if options.rejected
-            else reply_cache.admin.list_entries(
+        if options.rejected:
+            chosen = _rejected(cache, options.model)
+        else:
+            chosen = reply_cache.admin.list_entries(
                 cache, model=options.model, since=options.since, contains=options.contains
             )
-        )
         shown = list(islice(chosen, options.limit))
         n_more = sum(1 for _ in chosen)
     show_document(reports.cache_entries_document(shown, n_more=n_more), options)

@@ -5,20 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import ExitStack, aclosing, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from judgekit import (
-    calibration as calibrations,
-    datasets,
-    evaluation,
-    models,
-    report as reports,
-    store as stores,
-)
+from judgekit import calibration as calibrations, datasets, evaluation, models, report as reports
 from judgekit.calibration import Alignment, CalibrationOptions, Rightness
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
@@ -62,7 +55,7 @@ if TYPE_CHECKING:
     )
     from judgekit.cli.setup import GradeSetup
     from judgekit.datasets import LocatedLabel
-    from judgekit.evaluation import JudgedPair, OutputPair, PairQuestion, QuestionChoice, Side
+    from judgekit.evaluation import ComparisonLoop, JudgedPair, OutputPair, QuestionChoice, Side
     from judgekit.judge import Judge, JudgeQuestion, Panel
     from judgekit.models import Budget
     from judgekit.records import Case, Comparison, Rubric
@@ -274,14 +267,14 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
                 hint="give the labelled outputs: --outputs FILE (or --compare A B)",
             )
         return _from_replies(options.judge_model, options)
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         run = store.run(options.run or "latest")
         data = calibrations.judged_from_run(evaluation.Run(run, store))
     return _Collected(data, answers=lambda: _answers_of_run(run.id, options))
 
 
 def _answers_of_run(run_id: str, options: _CalibrateOptions) -> KnownAnswers:
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         yield from reports.stored_answers(store, run_id)
 
 
@@ -306,11 +299,10 @@ def _from_replies(model: str, options: _CalibrateOptions) -> _Collected:
             hint="give --rubric FILE",
         )
     cases = _cases_by_id(options.cases)
-    rubric = (
-        calibrations.whole_rubric()
-        if options.rubric is None
-        else datasets.load_rubric(options.rubric)
-    )
+    if options.rubric is None:
+        rubric = calibrations.whole_rubric()
+    else:
+        rubric = datasets.load_rubric(options.rubric)
     own = datasets.JudgeSettings(repeats=recorded.repeats, max_reasks=recorded.reasks)
     # Without the suite: its template and settings say nothing about replies that exist.
     with make_judge(options, None, model, own) as judge:
@@ -392,7 +384,6 @@ def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) 
 def _from_sides(
     names: tuple[str, str], options: _CalibrateOptions, located: Sequence[LocatedLabel]
 ) -> _Collected:
-    found_pairs = _ComparedPairs()
     with ExitStack() as stack:
         sides = SideArguments(names, options, stack, store=options.store)
         opened = sides.open_existing()
@@ -409,16 +400,19 @@ def _from_sides(
             )
         _note_calls(judge, share, options)
         ask = evaluation.chosen_pair_question(judge, rubric, pairing.names, choice)
-        run_until_stopped(found_pairs.ask(panel, pairing, ask, options), SAME_COMMAND)
-    pairs, stopped = found_pairs.pairs, found_pairs.stopped
+        # Enough pairs at a time to keep every slot of the judges busy. A pair that the money does
+        # not suffice for is a failure in the report.
+        slots = max(4, panel.max_concurrency)
+        loop = evaluation.ComparisonLoop(ask, in_flight=slots, ends_at_cost=False)
+        pairs = run_until_stopped(_compare(loop, pairing, panel, options), SAME_COMMAND)
     if not pairs:
         raise no_common_case_error()
     # Comparisons have only the ids of their cases; the report needs their metadata too.
     cases = {one.pair.case.id: one.pair.case for one in pairs}
     data = calibrations.judged_from_records([one.comparison for one in pairs], cases=cases)
     kinds = {failure.kind for one in pairs for failure in one.comparison.failures}
-    interrupted = found_pairs.stop.is_set() and stopped is None
-    code, note = _ended(kinds, sides.budget, interrupted=interrupted, stopped=stopped)
+    interrupted = loop.ended == "interrupted"
+    code, note = _ended(kinds, sides.budget, interrupted=interrupted, stopped=loop.fatal_error)
     known = [
         (_key_of(one.pair), reports.KnownAnswer(one.pair.case, (one.pair.a, one.pair.b)))
         for one in pairs
@@ -426,48 +420,27 @@ def _from_sides(
     return _Collected(data, code, note, lambda: known)
 
 
-@dataclass(slots=True)
-class _ComparedPairs:
-    """The pairs that were compared so far, and the error of a judge that cannot be asked."""
+async def _compare(
+    loop: ComparisonLoop, pairing: evaluation.Pairing, panel: Panel, options: _CalibrateOptions
+) -> list[JudgedPair]:
+    """Compare the pairs with a progress bar."""
+    pairs: list[JudgedPair] = []
+    rounds = iter([pairing.pairs()])
 
-    pairs: list[JudgedPair] = field(default_factory=list)
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
-    stopped: str | None = None
+    async def comparisons() -> AsyncGenerator[Comparison, None]:
+        async with aclosing(loop.run(lambda: next(rounds, None))) as stream:
+            async for one in stream:
+                pairs.append(one)
+                yield one.comparison
 
-    async def ask(
-        self,
-        panel: Panel,
-        pairing: evaluation.Pairing,
-        ask: PairQuestion,
-        options: _CalibrateOptions,
-    ) -> None:
-        """Compare the pairs with a progress bar."""
-
-        async def comparisons() -> AsyncGenerator[Comparison, None]:
-            # Enough pairs at a time to keep every slot of the judges busy.
-            slots = max(4, panel.max_concurrency)
-            compared = evaluation.compare_in_order(
-                pairing.pairs(), ask, in_flight=slots, stop=self.stop
-            )
-            async with aclosing(compared) as stream:
-                async for one in stream:
-                    self.pairs.append(one)
-                    if fatal := evaluation.fatal_failure(one.comparison):
-                        self.stopped = self.stopped or fatal.message
-                        self.stop.set()
-                    yield one.comparison
-
-        # With -v the report is longer; its pairs are not printed too.
-        plain = options.model_copy(update={"verbose": False})
-        total = pairing.survey().n_pairs
-        async with panel:
-            await follow_comparisons(
-                comparisons(),
-                total=total,
-                judges=panel.judges,
-                interrupt=self.stop.set,
-                options=plain,
-            )
+    # With -v the report is longer; its pairs are not printed too.
+    plain = options.model_copy(update={"verbose": False})
+    total = pairing.survey().n_pairs
+    async with panel:
+        await follow_comparisons(
+            comparisons(), total=total, judges=panel.judges, interrupt=loop.interrupt, options=plain
+        )
+    return pairs
 
 
 def _ended(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgekit import calibration, evaluation, exports, report, store as stores
+from judgekit import calibration, evaluation, exports, records, report, store as stores
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
@@ -66,14 +66,6 @@ if TYPE_CHECKING:
     from judgekit.evaluation import ComparisonSummary, Pairing
     from judgekit.judge import Judge, Panel
     from judgekit.models import Budget
-    from judgekit.records import (
-        AnalysisFailure,
-        Comparison,
-        ComparisonAnalysis,
-        ComparisonInfo,
-        ComparisonStatus,
-        ScoreComparisonInfo,
-    )
     from judgekit.report import Document
     from judgekit.store import RunStore
 
@@ -204,7 +196,7 @@ def _correction_options(options: _CompareOptions) -> calibration.CalibrationOpti
 class _Job:
     panel: Panel
     pairing: Pairing
-    info: ComparisonInfo
+    info: records.ComparisonInfo
     store: RunStore
     resumed: bool
     budget: Budget | None
@@ -257,7 +249,7 @@ def _compare_blind(
 
 def _resumed(
     sides: SideArguments, options: _CompareOptions
-) -> tuple[ComparisonInfo | None, str | None]:
+) -> tuple[records.ComparisonInfo | None, str | None]:
     """The comparison to resume, and the id of the run that has or is to get its outputs."""
     name = options.resume
     if name is None:
@@ -289,14 +281,8 @@ def _compare_scores(
     if store is None:
         raise SettingsError("--scores compares stored runs, and there is no store", hint="--store")
     first, second = (evaluation.run_and_variant(name, store) for name in names)
-    info = evaluation.new_score_comparison(
-        first,
-        second,
-        tags=options.filter_tag,
-        alpha=options.alpha,
-        anytime=options.anytime,
-        now=datetime.now(UTC),
-    )
+    about = {"a": first, "b": second, "tags": options.filter_tag, "now": datetime.now(UTC)}
+    info = options.fill(evaluation.new_score_comparison, **about)
     found = evaluation.compare_stored_scores(store, info, names)
     cases = None
     if files.has_page:
@@ -327,7 +313,7 @@ def _compare_scores(
     return 0 if decision.winner is not None else Exit.INCONCLUSIVE
 
 
-def _store_scores(store: RunStore, info: ScoreComparisonInfo) -> None:
+def _store_scores(store: RunStore, info: records.ScoreComparisonInfo) -> None:
     try:
         store.add_score_comparison(info)
     except StoreError as error:
@@ -352,7 +338,7 @@ def _compare_and_show(job: _Job) -> int:
         if job.budget is not None:
             job.budget.spend(paid)
     comparer = evaluation.SideComparer(job.pairing, recorder, n_slots=job.panel.max_concurrency)
-    status: ComparisonStatus = "interrupted"
+    status: records.ComparisonStatus = "interrupted"
 
     async def compare() -> None:
         try:
@@ -394,7 +380,7 @@ _RESUME = "every answer so far is stored. Resume with:"
 
 
 def _code(
-    summary: ComparisonSummary, status: ComparisonStatus, command: str, fatal: str | None
+    summary: ComparisonSummary, status: records.ComparisonStatus, command: str, fatal: str | None
 ) -> int:
     if status in {"interrupted", "stopped"}:
         is_stopped = status == "stopped"
@@ -413,14 +399,14 @@ _VERB = ("comparing", "compared")
 
 
 async def follow_comparisons(
-    comparisons: AsyncGenerator[Comparison, None],
+    comparisons: AsyncGenerator[records.Comparison, None],
     *,
     total: int,
     judges: Iterable[Judge],
     outputs: Iterable[Path] = (),
     interrupt: Callable[[], None],
     options: TalkOptions,
-    describe: Callable[[Comparison], str] | None = None,
+    describe: Callable[[records.Comparison], str] | None = None,
 ) -> None:
     """Write, print and count comparisons as they arrive; Ctrl-C calls `interrupt`."""
     is_verbose = options.verbose and not options.as_json
@@ -500,11 +486,11 @@ def _analyse(job: _Job, path: Path) -> int:
     judge = job.panel.judges[0]
     pairs = evaluation.unanalysed_pairs(store, info)
 
-    async def analyse() -> list[AnalysisFailure]:
+    async def analyse() -> list[records.AnalysisFailure]:
         shown, verb = options.shows_progress, ("analysing", "analysed")
         with show_progress(console.stderr(), len(pairs), shown=shown, verb=verb) as bar:
 
-            def advance(result: ComparisonAnalysis | AnalysisFailure) -> None:
+            def advance(result: records.ComparisonAnalysis | records.AnalysisFailure) -> None:
                 bar.advance(target_usd=result.cost_usd or 0.0)
 
             folders = options.judge_settings.template_folders

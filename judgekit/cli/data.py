@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +14,6 @@ from judgekit.cli.options import EXISTING_FILE, OutputOptions, option
 from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
 from judgekit.report import numbers
-
-if TYPE_CHECKING:
-    from judgekit.public_data import PublicDataset
 
 # A note for each file would hide the other notes of a large set.
 _EVERY = 25
@@ -57,10 +53,8 @@ def data_list_command(options: DataOptions) -> None:
     Examples:
         judgekit data list
     """
-    place, sets = (
-        public_data.data_folder(options.folder),
-        public_data.load_catalog(options.catalog_file).sets,
-    )
+    place = public_data.data_folder(options.folder)
+    sets = public_data.load_catalog(options.catalog_file).sets
     # The files of a set, not its folder: an interrupted download leaves a folder too.
     here = {
         one.name: [str(path) for path in public_data.joined_files(one.name, place)] for one in sets
@@ -156,10 +150,8 @@ def data_path_command(options: DataOptions, *, name: str) -> None:
     Examples:
         judgekit data path mt_bench
     """
-    chosen, place = (
-        public_data.load_catalog(options.catalog_file).find(name),
-        public_data.data_folder(options.folder),
-    )
+    chosen = public_data.load_catalog(options.catalog_file).find(name)
+    place = public_data.data_folder(options.folder)
     files = public_data.joined_files(chosen.name, place)
     # An error, not an empty path: `$(judgekit data path …)` would work in the wrong folder.
     if not files:
@@ -170,7 +162,7 @@ def data_path_command(options: DataOptions, *, name: str) -> None:
     show_line(str(place / name), data, options)
 
 
-def _facts(one: PublicDataset) -> dict[str, object]:
+def _facts(one: public_data.PublicDataset) -> dict[str, object]:
     sources = [
         {"repository": s.repository, "commit": s.commit, "n_files": len(s.files)}
         for s in one.sources

@@ -332,11 +332,7 @@ def shipped_check(templates: Sequence[str] | None = None) -> HealthCheck:
     try:
         root = shipped_root()
         rubrics = datasets.shipped_rubrics()
-        names = (
-            [*prompts.template_names(), *prompts.pair_template_names()]
-            if templates is None
-            else templates
-        )
+        names = templates or [*prompts.template_names(), *prompts.pair_template_names()]
         for rubric in rubrics:
             datasets.load_rubric(rubric)
         for name in names:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from judgekit import evaluation, report, store as stores
+from judgekit import evaluation, report
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
@@ -51,7 +50,7 @@ def explain_command(options: _ExplainOptions, *, runs: tuple[str, ...]) -> None:
         judgekit explain latest -o explain.html
     """
     files = sort_outputs(options.output, what="an explanation")
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         chosen = [store.run(name) for name in runs or ("latest",)]
         rows = evaluation.answer_rows(store, chosen, by=options.by)
     threshold = options.threshold

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
 import click
 
-from judgekit import evaluation, exports, report, store
+from judgekit import api, evaluation, exports, report
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_line
 from judgekit.errors import NotEnoughDataError, SettingsError
-from judgekit.exports import RUN_FORMATS
+from judgekit.exports import RUN_FORMATS, TRACKERS
 from judgekit.records import ReconciliationRule
 from judgekit.report import numbers
 
@@ -36,7 +36,7 @@ _SUMMARIES = {
 
 
 class _ExportOptions(StoreOptions, OutputOptions):
-    output: Path = option(
+    output: Path | None = option(
         "Target file, or folder for some formats; written completely or not at all.",
         spelling="-o/--output",
         kind=click.Path(path_type=Path),
@@ -49,6 +49,12 @@ class _ExportOptions(StoreOptions, OutputOptions):
         spelling="--format",
         kind=click.Choice([*_SUMMARIES, *COMPARISON_FORMATS]),
     )
+    to: str | None = option(
+        "Instead of a file: log RUN as a run of MLflow or of W&B, with the settings of their "
+        "clients; a run that was logged before is updated.",
+        kind=click.Choice([*TRACKERS]),
+    )
+    project: str | None = option("With --to: the project (MLflow: experiment).", metavar="NAME")
     quiet: bool = flag("Do not report what was written.", spelling="-q/--quiet")
     variant: tuple[str, ...] = option("Only this variant; may be repeated.", ())
     filter_tag: str | None = option("Only cases with this tag.", metavar="TAG")
@@ -73,13 +79,20 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
         judgekit export -o results.csv
         judgekit export latest -o junit.xml
         judgekit export latest --failed -o failed.jsonl
+        judgekit export latest --to mlflow --project support
     """
+    output = _checked_output(options)
+    if output is None:
+        _log_run(run, options, str(options.to))
     # `latest` names runs and comparisons alike; then the format decides.
-    if run.startswith(evaluation.COMPARISON_ID_PREFIX) or options.form in COMPARISON_FORMATS:
-        _export_comparison(run, options)
-        return
-    check_no_rule(options.rule)
-    output = options.output
+    elif run.startswith(evaluation.COMPARISON_ID_PREFIX) or options.form in COMPARISON_FORMATS:
+        _export_comparison(run, options, output)
+    else:
+        check_no_rule(options.rule)
+        _export_run(run, options, output)
+
+
+def _export_run(run: str, options: _ExportOptions, output: Path) -> None:
     form = RUN_FORMATS.get(options.form or exports.run_format_for(output) or _RESULTS)
     # A path that cannot be written is an error before the store is read.
     if form is None:
@@ -89,7 +102,7 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
     wanted = evaluation.OutcomeFilter(
         variants=options.variant, tag=options.filter_tag, failed=options.failed
     )
-    with closing(store.RunStore(options.store, create=False)) as stored:
+    with options.open_store() as stored:
         info = stored.run(run)
         answers = evaluation.select_outcomes(stored, info, wanted)
         if form is None:
@@ -101,9 +114,41 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
     show_line(line, data, options, is_note=True)
 
 
-def _export_comparison(name: str, options: _ExportOptions) -> None:
-    output, form = options.output, _comparison_form(options)
-    with closing(store.RunStore(options.store, create=False)) as stored:
+def _checked_output(options: _ExportOptions) -> Path | None:
+    """The file to write; None where a tool is named instead."""
+    if (options.output is None) == (options.to is None):
+        raise SettingsError("name a file with -o, or a tool with --to")
+    if options.to is None:
+        if options.project is not None:
+            raise SettingsError("--project goes with --to")
+    # The figures of a run are those of all its cases.
+    elif options.form or options.variant or options.filter_tag or options.failed:
+        raise SettingsError("--format, --variant, --filter-tag and --failed go with -o")
+    return options.output
+
+
+def _log_run(name: str, options: _ExportOptions, tool: str) -> None:
+    # The client's own 7 retries take minutes, and the command can be repeated.
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    with options.open_store() as stored:
+        result: evaluation.Run | api.ComparisonResults
+        if name.startswith(evaluation.COMPARISON_ID_PREFIX):
+            info = evaluation.with_rule(stored.comparison(name), options.rule)
+            summary = evaluation.summarize_comparison(stored, info)
+            pairs = [*evaluation.counted_pairs(stored, info)]
+            result = api.ComparisonResults(pairs, info=info, summary=summary)
+        else:
+            check_no_rule(options.rule)
+            result = evaluation.Run(stored.run(name), stored)
+        where = exports.log_run(result, tool, project=options.project)
+    run_id = result.info.id
+    data = {"run": run_id, "tool": tool, "where": where}
+    show_line(f"logged {run_id} to {TRACKERS[tool]}: {where}", data, options, is_note=True)
+
+
+def _export_comparison(name: str, options: _ExportOptions, output: Path) -> None:
+    form = _comparison_form(options.form, output)
+    with options.open_store() as stored:
         # The rule only reconciles stored preferences, so another one needs no call.
         info = evaluation.with_rule(stored.comparison(name), options.rule)
         if form == "preferences":
@@ -133,11 +178,10 @@ def _export_comparison(name: str, options: _ExportOptions) -> None:
     show_line(line, data, options, is_note=True)
 
 
-def _comparison_form(options: _ExportOptions) -> str:
+def _comparison_form(form: str | None, output: Path) -> str:
     """The format of a comparison's file; a path that cannot be written is an error."""
-    output = options.output
     # The file names are those of the skill format, whose readers look for exactly these.
-    form = options.form or ("analysis" if output.name.endswith("analysis.json") else "comparison")
+    form = form or ("analysis" if output.name.endswith("analysis.json") else "comparison")
     known = (*COMPARISON_FORMATS, _QUALITY)
     if form not in known:
         raise SettingsError(

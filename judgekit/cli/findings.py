@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from judgekit import evaluation, exports, records, report, store as stores
+from judgekit import evaluation, exports, records, report
 from judgekit.cli import console
 from judgekit.cli.approve import user_name
 from judgekit.cli.help import HelpGroup, command
@@ -19,9 +17,6 @@ from judgekit.cli.trend import suite_name
 from judgekit.errors import SettingsError
 from judgekit.records import FindingSeverity, FindingType
 from judgekit.report import numbers
-
-if TYPE_CHECKING:
-    from judgekit.records import Finding
 
 
 class _FindingsOptions(StoreOptions, OutputOptions):
@@ -66,7 +61,7 @@ def findings_command(options: _ListOptions) -> None:
     if click.get_current_context().invoked_subcommand is not None:
         return
     files = sort_outputs(options.output, what="findings")
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         # A run says which suite is meant.
         run = None if options.run is None else store.run(options.run)
         suite = run.suite if run and not options.suite else suite_name(options.suite, store)
@@ -79,7 +74,7 @@ def findings_command(options: _ListOptions) -> None:
     show_document(report.findings_document(suite, every, shown), options, files)
 
 
-def _is_wanted(one: Finding, options: _ListOptions) -> bool:
+def _is_wanted(one: records.Finding, options: _ListOptions) -> bool:
     chosen = options.open or options.resolved
     is_resolved = one.status == "resolved"
     has_status = options.resolved if is_resolved else options.open or not chosen
@@ -107,7 +102,7 @@ def show_finding_command(options: _ShowOptions, *, finding: str) -> None:
         judgekit findings show f-1d8f453e48
     """
     files = sort_outputs(options.output, what="a finding")
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         found = evaluation.SuiteFindings(store, suite_name(options.suite, store)).find(finding)
     show_document(report.finding_document(found), options, files)
 
@@ -168,7 +163,7 @@ def resolve_finding_command(options: _ResolveOptions, *, findings: tuple[str, ..
 
 def _add(options: _ByOptions, names: tuple[str, ...], fields: dict[str, str]) -> None:
     by = (options.by or user_name()).strip()
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         suite = suite_name(options.suite, store)
         known = evaluation.SuiteFindings(store, suite)
         # All names are looked up before the first note is stored.
@@ -195,7 +190,7 @@ def export_findings_command(options: _ExportOptions, *, file: Path) -> None:
     Examples:
         judgekit findings export lessons.jsonl
     """
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         suite = suite_name(options.suite, store)
         n = exports.write_lessons(file, evaluation.SuiteFindings(store, suite).findings.values())
     console.note(f"wrote {numbers.format_count(n, 'lesson')} to {file}")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import click
 
@@ -24,9 +22,6 @@ from judgekit.cli.options import (
 from judgekit.cli.outputs import show_document
 from judgekit.errors import SettingsError
 from judgekit.records import GateRule, Tier
-
-if TYPE_CHECKING:
-    from judgekit.records import RunInfo
 
 _ACCEPT = "accept"
 
@@ -78,7 +73,7 @@ def gate_command(options: _GateOptions, *, run: str | None, accepted: str | None
         judgekit gate --baseline best --max-drop 0.05
         judgekit gate accept latest --because "the new cases are harder"
     """
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         if run == _ACCEPT:
             _accept(store, accepted or "latest", options)
             return
@@ -89,7 +84,7 @@ def gate_command(options: _GateOptions, *, run: str | None, accepted: str | None
         sys.exit(_decide(store, store.run(run or "latest"), options))
 
 
-def _decide(store: stores.RunStore, info: RunInfo, options: _GateOptions) -> int:
+def _decide(store: stores.RunStore, info: records.RunInfo, options: _GateOptions) -> int:
     names = ("baseline", "max_drop", "tier", "alpha", "min_required", "min_coverage")
     changes = {name: value for name in names if (value := getattr(options, name)) is not None}
     if options.gate_rule is not None:

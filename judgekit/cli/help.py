@@ -7,8 +7,10 @@ rare, follows from its name, so that it is the same for every command.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,46 +20,14 @@ from judgekit.cli.options import CommandOptions, takes
 from judgekit.datasets import command_options
 from judgekit.errors import InputError
 
-COMMAND_GROUPS = {
-    "What to grade": (
-        "config", "rubric", "cases", "variant", "outputs", "results", "run", "sides", "candidates",
-        "target_outputs", "target_command", "target_python", "target_http", "model", "filter_tag",
-        "filter_case", "filter_name", "annotator", "consensus", "categories", "judges_all", "limit",
-        "sample", "seed", "calibration", "require_calibration",
-    ),
-    "Judge": (
-        "judge_model", "api_base", "transport", "mode", "template", "template_folders", "repeats",
-        "temperature", "judge_seed", "max_tokens", "logprobs", "rule", "scrub", "draw_labels",
-        "label_seed", "paraphrases", "own_family",
-    ),
-    "Cache and cost": (
-        "max_cost", "max_time", "dry_run", "batch", "cache_dir", "no_cache", "refresh", "frozen",
-        "resume", "retry_errors", "fail_fast", "max_concurrency", "rpm", "tpm", "timeout_s",
-        "max_retries", "allow_scripts",
-    ),
-    "Statistics": (
-        "alpha", "until_decided", "max_cases", "prior", "scores", "anytime", "labels", "pairs",
-        "top", "ties", "max_comparisons", "labels_are", "right", "max_error", "epsilon",
-        "alignment", "half_width", "suggest", "worst", "by", "cluster", "few_shot", "anchors",
-        "holdout", "probes", "n_calls", "attacks", "attacks_each", "margin", "share_margin",
-        "self_test",
-    ),
-    "Output": (
-        "output", "analysis", "write_map", "write_anyway", "form", "as_json", "fail_under",
-        "max_drop", "baseline", "tier", "gate_rule",
-        "fail_on", "min_kappa", "require_stand_in", "store", "no_store", "notes", "no_progress",
-        "quiet", "verbose",
-    ),
-}  # fmt: skip
+_TABLES: dict[str, Any] = json.loads(
+    Path(__file__).with_name("commands.json").read_text(encoding="utf-8")
+)
+COMMAND_GROUPS: dict[str, list[str]] = _TABLES["groups"]
 """The groups of long help texts, each with the parameters it shows, in this order."""
 
 RARE = frozenset({
-    "allow_scripts", "analysis", "alignment", "anytime", "attacks", "attacks_each", "by", "cluster",
-    "consensus", "epsilon", "filter_name", "half_width", "holdout", "labels_are", "margin",
-    "max_comparisons", "max_error", "max_time", "n_calls", "no_progress", "notes", "own_family",
-    "pairs", "paraphrases", "prior", "require_calibration", "right", "seed", "self_test",
-    "share_margin", "suggest", "target_command", "target_http", "target_python", "ties", "top",
-    "worst", "write_anyway",
+    *_TABLES["rare"],
     *(entry.parameter or name for name, _, entry in command_options() if entry.is_rare),
 })  # fmt: skip
 """Parameters that a first reader of the help does not need."""

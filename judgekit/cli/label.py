@@ -6,7 +6,7 @@ import getpass
 import shutil
 import subprocess
 import sys
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -109,7 +109,7 @@ def _opened_target(
     if len(targets) > 1 and missing:
         what = ", ".join(missing)
         raise SettingsError(f"no such file: {what}", hint="name one run, or files of outputs")
-    with closing(stores.RunStore(options.store, create=has_outputs)) as store:
+    with options.open_store(create=has_outputs) as store:
         named = targets[0] if targets else stores.LATEST_RUN
         yield store, run_of_outputs(tuple(paths), store, options).id if has_outputs else named
 
@@ -157,7 +157,7 @@ def _import_packet(path: Path, targets: tuple[str, ...], options: LabelOptions) 
     labels = datasets.read_labels(path, note=streams.note)
     if not any(calibration.packet_of(one.label) for one in labels):
         return False
-    with closing(stores.RunStore(options.store, create=False)) as opened:
+    with options.open_store() as opened:
         found = calibration.resolve_labels(labels, opened.packet)
         if len(found.packets) != 1:
             raise SettingsError(

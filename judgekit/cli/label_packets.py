@@ -7,7 +7,6 @@ import json
 import secrets
 import webbrowser
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -180,10 +179,8 @@ def write_packet(
 
 def new_packet(source: str, store: stores.RunStore, options: LabelOptions) -> LabelPacket:
     """What annotators are asked about, of a run or a comparison."""
-    choice, now = (
-        options.fill(calibration.PacketChoice, criteria=options.criterion),
-        datetime.now(UTC),
-    )
+    choice = options.fill(calibration.PacketChoice, criteria=options.criterion)
+    now = datetime.now(UTC)
     if not options.pairwise and not source.startswith(evaluation.COMPARISON_ID_PREFIX):
         return calibration.draw_packet(evaluation.Run(store.run(source), store), choice, at=now)
     pairs = calibration.pair_source(store, source, options.variant)
@@ -225,7 +222,7 @@ def merge_files(names: Sequence[str], options: LabelOptions, files: OutputFiles)
         console.note(f"wrote {numbers.format_count(n, 'label')} to {path}")
     labelling = None
     if files.has_page and merged.conflicts and len(found.packets) == 1:
-        with closing(stores.RunStore(options.store, create=False)) as store:
+        with options.open_store() as store:
             labelling = report.packet_labelling(found.packets[0], store)
     show_document(report.agreement_document(merged, labelling), options, files)
 

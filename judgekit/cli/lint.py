@@ -36,7 +36,6 @@ _BLOCK = re.compile(rb"\{%[-+]?\s*block\s+(\w+)")
 
 
 def templates_option() -> Any:
-    """The field of `--templates`."""
     kind = click.Path(path_type=Path, exists=True, file_okay=False)
     words = "Folder with your own templates; may be repeated."
     return option(words, (), spelling="--templates", kind=kind)

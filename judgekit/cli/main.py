@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -20,51 +22,9 @@ from judgekit.cli.exit_codes import Exit, exit_code
 from judgekit.cli.startup import ENDING_SIGNALS, raise_interrupts
 from judgekit.report import message_lines
 
-JOBS: dict[str, dict[str, str]] = {
-    "Start": {
-        "demo": "Grade real agent outputs with recorded replies; needs no key.",
-        "init": "Create a working example suite to edit; needs no key.",
-        "validate": "Check suites, rubrics, cases and other files for errors.",
-        "lint": "Check rubrics and templates for wording that misleads judges.",
-        "schema": "Print the JSON Schema of a kind of file, for editors.",
-        "doctor": "Check the installation, API keys, cache and, on request, a model.",
-    },
-    "Grade and compare": {
-        "grade": "Grade existing outputs against a rubric.",
-        "run": "Run a suite: produce outputs, check and judge them; resumable.",
-        "plan": "Estimate calls and cost of a run without making any call.",
-        "compare": "Compare two variants blind, in both orders.",
-        "rank": "Rank three or more variants, with confidence intervals.",
-        "rejudge": "Judge stored outputs again with another judge; show changes.",
-    },
-    "Calibrate and audit": {
-        "label": "Answer the questions of a run that wait for a human.",
-        "calibrate": "Measure a judge against human labels and correct its bias.",
-        "audit": "Probe a judge for eleven known biases (position, length, …).",
-        "tune": "Improve a rubric's wording using labels; verify on held-out cases.",
-        "data": "List and download public labelled data sets.",
-    },
-    "Follow quality": {
-        "gate": "Decide whether a stored run passes; accept a run as a baseline.",
-        "trend": "Show how the quality of a suite moves from run to run.",
-        "history": "List the versions of a suite's variants with their figures.",
-        "findings": "List the failures of a suite as findings, followed until they are resolved.",
-        "watch": "Sample and grade a growing file of production outputs.",
-        "explain": "Show what goes with scores: tokens, tool calls, model, variant.",
-        "approve": "Approve a variant on stored evidence that it is better.",
-    },
-    "Store and export": {
-        "view": "Look at runs and comparisons in the browser, on this machine only.",
-        "show": "List runs; show a run's results or one case in full.",
-        "report": "Write a result as a page: one file to open, send or keep.",
-        "export": "Write a run's results to a file.",
-        "convert": "Convert cases between file formats without loss.",
-    },
-    "Cache": {
-        "cache": "Inspect, move and clean up the reply cache.",
-        "batch": "Have requests answered as provider batches, at half price.",
-    },
-}
+# Beside it are the groups of options, which `help` reads.
+_TABLES = Path(__file__).with_name("commands.json")
+JOBS: dict[str, dict[str, str]] = json.loads(_TABLES.read_text(encoding="utf-8"))["jobs"]
 """The commands by job, with their summaries; `run` is `run_command` in the module `run`."""
 
 _MODULES = {"grade": "run", "history": "trend"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
+from contextlib import closing
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, get_args, get_origin
@@ -16,6 +17,7 @@ import click
 from click.core import ParameterSource
 from pydantic import Field, ValidationError
 
+from judgekit import store as stores  # loaded when used
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE,
@@ -33,6 +35,7 @@ from judgekit.records import DEFAULT_CONSENSUS, Consensus, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from pydantic.fields import FieldInfo
 
@@ -102,7 +105,6 @@ def flag(words: str, *, spelling: str = "", has_variable: bool = False) -> Any:
 
 
 def baseline_option() -> Any:
-    """The earlier run that a gate compares with."""
     return option(
         "Earlier run to compare the pass rate with: its id, previous, best or accepted (default "
         "previous).",
@@ -111,7 +113,6 @@ def baseline_option() -> Any:
 
 
 def max_drop_option() -> Any:
-    """How far the pass rate may fall."""
     return option(
         "Exit 1 if the pass rate falls further below the baseline's; in points, 0.10 is ten "
         "percentage points.",
@@ -127,17 +128,14 @@ def max_cost_option(words: str) -> Any:
 
 
 def config_option(words: str, kind: click.ParamType[Any] = EXISTING_FILE) -> Any:
-    """The field of `--config`."""
     return option(words, spelling="-c/--config", kind=kind, has_variable=True)
 
 
 def rubric_option(words: str) -> Any:
-    """The field of `--rubric`."""
     return option(words, metavar="FILE|NAME", has_variable=True)
 
 
 def cases_option(words: str, spelling: str = "") -> Any:
-    """The field of `--cases`."""
     return option(words, spelling=spelling, kind=EXISTING_PATH, has_variable=True)
 
 
@@ -149,7 +147,6 @@ def outputs_option(words: str) -> Any:
 def judge_option(
     more: str = "", default: object = None, kind: click.ParamType[Any] | None = None
 ) -> Any:
-    """The field of `--judge`."""
     words = "Judge model: PROVIDER/MODEL (openai/gpt-4.1-mini), recorded:FILE, or local"
     return option(
         f"{words}{more}.",
@@ -170,7 +167,6 @@ def root_option() -> Any:
 
 
 def dry_run_option() -> Any:
-    """The field of `--dry-run`."""
     return flag("Estimate calls and cost without making any.")
 
 
@@ -371,6 +367,10 @@ class StoreOptions(CommandOptions):
         metavar="FILE|URL",
         has_variable=True,
     )
+
+    def open_store(self, *, create: bool = False) -> AbstractContextManager[stores.RunStore]:
+        """The store until the end of the block; without `create` it has to exist."""
+        return closing(stores.RunStore(self.store, create=create))
 
 
 _CACHE_WORDS = "Reply cache: a folder, or a server's postgresql://… or redis://… address."

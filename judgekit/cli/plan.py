@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,14 +90,10 @@ def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     for path in paths:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
-    if is_run(paths, options):
-        refuse_options(options, ("cases",), "a grading of outputs, and this is a suite")
+    if is_run(paths, options, _SUITE_ONLY):
         # A retired suite is only refused where something is run.
         setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=(), retired=True))
         sys.exit(show_suite_plan(setup, options, files))
-    refuse_options(options, _SUITE_ONLY, "a suite, and these are outputs")
-    if len(options.variant) > 1:
-        raise click.UsageError("Outputs have one --variant; only a suite has several.")
     variant = next(iter(options.variant), None)
     # Its price need not be known, as that of a model with a limit.
     grading = GradingOptions.of(options, outputs=paths, variant=variant, max_cost=None)
@@ -148,7 +143,7 @@ def show_suite_plan(
         finally:
             await setup.opened.aclose()
 
-    with closing(setup.store):
+    with setup:
         plan = asyncio.run(planned())
     suite = setup.opened.suite
     for words in report.default_rubric_lines(
@@ -164,8 +159,18 @@ def show_suite_plan(
     return Exit.LIMIT if plan.sufficiency == "short" else 0
 
 
-def is_run(paths: tuple[Path, ...], options: JobOptions) -> bool:
-    """Whether paths and options are those of `run`, and not of `grade`."""
+def is_run(paths: tuple[Path, ...], options: JobOptions, suite_only: Sequence[str]) -> bool:
+    """Whether `run` is meant, and not `grade`; options of the other one are refused."""
+    if _names_suite(paths, options):
+        _refuse_options(options, ("cases",), "a grading of outputs, and this is a suite")
+        return True
+    _refuse_options(options, suite_only, "a suite, and these are outputs")
+    if len(options.variant) > 1:
+        raise click.UsageError("Outputs have one --variant; only a suite has several.")
+    return False
+
+
+def _names_suite(paths: tuple[Path, ...], options: JobOptions) -> bool:
     if len(paths) == 1:
         return _is_suite(paths[0])
     # These two describe outputs that are graded.
@@ -210,7 +215,7 @@ def has_panel(suite: Suite) -> bool:
     return any(assertions.compares_variants(str(spec.get("type"))) for spec in specs)
 
 
-def refuse_options(options: CommandOptions, names: Sequence[str], belongs_to: str) -> None:
+def _refuse_options(options: CommandOptions, names: Sequence[str], belongs_to: str) -> None:
     """Refuse options that were given and do not belong to what is run or graded."""
     # The environment may set options for all commands, so it never contradicts one of them.
     for name, _, entry in datasets.command_options(type(options)):

@@ -111,16 +111,6 @@ def recorded_ranking(
     return _ranking_document(summary, cases if has_page else None), summary
 
 
-def _watched_cases(
-    ranker: evaluation.Ranker, contest: evaluation.Contest, files: OutputFiles
-) -> report.RankingCases | None:
-    """What a page needs of each comparison, collected while they are made."""
-    cases = report.RankingCases(contest.names) if files.has_page else None
-    if cases is not None:
-        ranker.watch = cases.take
-    return cases
-
-
 def _ranking_document(summary: RankingSummary, cases: report.RankingCases | None) -> Document:
     table = None if cases is None else cases.table([side.name for side in summary.sides])
     return report.ranking_document(summary, table)
@@ -162,15 +152,9 @@ def _run(
 ) -> int:
     panel, rubric, run_id = opened.panel, opened.rubric, opened.run_id
     note_grading_only(rubric)
-    ranker = evaluation.Ranker(
-        panel,
-        contest,
-        rubric,
-        rules,
-        pairs=options.pairs,
-        max_comparisons=options.max_comparisons,
-        in_flight=max(4, panel.max_concurrency),  # keeps every slot busy
-    )
+    # Enough pairs in flight to keep every slot busy.
+    about = {"judge": panel, "contest": contest, "in_flight": max(4, panel.max_concurrency)}
+    ranker = options.fill(evaluation.Ranker, rubric=rubric, rules=rules, **about)
     same = "the same command" if run_id is None else f"the same command with --resume {run_id}"
     cached = "cached replies are not requested again"
     cached = cached if panel.keeps else "without a cache, the judges start over"
@@ -193,7 +177,10 @@ def _run(
                 describe=describe,
             )
 
-    cases = _watched_cases(ranker, contest, files)
+    # What a page needs of each comparison, collected while they are made.
+    cases = report.RankingCases(contest.names) if files.has_page else None
+    if cases is not None:
+        ranker.watch = cases.take
     run_until_stopped(compare(), again)
     summary = ranker.summary()
     show_document(_ranking_document(summary, cases), options, files)

@@ -109,7 +109,7 @@ def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     elif options.outputs:
         raise SettingsError(f"OUTPUTS go with a file of verdicts, and {source} is not one")
     else:
-        with closing(stores.RunStore(options.store, create=False)) as store:
+        with options.open_store() as store:
             rejudged, code = _of_run(source, store, options)
             run_id = None if rejudged is None else rejudged.old_run_id
             _show(rejudged, report.stored_answers(store, run_id or ""), options, files)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -82,7 +81,7 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
         raise SettingsError("--rubric is for files: what is stored has its own", hint="omit it")
     else:
         with (
-            closing(stores.RunStore(options.store, create=False)) as store,
+            options.open_store() as store,
             page_replies(options.cache_dir, is_wanted=options.with_replies) as replies,
         ):
             names = _side_names(options.names, has_sides=other is not None)

@@ -9,11 +9,9 @@ import asyncio
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import replace
 from math import fsum
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -106,7 +104,7 @@ def _run_one(path: Path, options: RunOptions, files: OutputFiles) -> tuple[int, 
         from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
 
         return show_suite_plan(setup, options, files), setup
-    with closing(setup):
+    with setup:
         return carry_out(setup, options, files), setup
 
 
@@ -161,10 +159,8 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
     """Evaluate, print and write the results; the exit code."""
     info = prepared_run(setup, resumes=options.resumes, triggered_by=options.triggered_by)
     if setup.resumed is not None:
-        then, now = (
-            evaluation.calibration_of_run(info).words,
-            evaluation.calibration_of_suite(setup.opened).words,
-        )
+        then = evaluation.calibration_of_run(info).words
+        now = evaluation.calibration_of_suite(setup.opened).words
         if then != now:
             console.note(
                 f"the run keeps the calibration it started with: {message.printable(then)}"
@@ -496,16 +492,15 @@ def grade_all(
     # A store of its own: labels and verdicts are compared with these judgments now, and a run that
     # stayed in the user's store would be the latest there.
     recorded, variants = read_recorded(setup, is_suite=False)
-    folder = TemporaryDirectory(prefix="judgekit-run-")
-    run = RunSetup(
-        evaluation.open_recorded(setup.judge, setup.rubric, recorded, variants),
-        store.RunStore(Path(folder.name, "judgekit.db")),
-        evaluation.Session(in_flight=max(4, setup.judge.connection.max_concurrency)),
-        is_grading=True,
-        verb=verb,
-        temporary=folder,
-    )
-    with closing(run):
+    with store.temporary_store() as own:
+        run = RunSetup(
+            evaluation.open_recorded(setup.judge, setup.rubric, recorded, variants),
+            own,
+            evaluation.Session(in_flight=max(4, setup.judge.connection.max_concurrency)),
+            is_grading=True,
+            verb=verb,
+            is_stored=False,
+        )
         prepared_run(run, resumes=False)
         ended = run_until_stopped(run_with_progress(run, options), SAME_COMMAND)
         arrived = results_in_order(run, ended)
@@ -569,7 +564,7 @@ def grade_files(
 ) -> int:
     """Grade, print and write the results, or estimate the calls and the cost; the exit code."""
     if not options.dry_run:
-        with closing(grade_run_setup(options)) as setup:
+        with grade_run_setup(options) as setup:
             setup.arrange = arrange or setup.arrange
             return carry_out(setup, options, files or OutputFiles())
     from judgekit.cli.plan import has_panel, show_grade_plan, show_suite_plan  # noqa: PLC0415 - only for a dry run
@@ -577,7 +572,6 @@ def grade_files(
     suite = configured_suite(options.config)
     if suite is not None and options.judge_model is None and has_panel(suite):
         unstored = options.model_copy(update={"no_store": True})
-        with closing(grade_run_setup(unstored)) as setup:
-            return show_suite_plan(setup, options)
+        return show_suite_plan(grade_run_setup(unstored), options)
     inputs = grade_setup(options, is_lenient=True)
     return show_grade_plan(inputs, options, max_cost=options.max_cost)

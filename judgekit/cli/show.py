@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -86,7 +85,6 @@ class _ShowOptions(StoreOptions, CacheFolderOptions, ReplyOptions, OutputOptions
 
     @property
     def files(self) -> OutputFiles:
-        """Where it is written."""
         return sort_outputs(self.output, what="what is shown")
 
     @property
@@ -150,7 +148,7 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
             "--with-replies is for the page of a whole run or comparison",
             hint="judgekit show RUN --with-replies -o FILE.html",
         )
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
         if options.comparisons or (run and run.startswith(evaluation.COMPARISON_ID_PREFIX)):
             _show_comparisons(store, run, case, options)
@@ -431,11 +429,10 @@ def _answers(store: stores.RunStore, options: _ShowOptions) -> tuple[int, report
 def _matching_answers(
     store: stores.RunStore, options: _ShowOptions
 ) -> Iterator[tuple[RunInfo, evaluation.Outcome]]:
-    found = (
-        store.results_of_case(options.case_id or "")
-        if options.agent_run is None
-        else store.results_of_agent_run(options.agent_run)
-    )
+    if options.agent_run is None:
+        found = store.results_of_case(options.case_id or "")
+    else:
+        found = store.results_of_agent_run(options.agent_run)
     # Answers of a case come from many runs, which are few compared with the answers.
     runs: dict[str, RunInfo] = {}
     for result in found:

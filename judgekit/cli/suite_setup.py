@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 from urllib.parse import urlsplit
 
 from judgekit import (
@@ -179,8 +179,8 @@ class RunSetup:
     """Everything a run needs, resolved and checked.
 
     The outputs of a grading were recorded before, so that the options alone describe it; its
-    answers are in `graded` as they arrive, unless they are many. A temporary folder has a store
-    that is deleted after this command.
+    answers are in `graded` as they arrive, unless they are many. A run that is not stored is in a
+    temporary store during this command. The stack closes the store.
     """
 
     opened: OpenSuite
@@ -192,20 +192,16 @@ class RunSetup:
     is_grading: bool = False
     graded: list[CaseResult] | None = None
     verb: tuple[str, str] = ("running", "done")
-    temporary: TemporaryDirectory[str] | None = None
+    is_stored: bool = True
+    stack: ExitStack = field(default_factory=ExitStack)
     arrange: Arrangement = lambda blocks, _: blocks
     """Rearranges the blocks of the report."""
 
-    @property
-    def is_stored(self) -> bool:
-        """Whether the run is in the store after this command."""
-        return self.temporary is None
+    def __enter__(self) -> Self:
+        return self
 
-    def close(self) -> None:
-        """Close the store, and delete it if it is temporary."""
-        self.store.close()
-        if self.temporary is not None:
-            self.temporary.cleanup()
+    def __exit__(self, *error: object) -> None:
+        self.stack.__exit__(*error)  # type: ignore[arg-type]  # as Python passes them
 
     def total(self) -> int:
         """How many answers are missing; tries of what failed are not counted."""
@@ -243,7 +239,8 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     is_free = not suite.variants or formats.is_foreign_file(named)
     suite = with_command_line_variant(_judged(suite, options), options, is_free=is_free)
     suite = _with_command_line_gate(suite, options)
-    store = stores.RunStore(options.store)
+    stack = ExitStack()
+    store = stack.enter_context(options.open_store(create=True))
     evaluation.check_baseline(suite.gate, store)
     resumed = None
     if options.resume is not None:
@@ -255,7 +252,6 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         variants=options.variant,
         case_ids=options.filter_case,
         name_pattern=options.filter_name,
-        where=options.where,
     )
     # Without a choice of its own, a resumed run completes what it began.
     if resumed is not None and chosen == evaluation.Choice():
@@ -263,15 +259,12 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     opened = evaluation.open_suite(suite, chosen, execution_options(options))
     for words in datasets.whole_memory_note(suite, opened.cases.source.objects):
         console.note(words)
-    return RunSetup(opened, store, _session(options), resumed, options.notes)
+    return RunSetup(opened, store, _session(options), resumed, options.notes, stack=stack)
 
 
 def _session(options: EngineOptions) -> evaluation.Session:
-    return evaluation.Session(
-        max_seconds=options.max_time,
-        fail_fast=options.fail_fast,
-        in_flight=options.max_concurrency,
-        retry_errors=options.retry_errors,
+    return options.fill(
+        evaluation.Session, max_seconds=options.max_time, in_flight=options.max_concurrency
     )
 
 
@@ -311,7 +304,8 @@ def _grade_run_setup(
     suite = recorded.with_repeats(suite.model_copy(update=changes))
     chosen, how = selected_cases(options), execution_options(options)
     opened = evaluation.open_suite(suite, chosen, how, recorded=recorded)
-    store, folder = _grading_store(options)
+    stack = ExitStack()
+    store, is_stored = _grading_store(options, stack)
     evaluation.check_baseline(suite.gate, store)
     return RunSetup(
         opened,
@@ -319,21 +313,21 @@ def _grade_run_setup(
         _session(options),
         is_grading=True,
         verb=("grading", "graded"),
-        temporary=folder,
+        is_stored=is_stored,
+        stack=stack,
     )
 
 
-def _grading_store(options: GradeOptions) -> tuple[stores.RunStore, TemporaryDirectory[str] | None]:
-    """The store of a grading, and its folder if it is temporary."""
+def _grading_store(options: GradeOptions, stack: ExitStack) -> tuple[stores.RunStore, bool]:
+    """The store of a grading, and whether it stays after this command."""
     if not options.no_store:
         try:
-            store = stores.RunStore(options.store)
+            store = stack.enter_context(options.open_store(create=True))
             with store.writing():  # a read-only file opens without an error
-                return store, None
+                return store, True
         except StoreError as error:
             console.note(f"warning: the run is not stored: {error.message}")
-    folder = TemporaryDirectory(prefix="judgekit-run-")
-    return stores.RunStore(Path(folder.name, "judgekit.db")), folder
+    return stack.enter_context(stores.temporary_store()), False
 
 
 def read_recorded(
@@ -456,14 +450,13 @@ def with_command_line_judge(suite: datasets.Suite, options: JudgeOptions) -> dat
 
 def execution_options(options: EngineOptions | ContestOptions) -> evaluation.ExecutionOptions:
     """How a suite's judges and targets are called."""
-    return evaluation.ExecutionOptions(
+    return options.fill(
+        evaluation.ExecutionOptions,
         cache=cache_place(options),
         template_folders=options.judge_settings.template_folders,
         frozen=options.judge_settings.frozen,
         refresh=chosen_refresh(options),
         max_cost_usd=options.max_cost,
-        allow_scripts=options.allow_scripts,
-        review=options.review if isinstance(options, EngineOptions) else 0.0,
     )
 
 
@@ -531,13 +524,9 @@ def _with_command_line_gate(suite: datasets.Suite, options: EngineOptions) -> da
 
 def selected_cases(options: SelectionOptions) -> evaluation.Choice:
     """The part of a suite that options select."""
-    return evaluation.Choice(
-        tags=options.filter_tag,
-        sample=options.sample,
-        # The choice is stored with the run, where a seed without a sample would be a difference.
-        seed=options.seed if options.sample is not None else 0,
-        limit=options.limit,
-    )
+    # The choice is stored with the run, where a seed without a sample would be a difference.
+    seed = options.seed if options.sample is not None else 0
+    return options.fill(evaluation.Choice, tags=options.filter_tag, seed=seed)
 
 
 def with_command_line_variant(

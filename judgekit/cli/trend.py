@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +12,6 @@ from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import configured_suite
 from judgekit.records import TrendMeasure
-
-if TYPE_CHECKING:
-    from judgekit.store import StoredRuns
 
 
 class _TrendOptions(StoreOptions, OutputOptions):
@@ -54,7 +49,7 @@ def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
         judgekit trend --last 20 -o trend.html
     """
     files = sort_outputs(options.output, what="a trend")
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         name = suite_name(suite, store)
         trends = options.fill(evaluation.trend_of_suite, store=store, suite=name)
         criteria = []
@@ -65,7 +60,7 @@ def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
         show_document(report.trend_document(name, trends, criteria), options, files)
 
 
-def suite_name(suite: str | None, store: StoredRuns) -> str:
+def suite_name(suite: str | None, store: stores.StoredRuns) -> str:
     """The name of the suite that is given by its name or file, or not at all."""
     path = None if suite is None else Path(suite)
     if suite is not None and path is not None and not path.is_file():
@@ -94,7 +89,7 @@ def history_command(options: _HistoryOptions, *, suite: str | None) -> None:
         judgekit history support-replies --json
     """
     files = sort_outputs(options.output, what="a history")
-    with closing(stores.RunStore(options.store, create=False)) as store:
+    with options.open_store() as store:
         name = suite_name(suite, store)
         document = report.history_document(
             name, evaluation.version_history(store, name), evaluation.imported_runs(store, name)

@@ -58,19 +58,17 @@ from judgekit.formats import DOCUMENT_SUFFIXES, FORMATS, LINE_SUFFIXES, TABLE_SU
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pydantic import JsonValue
 
     from judgekit.datasets import Suite
-    from judgekit.formats import FileKind, ForeignFile, KeyPath, ParsedDocument
+    from judgekit.formats import ForeignFile, KeyPath, ParsedDocument
     from judgekit.models import Embeddings
     from judgekit.records import Case, Rubric
     from judgekit.web import CheckedFile
 
 _KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX, ".eval"})
-# Dependencies of other projects; their YAML and JSON files are many and never ours.
-_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 
 _TITLES = {
     "suite": "suite",
@@ -96,7 +94,7 @@ _RESULTS: tuple[tuple[str, frozenset[str]], ...] = (
     ("a plan", frozenset({"n_questions", "n_calls", "token_source"})),
     ("a plan", frozenset({"n_counted", "n_answers", "models"})),
     ("cache statistics", frozenset({"folder", "n_entries", "saved"})),
-    ("a validation report", frozenset({"component", "overall_score", "tier"})),
+    ("a validation report", frozenset({"component", "overall_score", "dimensions"})),
 )
 """What commands write about results, by fields that only such a file has."""
 
@@ -168,7 +166,9 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             continue
         for path in sorted(named.rglob("*")):
             parts = path.relative_to(named).parts
-            is_skipped = any(part.startswith(".") or part in _SKIPPED for part in parts)
+            is_skipped = any(
+                part.startswith(".") or part in datasets.SKIPPED_FOLDERS for part in parts
+            )
             if not path.is_file() or is_skipped or formats.suffix_of(path) not in _KNOWN:
                 continue
             # Other tools may keep their files beside ours.
@@ -232,12 +232,8 @@ def _title(path: Path) -> str:
         return _UNREADABLE
     names = {name.removesuffix(formats.TYPED_SUFFIX) for name in fields}
     result = next((title for title, marks in _RESULTS if marks <= names), None)
-    return result or _title_of_kind(kind, names)
-
-
-def _title_of_kind(kind: FileKind | None, names: Collection[str]) -> str:
     is_either = kind == "replies" and formats.REPLIES_OWN.isdisjoint(names)
-    return _OUTPUTS_OR_REPLIES if is_either else _TITLES.get(kind or "", _UNKNOWN)
+    return result or (_OUTPUTS_OR_REPLIES if is_either else _TITLES.get(kind or "", _UNKNOWN))
 
 
 def _diagnostics(path: Path, title: str, folders: tuple[Path, ...] = ()) -> list[Diagnostic]:
@@ -459,12 +455,12 @@ def _of_criteria(
     """Criteria without a judge, judges without a criterion, and needs that no case meets."""
     named = [judge.name for judge in suite.judge if judge.name is not None]
     checks = evaluation.CriterionChecks(named, n_judges=len(suite.judge))
-    rubrics = [[_rubric_of(case, plans), *_choice_rubrics(case, plans)] for case in cases]
+    rubrics = [[*_rubrics_of(case, plans)] for case in cases]
     try:
         for case, listed in zip(cases, rubrics, strict=True):
-            for rubric in filter(None, listed):
+            for rubric in listed:
                 checks.take(case, rubric)
-        if any(map(any, rubrics)):
+        if any(rubrics):
             checks.check_names()
     except SettingsError as error:
         line = document.line_of("judge")
@@ -475,19 +471,13 @@ def _of_criteria(
         yield Diagnostic(str(document.path), line, "warning", words, remedy)
 
 
-def _choice_rubrics(case: Case, plans: evaluation.CasePlans) -> list[Rubric | None]:
-    """What the outputs of a case are compared by; nothing of a case that cannot be evaluated."""
-    try:
-        return [*map(evaluation.choice_rubric, plans.every_check(case))]
-    except InputError:
-        return []  # reported with the case
-
-
-def _rubric_of(case: Case, plans: evaluation.CasePlans) -> Rubric | None:
-    try:
-        return plans.rubric_of(plans.as_run(case))
-    except InputError:
-        return None  # reported with its case, or with its file
+def _rubrics_of(case: Case, plans: evaluation.CasePlans) -> Iterator[Rubric]:
+    """What a case is judged by, and what its outputs are compared by."""
+    with suppress(InputError):  # reported with its case, or with its file
+        if (rubric := plans.rubric_of(plans.as_run(case))) is not None:
+            yield rubric
+    with suppress(InputError):
+        yield from filter(None, map(evaluation.choice_rubric, plans.every_check(case)))
 
 
 def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:

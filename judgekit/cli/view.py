@@ -6,7 +6,6 @@ import json
 import secrets
 import sys
 import webbrowser
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -71,7 +70,7 @@ def view_command(options: _ViewOptions, *, run: str | None) -> None:
         raise SettingsError("--export serves nothing that could be edited", hint="omit --edit")
     require_package("starlette", "judgekit view")
     # Whoever writes a suite may have no run yet.
-    with closing(stores.RunStore(options.store, create=options.edit is not None)) as store:
+    with options.open_store(create=options.edit is not None) as store:
         from judgekit.cli.setup import page_replies  # noqa: PLC0415 - Jinja, only for pages
 
         with page_replies(options.cache_dir, is_wanted=options.with_replies) as replies:

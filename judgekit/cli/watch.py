@@ -7,9 +7,7 @@ import json
 import sys
 import time
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -26,11 +24,6 @@ from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
-
-if TYPE_CHECKING:
-    from judgekit.datasets import LogLine
-    from judgekit.evaluation import Outcome, RunSummary
-    from judgekit.records import RunInfo
 
 _POLL_S = 1.0
 
@@ -186,9 +179,7 @@ class _Watching:
     def _grade(self, pending: PendingWindow, *, is_resumed: bool) -> int:
         """Grade the rows of a window and store them as a run; the exit code to stop at, if any."""
         chosen = self._options.model_copy(update={"outputs": (self._window_file,)})
-        with closing(
-            grade_run_setup(chosen, tags=(records.WATCH_TAG,), has_cases_in_rows=True)
-        ) as setup:
+        with grade_run_setup(chosen, tags=(records.WATCH_TAG,), has_cases_in_rows=True) as setup:
             return self._graded(setup, pending, is_resumed=is_resumed)
 
     def _graded(self, setup: RunSetup, pending: PendingWindow, *, is_resumed: bool) -> int:
@@ -203,7 +194,7 @@ class _Watching:
         values: list[float] = []
         tally = evaluation.CaseTally(ended)
 
-        def watch(answer: Outcome) -> None:
+        def watch(answer: evaluation.Outcome) -> None:
             tally.take(answer)
             if answer.value is not None:
                 values.append(answer.value)
@@ -229,7 +220,7 @@ class _Watching:
         self._window_file.unlink(missing_ok=True)
         return 0
 
-    def _forget_other_measure(self, setup: RunSetup, run: RunInfo) -> None:
+    def _forget_other_measure(self, setup: RunSetup, run: records.RunInfo) -> None:
         """Begin the scores again where the last window was measured differently."""
         try:
             before = None if self._state.last_run is None else setup.store.run(self._state.last_run)
@@ -243,7 +234,7 @@ class _Watching:
             )
             self._change(is_alerting=False, n_alerts=self._state.n_alerts)
 
-    def _look(self, setup: RunSetup, summary: RunSummary) -> None:
+    def _look(self, setup: RunSetup, summary: evaluation.RunSummary) -> None:
         """Alert once when the score is surely below the limit; and say when it no longer is."""
         if self._state.unsent is not None:
             self._send(setup, self._state.unsent)
@@ -277,7 +268,9 @@ class _Watching:
         update = {"is_alerting": is_alerting, "n_alerts": n_alerts, "values": ()}
         self._state = self._state.model_copy(update=update)
 
-    def _show(self, summary: RunSummary, pending: PendingWindow, *, n_review: int) -> None:
+    def _show(
+        self, summary: evaluation.RunSummary, pending: PendingWindow, *, n_review: int
+    ) -> None:
         """A line for each variant: rows of a log may name several."""
         for variant in summary.variants:
             line = {
@@ -334,7 +327,7 @@ class _Window:
         self._seen: set[bytes] = set()
         self._ids: Counter[str] = Counter()
 
-    def take(self, line: LogLine) -> None:
+    def take(self, line: datasets.LogLine) -> None:
         """Look at a new line: whether it is in the sample, and what it holds."""
         self.n_seen += 1
         raw = line.raw.strip()

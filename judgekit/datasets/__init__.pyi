@@ -58,6 +58,7 @@ from .outputs import (
     valid_output as valid_output,
 )
 from .sources import (
+    SKIPPED_FOLDERS as SKIPPED_FOLDERS,
     CaseSelection as CaseSelection,
     SelectionCount as SelectionCount,
     discover_datasets as discover_datasets,

@@ -378,7 +378,7 @@ _MAX_DOCUMENT_BYTES = 16 * 2**20
 _SUFFIXES = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, *ARCHIVE_SUFFIXES})
 
 # Folders with installed packages, which may contain datasets of their tests.
-_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 
 
 def discover_datasets(folder: Path | str) -> list[Path]:
@@ -431,7 +431,9 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
     found: list[Path] = []
     n_files = 0
     for root, folders, names in os.walk(folder):
-        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in _SKIPPED)
+        folders[:] = sorted(
+            n for n in folders if not n.startswith(".") and n not in SKIPPED_FOLDERS
+        )
         n_files += len(names)
         if n_files > MAX_FILES:
             message = f"holds more than {MAX_FILES} files"

@@ -136,6 +136,7 @@ from .outcome import (
 )
 from .pairing import (
     ORDER_SEED_KEY as ORDER_SEED_KEY,
+    ComparisonLoop as ComparisonLoop,
     Contest as Contest,
     JudgedPair as JudgedPair,
     OutputPair as OutputPair,
@@ -146,7 +147,6 @@ from .pairing import (
     SideOutput as SideOutput,
     chosen_pair_question as chosen_pair_question,
     compare_in_order as compare_in_order,
-    fatal_failure as fatal_failure,
 )
 from .planner import (
     ASSUMED_ANSWER as ASSUMED_ANSWER,

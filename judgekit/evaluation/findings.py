@@ -17,7 +17,7 @@ from pydantic import Field
 from judgekit.assertions import SYNONYMS, is_refusal
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
-from judgekit.evaluation.outcome import Outcome, conclude_result
+from judgekit.evaluation.outcome import Outcome, conclude_result, rubric_of_result
 from judgekit.evaluation.run_figures import FigureReader, StoredRecords, record_key, store_record
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
@@ -25,7 +25,6 @@ from judgekit.records import (
     FindingNote,
     Occurrence,
     Record,
-    Rubric,
     SpooledRecords,
     has_own_cases,
     is_whole_run,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from judgekit.records import CaseResult, FindingSeverity, FindingType, Output, RunInfo
+    from judgekit.records import CaseResult, FindingSeverity, FindingType, Output, Rubric, RunInfo
     from judgekit.store import RunStore
 
 _ID_LENGTH = 10
@@ -91,7 +90,9 @@ class SuiteFindings:
         drops = _regressions(runs, reader)
         for run in runs:
             drop = drops.get(run.id, _RunDrops((), ()))
-            self._take_failures(run, (*observed.failures(run).failures, *drop.fallen))
+            for one in (*observed.failures(run).failures, *drop.fallen):
+                event = _Event(run.started_at, run.id, occurrence=one)
+                self._events[one.variant, one.case_id].append(event)
             for variant, ids in observed.decided(run).passed.items():
                 self._take_passes(run, variant, ids)
             for variant in drop.recovered:
@@ -122,7 +123,6 @@ class SuiteFindings:
             yield _Followed(name, self._suite, self._events[key], self._measures)
 
     def changes_of(self, run_id: str) -> FindingChanges:
-        """How a run changed them."""
         return FindingChanges(**{name: tuple(ids) for name, ids in self._changes[run_id].items()})
 
     def of_run(self, run_id: str) -> list[Finding]:
@@ -136,11 +136,6 @@ class SuiteFindings:
         if name in self.findings or len(near) == 1:
             return self.findings.get(name) or near[0]
         raise UnknownNameError("finding", name, self.findings)
-
-    def _take_failures(self, run: RunInfo, failed: Iterable[Occurrence]) -> None:
-        for one in failed:
-            event = _Event(run.started_at, run.id, occurrence=one)
-            self._events[one.variant, one.case_id].append(event)
 
     def _take_passes(self, run: RunInfo, variant: str, case_ids: Iterable[str | None]) -> None:
         for case_id in case_ids:
@@ -269,7 +264,6 @@ class _Followed:
             self._n_resolved += 1
 
     def finding(self) -> Finding:
-        """The finding as it is after all of it."""
         (first, _), (last, occurrence) = self._seen[0], self._seen[-1]
         status = "resolved" if not self._is_open else "recurring" if self._n_resolved else "open"
         resolved = None if self._is_open else self._resolved
@@ -322,7 +316,6 @@ class CaseTally:
         self._failures: SpooledRecords[_CaseKey, Occurrence] = SpooledRecords(Occurrence)
 
     def take(self, answer: Outcome) -> None:
-        """Look at one answer."""
         key = answer.result.variant, answer.result.case.id
         if self._run.repeats == 1:
             self._undecided.discard(key)
@@ -392,7 +385,6 @@ class ObservedRuns:
         self._read: tuple[str, CaseTally] | None = None
 
     def failures(self, run: RunInfo) -> RunFailures:
-        """The failures of a run."""
         return self._failures.of(run, lambda: self._tally(run).failures())
 
     def decided(self, run: RunInfo) -> DecidedCases:
@@ -425,7 +417,7 @@ def failure_of(answer: Outcome, run: RunInfo) -> Occurrence | None:
     return Occurrence(
         variant=result.variant,
         case_id=result.case.id,
-        type=_type(answer, names, _rubric(answer, run)),
+        type=_type(answer, names, rubric_of_result(result, run)),
         severity=severity,
         criteria=tuple(names),
         description=_description(answer)[:_LONGEST],
@@ -434,14 +426,9 @@ def failure_of(answer: Outcome, run: RunInfo) -> Occurrence | None:
     )
 
 
-def _rubric(answer: Outcome, run: RunInfo) -> Rubric | None:
-    own = answer.result.case.rubric
-    return own if isinstance(own, Rubric) else run.rubric
-
-
 def _below_threshold(answer: Outcome, run: RunInfo) -> list[str]:
     """The criteria below the rubric's threshold, where none has failed by itself."""
-    rubric = _rubric(answer, run)
+    rubric = rubric_of_result(answer.result, run)
     if rubric is None or answer.verdict is None or answer.passed:
         return []
     known = [one for one in answer.verdict.criteria if one.value is not None]

@@ -160,10 +160,12 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
     if run.status not in FINISHED_STATUSES:
         return GateResult(is_partial=True)
     variants = [variant.variant for variant in summary.variants]
+    least = required_value(gate)
+    tiers = () if least is None else (_tier(one, gate, least) for one in summary.variants)
     result = GateResult(
         calibration=calibration,
         coverages=tuple(_coverages(summary.variants, gate.min_coverage)),
-        tiers=(*_tiers(summary.variants, gate), *_required(summary, gate)),
+        tiers=(*tiers, *_required(summary, gate)),
     )
     if gate.max_drop is None:
         return result
@@ -212,12 +214,6 @@ def _coverages(
             n_answers=one.n_answers,
             held="passed" if is_met else "inconclusive",
         )
-
-
-def _tiers(variants: Iterable[VariantFigures], gate: Gate) -> Iterator[TierGateResult]:
-    least = required_value(gate)
-    if least is not None:
-        yield from (_tier(variant, gate, least) for variant in variants)
 
 
 def _required(summary: RunSummary, gate: Gate) -> Iterator[TierGateResult]:

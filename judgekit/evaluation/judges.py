@@ -265,15 +265,6 @@ class SuiteJudges(JudgePanel):
             if criterion.name not in judged and self._needs_human(criterion, judge_answers)
         ]
 
-    def review_questions(
-        self, run_id: str, key: ItemKey, rubric: Rubric, *, at: datetime
-    ) -> list[HumanItem]:
-        """The criteria of an answer that a reviewer is shown, whatever was decided."""
-        return [
-            HumanItem(run_id=run_id, key=key, criterion=one.name, judge=REVIEWER, asked_at=at)
-            for one in rubric.criteria
-        ]
-
     def unanswered(
         self, case: Case, output: Output, rubric: Rubric, judge_answers: Sequence[JudgeAnswer]
     ) -> list[tuple[str, AnswerKey]]:
@@ -467,11 +458,9 @@ def judging_of_suite(suite_judges: SuiteJudges) -> CalibratedPanel | None:
 def judging_of_names(judges: Iterable[str]) -> CalibratedPanel | None:
     """What the names of judges tell of how they were asked: model and template."""
     named = [name for name in judges if name]
-    return (
-        CalibratedPanel(judges=(CalibratedJudge(judge=portable_judge_name(named[0])),))
-        if len(named) == 1
-        else None
-    )
+    if len(named) == 1:
+        return CalibratedPanel(judges=(CalibratedJudge(judge=portable_judge_name(named[0])),))
+    return None
 
 
 def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
@@ -558,11 +547,9 @@ def without_calibration(run: RunInfo) -> RunInfo:
 
 def on_common_scale(a: RunInfo, b: RunInfo) -> tuple[RunInfo, RunInfo]:
     """Two runs by values that can be compared."""
-    return (
-        (a, b)
-        if _applied_maps(a) == _applied_maps(b)
-        else (without_calibration(a), without_calibration(b))
-    )
+    if _applied_maps(a) == _applied_maps(b):
+        return (a, b)
+    return (without_calibration(a), without_calibration(b))
 
 
 def calibration_changes(then: RunInfo, now: RunInfo) -> tuple[str, ...]:

@@ -426,8 +426,8 @@ class ComparisonLoop:
     selector wants.
     """
 
-    def __init__(self, ask: PairQuestion, *, in_flight: int) -> None:
-        self._ask, self._in_flight = ask, in_flight
+    def __init__(self, ask: PairQuestion, *, in_flight: int, ends_at_cost: bool = True) -> None:
+        self._ask, self._in_flight, self._ends_at_cost = ask, in_flight, ends_at_cost
         self._stop = asyncio.Event()
         self._reasons: set[LoopEnd] = set()
         self.fatal_error: str | None = None
@@ -455,7 +455,7 @@ class ComparisonLoop:
             async with aclosing(judged) as answers:
                 async for one in answers:
                     # The budget is a promise: after the first refused call nothing more is begun.
-                    if is_out_of_budget(one.comparison):
+                    if self._ends_at_cost and is_out_of_budget(one.comparison):
                         self.end("cost")
                     # Nor after an error that every further call would end in.
                     if fatal := fatal_failure(one.comparison):

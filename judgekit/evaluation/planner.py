@@ -422,11 +422,9 @@ def _limited(length: TextLength, settings: VariantSettings) -> TextLength:
     """With room for longer answers than those seen, as far as the variant's own limit goes."""
     most = max(length.most, _MANY_TIMES * length.likely)
     limit = settings.parameters.get("max_tokens") if isinstance(settings.parameters, dict) else None
-    return (
-        TextLength(min(length.likely, limit), limit)
-        if isinstance(limit, int)
-        else TextLength(length.likely, most)
-    )
+    if isinstance(limit, int):
+        return TextLength(min(length.likely, limit), limit)
+    return TextLength(length.likely, most)
 
 
 # The assumed duration of a call where no cached reply has one, in seconds.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from judgekit.errors import StoreError
 from judgekit.evaluation.judges import CALIBRATION_KEY
-from judgekit.evaluation.summary import GroupFigures, RunSummary, summarize_run
+from judgekit.evaluation.summary import RunSummary, summarize_run
 from judgekit.fingerprint import fingerprint
 from judgekit.records import FINISHED_STATUSES, Case, Record, RunInfo, read_record, record_text
 
@@ -163,16 +163,15 @@ def record_key(kind: str, run: RunInfo) -> str:
 def _figures(summary: RunSummary, store: RunStore, cases: str | None = None) -> RunFigures:
     return RunFigures(
         cases=cases or fingerprint(store.case_keys(summary.run.id)),
-        variants={one.variant: _of_group(one) for one in summary.variants},
-    )
-
-
-def _of_group(group: GroupFigures) -> StoredFigures:
-    return StoredFigures(
-        score=_stored(group.value),
-        pass_rate=_stored(group.pass_rate),
-        criteria={name: _stored(found) for name, found in group.criteria.items()},
-        n_cases=group.n_cases,
+        variants={
+            one.variant: StoredFigures(
+                score=_stored(one.value),
+                pass_rate=_stored(one.pass_rate),
+                criteria={name: _stored(found) for name, found in one.criteria.items()},
+                n_cases=one.n_cases,
+            )
+            for one in summary.variants
+        },
     )
 
 

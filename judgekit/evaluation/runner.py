@@ -245,11 +245,9 @@ class _RunLoop:
         if resumed:
             self._look_back()
         limit = self._session.max_seconds
-        timer = (
-            None
-            if limit is None
-            else asyncio.get_running_loop().call_later(limit, self._end_in_time)
-        )
+        timer = None
+        if limit is not None:
+            timer = asyncio.get_running_loop().call_later(limit, self._end_in_time)
         try:
             async with ObservationWriter(self._store, self._run.id) as keeper:
                 answering = AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)

@@ -73,7 +73,6 @@ class RunCost:
 
     @property
     def total_usd(self) -> float:
-        """All that was paid."""
         return self.targets_usd + self.judges_usd + self.checks_usd
 
 

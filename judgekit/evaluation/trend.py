@@ -20,7 +20,7 @@ from judgekit.evaluation.comparability import (
 )
 from judgekit.evaluation.judges import calibration_changes
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure, StoredFigures
-from judgekit.evaluation.schedule import MEMORY_KEY, VERSIONS_KEY
+from judgekit.evaluation.schedule import MEMORY_KEY, variant_version_in
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import objects_of
 from judgekit.records import VariantVersion, config_rows, has_own_cases, is_whole_run
@@ -373,8 +373,5 @@ def _versions(run: RunInfo) -> list[tuple[str, str]]:
 
 
 def _version(run: RunInfo, variant: str) -> VariantVersion:
-    marks = run.config.get(VERSIONS_KEY)
-    mark = marks.get(variant) if isinstance(marks, dict) else None
-    if mark is None:  # of a run that was imported, or is older than versions
-        return VariantVersion(fingerprint=fingerprint(variant))
-    return VariantVersion.model_validate(mark)
+    # A run that was imported, or is older than versions, has none.
+    return variant_version_in(run, variant) or VariantVersion(fingerprint=fingerprint(variant))

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
 from judgekit.datasets import is_sampled
@@ -18,15 +19,16 @@ from judgekit.evaluation.check_runner import (
     FetchedVectors,
     is_pending_score,
 )
+from judgekit.evaluation.judges import REVIEWER
 from judgekit.fingerprint import fingerprint
-from judgekit.records import CaseResult, JudgeFailure, Judgment, Observation, Output
+from judgekit.records import CaseResult, HumanItem, JudgeFailure, Judgment, Observation, Output
 from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
     from judgekit.evaluation.schedule import WorkItem
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import PendingGrading
-    from judgekit.records import AssertionResult, FailureKind, HumanItem, ItemKey, Rubric, Score
+    from judgekit.records import AssertionResult, FailureKind, ItemKey, Rubric, Score
     from judgekit.store import RunStore
 
 # Failures that say that nothing was asked; they are not kept, so that a resumed run asks.
@@ -161,10 +163,11 @@ class AnswerWorker:
         share = self._opened.execution.review
         if rubric is None or not is_sampled(f"review:{content}".encode(), share):
             return
-        key, at = item.key, self._now()
-        await self._keeper.queue_human_items(
-            self._opened.judges.review_questions(self._run_id, key, rubric, at=at)
+        asked = partial(
+            HumanItem, run_id=self._run_id, key=item.key, judge=REVIEWER, asked_at=self._now()
         )
+        # Every criterion, whatever was decided.
+        await self._keeper.queue_human_items([asked(criterion=c.name) for c in rubric.criteria])
 
     async def _progress(self, progressed: PartialAnswer) -> None:
         """Have the output, then its judgments, as far as they are missing."""

@@ -27,3 +27,4 @@ from .skill_results import (
     write_comparisons as write_comparisons,
 )
 from .tabular import write_json_list as write_json_list
+from .trackers import TRACKERS as TRACKERS, log_run as log_run

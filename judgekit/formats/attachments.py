@@ -102,6 +102,8 @@ def safe_file_name(name: str) -> str:
     is_outside = ".." in path.parts and _root.get() is None
     if path.is_absolute() or is_outside or ":" in (path.parts or ("",))[0]:
         remedy = "name files by a path below the file that names them"
+        if is_outside:
+            remedy += ", or let validate, plan, run or convert read above it with --root DIR"
         raise AttachmentError(f"the path {name!r} leads out of its folder", remedy)
     if not path.parts or "\0" in name:
         raise AttachmentError(f"{name!r} is no path of a file")

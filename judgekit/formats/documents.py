@@ -149,11 +149,30 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
         if mark is None:
             raise DatasetError(message, path=path) from None
         where = f"{message} (column {mark.column + 1})"
-        raise DatasetError(where, path=path, line=mark.line + 1) from None
+        hint = _pair_hint(text.split("\n"), mark.line) if _NO_PAIR in message else None
+        raise DatasetError(where, path=path, line=mark.line + 1, hint=hint) from None
     except (yaml.YAMLError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DatasetError(f"not YAML: {reason}", path=path) from None
     return ParsedDocument(path, builder.root, (), lambda: builder.lines)
+
+
+_NO_PAIR = "mapping values are not allowed"
+_PAIR = re.compile(r"(?P<indent>[ -]*)(?P<name>[^\s:#'\"][^:]*):\s+(?P<value>[^\s#].*)")
+
+
+def _pair_hint(lines: list[str], place: int) -> str:
+    """What to do about a name with a value where YAML allows none."""
+    above = next((n for n in range(place - 1, -1, -1) if lines[n].strip()), place)
+    pair, line = _PAIR.match(lines[above]), lines[place]
+    # A reader that took the value for one of the names below would guess what it is called.
+    if pair is None or above == place or len(line) - len(line.lstrip()) <= len(pair["indent"]):
+        return "a text that contains `: ` needs quotes"
+    return (
+        f"line {above + 1} gives `{pair['name'][:40]}` a value, so nothing can be indented below "
+        f"it: move `{pair['value'][:40].rstrip()}` to a line of its own with a name, such as "
+        f"`score:`, or indent line {place + 1} less"
+    )
 
 
 def _events(text: str) -> Iterator[yaml.Event]:

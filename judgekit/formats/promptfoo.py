@@ -199,12 +199,16 @@ class _Config:
     def _tests_of(self, path: Path, at: KeyPath, report: Callable[..., None]) -> list[JsonObject]:
         try:
             if suffix_of(path) in DOCUMENT_SUFFIXES:
-                return self._mappings(read_document(path).value, path, at, report)
-            rows = iter_rows(path)
-            return [row_as_test(row.fields) if row.is_table else row.fields for row in rows]
+                value = read_document(path).value
+            else:
+                rows = iter_rows(path)
+                value = [row_as_test(row.fields) if row.is_table else row.fields for row in rows]
         except DatasetError as error:
             report(at, f"the tests cannot be read: {error.message}", error.hint)
             return []
+        if value == []:
+            report(at, f"{path.name} holds no tests", "add one, or do not name the file")
+        return self._mappings(value, path, at, report)
 
     def _mappings(
         self, value: JsonValue, path: Path, at: KeyPath, report: Callable[..., None]

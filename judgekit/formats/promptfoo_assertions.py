@@ -14,7 +14,7 @@ from judgekit.formats.attachments import AttachmentError, AttachmentReader
 from judgekit.formats.documents import parse_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, ForeignFile, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
-from judgekit.formats.promptfoo_files import code_call
+from judgekit.formats.promptfoo_files import FILE, code_call, code_path
 from judgekit.formats.promptfoo_syntax import UntranslatedError, as_steps, python_pattern
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
@@ -62,9 +62,7 @@ _OWN_SETTINGS: Mapping[str, JsonObject] = {
     "contains-json": {"formats": True},
     "is-json": {"formats": True},
 }
-_CODE_FILE = re.compile(r"^file://.*\.(?:js|mjs|cjs|ts|py|rb)(?::\w+)?$")
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
-_FILE = "file://"
 _UNIT = {"min": 0, "max": 1}
 
 # How many unused settings of one assertion are listed; a file may have millions.
@@ -118,6 +116,9 @@ class AssertionReader:
             else:
                 try:
                     value = self._value(fields.get("value"), (*at, "value"), variables)
+                except AttachmentError as error:
+                    self._mark(assertion, assertion.value_at, str(error), error.remedy, checks)
+                    continue
                 except UntranslatedError as error:
                     remedy = "write the value out; only {{name}} is filled in"
                     self._mark(assertion, assertion.value_at, str(error), remedy, checks)
@@ -145,21 +146,21 @@ class AssertionReader:
             try:
                 spec = trajectory_spec(item.name, item.value)
             except UnsupportedAssertionError as error:
-                message = f"this `{item.name}` has no counterpart here"
-                self._reading.add(item.value_at, message, str(error))
+                self._mark(item, item.value_at, NO_COUNTERPART, str(error), checks)
                 return
             self._describe(spec, item)
             checks.add(spec, item.at)
-        else:
+        else:  # promptfoo fails such a test and runs the others
             near = suggest_name(plain[:60], (*MODEL_FREE_ASSERTIONS, *MODEL_GRADED_ASSERTIONS))
-            if near.startswith("did you mean"):
-                message = f"the assertion {item.name[:60]!r} has no counterpart here"
-                self._reading.add((*item.at, "type"), message, near)
-            else:
-                self._mark(item, (*item.at, "type"), "no assertion is called so", near, checks)
+            self._mark(item, (*item.at, "type"), "no assertion is called so", near, checks)
 
     def _mark(
-        self, item: _Assertion, at: KeyPath, reason: str, remedy: str, checks: PromptfooChecks
+        self,
+        item: _Assertion,
+        at: KeyPath,
+        reason: str,
+        remedy: str | None,
+        checks: PromptfooChecks,
     ) -> None:
         checks.add(self._reading.not_imported(item.name, at, reason, remedy), at)
 
@@ -184,7 +185,7 @@ class AssertionReader:
         """What marks a case whose assertion is left out: it is code, or has no counterpart."""
         value, plain = item.fields.get("value"), item.plain
         # A value that names a code file is run by promptfoo, whatever the assertion is.
-        is_file = isinstance(value, str) and _CODE_FILE.match(value) is not None
+        is_file = isinstance(value, str) and value.startswith(FILE) and code_path(value) is not None
         if plain in CODE_ASSERTIONS or is_file:
             return self._code(item)
         steps = as_steps(str(item.fields.get("transform") or "output"))
@@ -219,16 +220,13 @@ class AssertionReader:
         return self._reading.not_imported(item.name, at, reason, WRITE_IT, script=spec)
 
     def _value(self, value: JsonValue, at: KeyPath, variables: JsonObject) -> JsonValue:
-        def read(text: str, place: KeyPath) -> JsonValue:
+        def read(text: str, _: KeyPath) -> JsonValue:
             content: JsonValue = text
-            if text.startswith(_FILE):
-                try:
-                    content = self._files.take(text.removeprefix(_FILE)).get("text")
-                except AttachmentError as error:
-                    self._reading.add(place, str(error), error.remedy)
-                if not isinstance(content, str):
-                    self._reading.add(place, f"the file {text!r} is no text")
-            return _filled(content if isinstance(content, str) else text, variables)
+            if text.startswith(FILE):
+                content = self._files.take(text.removeprefix(FILE)).get("text")
+            if not isinstance(content, str):
+                raise AttachmentError(f"the file {text!r} is no text")
+            return _filled(content, variables)
 
         return map_texts(value, at, read)
 
@@ -280,9 +278,9 @@ class AssertionReader:
         if name in SQL_DIALECTS:
             spec["dialect"] = SQL_DIALECTS[name]
         elif name:
-            message = f"{value['databaseType']!r} is no dialect that is read"
+            reason = f"{value['databaseType']!r} is no dialect that is read"
             remedy = suggest_name(name[:40], SQL_DIALECTS)
-            self._reading.add((*at, "databaseType"), message, remedy)
+            self._mark(item, (*at, "databaseType"), reason, remedy, checks)
 
     def _choose(self, item: _Assertion, checks: PromptfooChecks) -> None:
         """An assertion on the outputs of all variants to a test."""
@@ -320,8 +318,8 @@ class AssertionReader:
         if not is_threshold(threshold, at, self._reading):
             return
         if not texts or not all(isinstance(text, str) and text for text in texts):
-            message = f"`{item.name}` needs a `value`: a text that the output should be like"
-            self._reading.add(at, message)
+            reason = "it needs a `value`: a text that the output should be like"
+            self._mark(item, at, reason, "write the `value`", checks)
         else:
             is_negated = item.name.startswith(_NOT)
             spec: JsonObject = {"type": f"{_NOT if is_negated else ''}{PROMPTFOO_SIMILAR}"}
@@ -389,8 +387,9 @@ class AssertionReader:
             checks.similarities += inner.similarities
             checks.choices += inner.choices
         elif inner.criteria:
-            message = "a set with a `threshold` may hold only checks that need no model"
-            self._reading.add(item.at, message, "leave the threshold out, or split the set")
+            reason = "with a `threshold` it may hold only checks that need no model"
+            remedy = "leave the threshold out, or split the set"
+            self._mark(item, item.at, reason, remedy, checks)
         elif inner.assertions:
             spec: JsonObject = {"type": "all", "assertions": [*inner.assertions], "scored": True}
             known = ("threshold", "weight")

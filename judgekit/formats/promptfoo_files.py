@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from judgekit.formats.text import KeyPath
 
 MAX_CASES = 100_000
+_STARS = re.compile(r"(?<=[^/])\*{2,}|\*{2,}(?=[^/])|\*{3,}")
 FILE = "file://"
 CODE_SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".rb", ".go"})
 """promptfoo runs these files; a file of data must not run code here."""
@@ -83,9 +85,13 @@ class ConfigFiles:
             report(at, f"{name[:80]!r} is code, which {NEEDS_SCRIPTS}", f"read it, or {remedy}")
         else:
             try:
-                return caller(call, {} if config is None else {"config": config}, self.folder)
+                made = caller(call, {} if config is None else {"config": config}, self.folder)
             except DatasetError as error:
                 report(at, f"{name[:80]!r} makes no tests: {error.message}", remedy)
+                return []
+            if made == []:
+                report(at, f"{name[:80]!r} makes no tests: it returned an empty list", remedy)
+            return made
         return []
 
     def paths(self, name: str) -> list[Path]:
@@ -99,7 +105,8 @@ class ConfigFiles:
             raise AttachmentError(message, "write out what it makes as YAML, JSONL or CSV")
         if "*" not in pattern:
             return [FolderAttachments(self.folder).locate(safe_file_name(pattern))]
-        safe = safe_file_name(pattern)
+        # Within a component promptfoo reads `**` as `*`; pathlib refuses it.
+        safe = _STARS.sub("*", safe_file_name(pattern))
         # The folder may be relative to the working folder, and names are relative to it.
         folder = self.folder.absolute()
         found = islice(filter(Path.is_file, folder.glob(safe)), MAX_CASES)

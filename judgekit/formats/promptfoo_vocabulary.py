@@ -136,9 +136,8 @@ WRITE_IT = (
     "write what it checks as `contains`, `regex`, `is-json` or an `llm-rubric`, or name a script "
     "of your own with `--allow-scripts`"
 )
-UNREAD_FIELDS = {
-    "extensions": ("code is never run from a file of data", None),
-    "nunjucksFilters": ("code is never run from a file of data", None),
+UNREAD_FIELDS: Mapping[str, tuple[str, str | None]] = {
+    **dict.fromkeys(("extensions", "nunjucksFilters"), (NO_CODE, None)),
     "evaluateOptions": (
         "how a run goes is decided by the suite",
         "see `repeats` and `max_concurrency`",

@@ -335,6 +335,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     """Asks one model with one template; `Grader` and `Comparer` say what about."""
 
     _answer: ClassVar[str]
+    _stated: ClassVar[attrgetter[Any]]  # None of a reading: the judge cannot give an answer
     _declined: ClassVar[str]
     _failure: ClassVar[type[Any]]
     model: Model
@@ -440,7 +441,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         asks_rationale = (header.pair or header.reply).asks_rationale
         for name, reading in readings.items():
             if (
-                not reading.cannot_assess
+                self._stated(reading) is not None
                 and rationale_text(reading.rationale, reply.text) is None
                 and asks_rationale
             ):
@@ -483,7 +484,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             }
             reading = None if answer.readings is None else answer.readings[name]
             # A judge that cannot assess has given no score: a failure, and never the lowest score.
-            if reading is None or reply is None or reading.cannot_assess:
+            if reading is None or reply is None or self._stated(reading) is None:
                 outcomes.append(self._failed(fields, answer, reading, reply))
             else:
                 rationale = rationale_text(reading.rationale, reply.text)

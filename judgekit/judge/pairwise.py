@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from judgekit.judge.exchange import (
@@ -72,6 +73,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
     """Asks one model with one template which of two outputs is better, in both orders."""
 
     _answer: ClassVar[str] = "preference"
+    _stated = attrgetter("choice")
     _declined: ClassVar[str] = "the judge cannot compare the two"
     _failure: ClassVar[type[Any]] = PreferenceFailure
 

@@ -74,6 +74,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     """Grades outputs with one model and one template; knows nothing of limits and files."""
 
     _answer: ClassVar[str] = "score"
+    _stated = attrgetter("raw")
     _declined: ClassVar[str] = "the judge cannot assess this"
     _failure: ClassVar[type[Any]] = JudgeFailure
 
@@ -131,17 +132,14 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         # The trace counts as shown, too: a score that stands in a tool result is not the judge's.
         text, steps = judged_text(output), steps_text(output) if output.trace else ""
         shown = tuple(filter(None, (text, steps)))
-        about = {"variant": output.variant}
         # The work of an agent may be in its steps alone.
         flags = output_flags(text, map(_NAME, rubric.criteria)) if text or not steps else ()
+        rest: dict[str, Any] = {"shown": shown, "of": (case, output), "flags": flags}
+        rest["about"] = {"variant": output.variant}
         questions: list[JudgeQuestion] = []
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
-            of = (case, output)
-            ask = partial(
-                self.question, shown=shown, subject=subject, about=about, of=of, flags=flags
-            )
-            questions += map(ask, prompts)
+            questions += map(partial(self.question, subject=subject, **rest), prompts)
         if rubric.require_evidence:
             return [question._replace(needs_evidence=True) for question in questions]
         return questions
@@ -383,7 +381,7 @@ def _require_evidence(
     for name, reading in readings.items():
         quotes = tuple(map(replace_surrogates, reading.evidence))
         evidence = locate_evidence(quotes, "\n".join(question.shown))
-        if not reading.cannot_assess and not any(map(_MATCH, evidence)):
+        if reading.raw is not None and not any(map(_MATCH, evidence)):
             # Part of the repeated request and with it of its cache key: it must not change.
             raise ReplyFormatError(
                 f"Quote at least one passage for {name!r}, copied word for word: a score without "

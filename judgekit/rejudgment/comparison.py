@@ -264,7 +264,6 @@ def compare_verdicts(
 
 
 def _change(pairs: Sequence[PairedVerdict], level: float) -> SegmentChange:
-    """The changes of some outputs."""
     decided = _decided(pairs)
     # Verdicts of one case are not independent: figures are clustered by case.
     cases = [one.case_id for one in decided]

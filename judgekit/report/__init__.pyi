@@ -56,6 +56,7 @@ from .explain import explain_document as explain_document
 from .exports import (
     EXPORT_SUFFIXES as EXPORT_SUFFIXES,
     REPORT_SUFFIXES as REPORT_SUFFIXES,
+    case_result_rows as case_result_rows,
     check_comparison_file as check_comparison_file,
     check_export_suffix as check_export_suffix,
     comparison_writer as comparison_writer,

@@ -228,7 +228,6 @@ class ResultDocuments:
         return replace(document, blocks=not_empty((*document.blocks, *blocks)))
 
     def finding(self, name: str, suite: str = "") -> Document:
-        """A finding in full."""
         every = {one.id: one for one in self._findings([suite] if suite else self._store.suites())}
         if name not in every:
             raise UnknownNameError("finding", name, every)
@@ -318,7 +317,6 @@ class RunSpending(Record):
 
     @classmethod
     def of_run(cls, run: RunInfo, store: RunStore) -> RunSpending:
-        """What one run cost."""
         summary = Run(run, store).summary()
         money = [variant.money for variant in summary.variants]
         return cls(
@@ -338,7 +336,6 @@ class RunSpending(Record):
 
     @property
     def paid(self) -> float:
-        """For all of it."""
         return self.answers + self.judges + self.embeddings + self.replaced
 
     def row(self) -> dict[str, str]:

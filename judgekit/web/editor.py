@@ -24,33 +24,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from judgekit import formats, report
 from judgekit.assertions import PROFILES
 from judgekit.atomic_write import atomic_writer
+from judgekit.datasets import SKIPPED_FOLDERS
 from judgekit.errors import DatasetError, JudgekitError
-from judgekit.formats import (
-    CASE_ALIASES,
-    EditKind,
-    decode_utf8,
-    edit_value,
-    open_file,
-    parse_document,
-    parse_strict_json,
-    row_lines,
-    text_in_place,
-)
 from judgekit.records import JsonObject, Record
-from judgekit.report import (
-    Cell,
-    Conclusion,
-    Document,
-    Notes,
-    Passage,
-    Tone,
-    listing_table,
-    not_empty,
-    numbers,
-    page_path,
-)
+from judgekit.report import numbers
 from judgekit.web.preview import TrialSettings, preview_or_try
 from judgekit.web.replies import ViewContext, page_reply, write_route
 
@@ -66,10 +46,6 @@ SUFFIXES = (".yaml", ".yml", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".j2"
 LARGEST_FILE = 2 * 1024 * 1024
 _LARGER = f"larger than {numbers.format_file_size(LARGEST_FILE)}"
 _BOM = b"\xef\xbb\xbf"
-# Dependencies of other projects, whose files are many and never ours.
-_SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
-_ROWS = (".jsonl", ".ndjson")
-_DOCUMENTS = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +62,7 @@ class CheckedFile:
         return sum(problem["severity"] == severity for problem in self.problems)
 
     @property
-    def tone(self) -> Tone:
+    def tone(self) -> report.Tone:
         """How its problems are coloured."""
         return "fail" if self.count("error") else "inconclusive" if self.problems else "pass"
 
@@ -157,16 +133,16 @@ class EditFolder:
     def check(self, name: str, text: str | None = None) -> CheckedFile:
         """The problems of a file, or of a text in its place; other files are read from disk."""
         path = self.path_of(name)
-        with nullcontext() if text is None else text_in_place(path, text):
+        with nullcontext() if text is None else formats.text_in_place(path, text):
             return self._with_names(self.check_file(path))
 
     def read(self, name: str) -> FileContent:
         path = self.path_of(name)
-        with open_file(path) as stream:
+        with formats.open_file(path) as stream:
             raw = stream.read(LARGEST_FILE + 1)
         if len(raw) > LARGEST_FILE:
             raise HTTPException(413, f"{name} is {_LARGER}: edit it in another editor")
-        text = decode_utf8(raw, path=Path(name))
+        text = formats.decode_utf8(raw, path=Path(name))
         unix = text.replace("\r\n", "\n")
         line_end = "\r\n" if "\r\n" in text else "\n"
         # A browser would replace all of them, and the whole file would be a change.
@@ -199,7 +175,7 @@ class EditFolder:
 
     def _names(self) -> Iterator[str]:
         for place, folders, files in os.walk(self.folder):
-            folders[:] = [one for one in folders if one[0] != "." and one not in _SKIPPED]
+            folders[:] = [one for one in folders if one[0] != "." and one not in SKIPPED_FOLDERS]
             for file in files:
                 yield (Path(place) / file).relative_to(self.folder).as_posix()
 
@@ -244,7 +220,7 @@ class _Typed(_Named):
     text: Annotated[str, Field(max_length=2 * LARGEST_FILE)]
 
     # A change of one value
-    kind: EditKind = "set"
+    kind: formats.EditKind = "set"
     where: tuple[int | str, ...] = ()
     value: JsonValue = None
 
@@ -275,15 +251,15 @@ class Editor:
         n_errors = sum(checked.count("error") for checked in files.values())
         words = numbers.format_count(n_errors, "error") if n_errors else "no errors"
         text = f"{numbers.format_count(len(files), 'file')}: {words}"
-        conclusion = Conclusion(text, "fail" if n_errors else "pass")
+        conclusion = report.Conclusion(text, "fail" if n_errors else "pass")
         if not files:
             text = "No file of this folder is one of judgekit's. `judgekit init` makes a suite."
-            conclusion = Conclusion(text)
-        rows: list[dict[str, str | Cell]] = [
+            conclusion = report.Conclusion(text)
+        rows: list[dict[str, str | report.Cell]] = [
             {
-                "file": Cell(name, link=page_path("edit", name)),
+                "file": report.Cell(name, link=report.page_path("edit", name)),
                 "type": checked.kind,
-                "problems": Cell(checked.summary, checked.tone),
+                "problems": report.Cell(checked.summary, checked.tone),
             }
             for name, checked in files.items()
         ]
@@ -291,8 +267,11 @@ class Editor:
         notes = [f"To run {name}: {self._command(name)}" for name in suites]
         notes.append("Changes are checked while you type; nothing is written before you save.")
         title = f"Editor: {self.folder.folder.name}"
-        document = Document(
-            title, conclusion, not_empty((listing_table(rows), Notes(tuple(notes)))), dict
+        document = report.Document(
+            title,
+            conclusion,
+            report.not_empty((report.listing_table(rows), report.Notes(tuple(notes)))),
+            dict,
         )
         return page_reply(document, here="edit", write_token=self.write_token)
 
@@ -304,9 +283,11 @@ class Editor:
             f"{one['path']}:{one['line'] or ''} {one['severity']}: {one['message']}"
             for one in checked.problems
         )
-        conclusion = Conclusion(f"{checked.kind}: {checked.summary}", checked.tone)
-        blocks = not_empty((Notes(lines, "Problems"), Passage(content.text, "Text")))
-        document = Document(f"Edit {name}", conclusion, blocks, dict)
+        conclusion = report.Conclusion(f"{checked.kind}: {checked.summary}", checked.tone)
+        blocks = report.not_empty(
+            (report.Notes(lines, "Problems"), report.Passage(content.text, "Text"))
+        )
+        document = report.Document(f"Edit {name}", conclusion, blocks, dict)
         return page_reply(document, here=f"edit/{name}", write_token=self.write_token)
 
     def list_files(self, _: Request, __: dict[str, object]) -> object:
@@ -330,7 +311,7 @@ class Editor:
             "text": content.text,
             "version": content.version,
             "profiles": _PROFILES,
-            "aliases": dict(CASE_ALIASES),
+            "aliases": dict(formats.CASE_ALIASES),
         }  # fmt: skip
 
     def check(self, posted: _Typed) -> object:
@@ -338,7 +319,7 @@ class Editor:
 
     def change(self, posted: _Typed) -> object:
         path = self.folder.path_of(posted.path)
-        text = edit_value(posted.text, path, posted.kind, posted.where, posted.value)
+        text = formats.edit_value(posted.text, path, posted.kind, posted.where, posted.value)
         return {"text": text} | self._state(posted.path, text)
 
     def save(self, posted: _Typed) -> object:
@@ -355,7 +336,7 @@ class Editor:
         suite, path = self.folder.path_of(posted.suite), self.folder.path_of(posted.path)
         # Messages name files by their paths, which no page shows.
         shown = self.folder.without_folder
-        with text_in_place(path, posted.text) as typed:
+        with formats.text_in_place(path, posted.text) as typed:
             try:
                 reply = asyncio.run(
                     preview_or_try(suite, posted.settings, posted.calls_key, cache=self.cache)
@@ -425,15 +406,18 @@ def _form(checked: CheckedFile, path: Path, text: str) -> JsonObject:
     """The data of a text for the forms, and where its cases are; without them for other files."""
     nothing: JsonObject = {"form": None, "data": None, "cases_at": None, "lines": []}
     suffix = path.suffix.lower()
-    if checked.kind not in {"cases", "suite", "rubric"} or suffix not in (*_ROWS, *_DOCUMENTS):
+    if checked.kind not in {"cases", "suite", "rubric"} or suffix not in (
+        *formats.LINE_SUFFIXES,
+        *formats.DOCUMENT_SUFFIXES,
+    ):
         return nothing
     try:
-        if suffix in _ROWS:
-            lines = [number + 1 for number in row_lines(text)]
+        if suffix in formats.LINE_SUFFIXES:
+            lines = [number + 1 for number in formats.row_lines(text)]
             rows = [row for row in text.split("\n") if row.strip()]
-            data = [parse_strict_json(row, path=path)[0] for row in rows]
+            data = [formats.parse_strict_json(row, path=path)[0] for row in rows]
             return {"form": checked.kind, "data": data, "cases_at": [], "lines": [*lines]}
-        document = parse_document(text, path)
+        document = formats.parse_document(text, path)
     except DatasetError:
         return nothing  # it is among the problems
     whole = document.value

@@ -75,7 +75,6 @@ class FindingsCache:
         self._lock = Lock()
 
     def of(self, suite: str) -> SuiteFindings:
-        """The findings of a suite."""
         with self._lock:
             state = self._state(suite)
             known = self._known.get(suite)

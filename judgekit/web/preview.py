@@ -10,23 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from judgekit.datasets import (
-    SuiteJudge,
-    VariantSettings,
-    expand_variants,
-    open_cases,
-    suite_from_path,
-)
+from judgekit import datasets, evaluation
 from judgekit.errors import SettingsError, UnknownNameError
-from judgekit.evaluation import (
-    Choice,
-    ExecutionOptions,
-    OpenSuite,
-    RecordedAnswers,
-    RequestCounter,
-    estimate_judge_reply_tokens,
-    open_suite,
-)
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import Judge, portable_judge_name
 from judgekit.models import RECORDED_PREFIX, count_messages
@@ -66,7 +51,7 @@ class TrialSettings(Record):
 class _Question:
     judge: Judge
     request: ModelRequest
-    counter: RequestCounter
+    counter: evaluation.RequestCounter
     is_cached: bool
 
     @property
@@ -79,7 +64,7 @@ class _Question:
 class _Prepared:
     """A case, its output and what the judges would be asked about it."""
 
-    opened: OpenSuite
+    opened: evaluation.OpenSuite
     case: Case
     output: Output
     variant: str | None  # None for a typed output
@@ -178,9 +163,9 @@ async def _tried(prepared: _Prepared, calls_key: str) -> JsonObject:
 async def _prepared(
     path: Path, settings: TrialSettings, cache: CacheLocation | None
 ) -> AsyncIterator[_Prepared]:
-    suite = _judged_suite(suite_from_path(path), settings.model)
+    suite = _judged_suite(datasets.suite_from_path(path), settings.model)
     case, ids = _case(suite, settings.case_id)
-    recorded = [one for one in expand_variants(suite) if one.kind == "outputs"]
+    recorded = [one for one in datasets.expand_variants(suite) if one.kind == "outputs"]
     choices: JsonObject = {
         "cases": list(ids),
         "variants": [one.id for one in recorded],
@@ -197,12 +182,12 @@ async def _prepared(
     variant = name or _TYPED
     one = CaseSource(suite.name, "1", lambda: iter((case,)))
     # Nothing but the judges is opened: no program of the suite is started.
-    alone = VariantSettings(id=variant, outputs=f"{variant}.jsonl")
-    opened = open_suite(
+    alone = datasets.VariantSettings(id=variant, outputs=f"{variant}.jsonl")
+    opened = evaluation.open_suite(
         suite.model_copy(update={"variants": (alone,), "context": None}),
-        Choice(),
-        ExecutionOptions(cache=cache, allow_scripts=True),
-        recorded=RecordedAnswers(one, {variant: {(case.id, 0): output}}, has_gaps=False),
+        evaluation.Choice(),
+        evaluation.ExecutionOptions(cache=cache, allow_scripts=True),
+        recorded=evaluation.RecordedAnswers(one, {variant: {(case.id, 0): output}}, has_gaps=False),
     )
     try:
         as_run = opened.plans.as_run(case)
@@ -215,7 +200,7 @@ async def _prepared(
 
 def _judged_suite(suite: Suite, model: str | None) -> Suite:
     if model is not None:
-        judge = SuiteJudge.checked(model=model, max_retries=0)
+        judge = datasets.SuiteJudge.checked(model=model, max_retries=0)
         return suite.model_copy(update={"judge": (judge,), "panel": None})
     # A call that the provider refuses is not made again: it would be one more than was shown.
     judges = (
@@ -226,22 +211,24 @@ def _judged_suite(suite: Suite, model: str | None) -> Suite:
 
 
 def _case(suite: Suite, wanted: str | None) -> tuple[Case, list[str]]:
-    ids = [case.id for case in islice(open_cases(suite), _MOST_CASES)]
-    chosen = next((case for case in open_cases(suite) if wanted in {None, case.id}), None)
+    ids = [case.id for case in islice(datasets.open_cases(suite), _MOST_CASES)]
+    chosen = next((case for case in datasets.open_cases(suite) if wanted in {None, case.id}), None)
     if chosen is None:
         raise UnknownNameError("case", str(wanted), ids)
     return chosen, ids
 
 
-def _questions(opened: OpenSuite, case: Case, output: Output, rubric: Rubric) -> list[_Question]:
+def _questions(
+    opened: evaluation.OpenSuite, case: Case, output: Output, rubric: Rubric
+) -> list[_Question]:
     found: list[_Question] = []
     for judge in opened.judges.judges:
         part = opened.judges.panel.rubric_of(judge.id, rubric)
         # Of equal requests one is called, whatever judge or repeat it belongs to.
         known: set[str] = set()
         for request in judge.requests(case, output, part):
-            counter = RequestCounter(judge.connection, known_keys=known)
-            n_tokens = estimate_judge_reply_tokens(request, part)
+            counter = evaluation.RequestCounter(judge.connection, known_keys=known)
+            n_tokens = evaluation.estimate_judge_reply_tokens(request, part)
             is_cached = counter.take(request, n_tokens) is not None
             found.append(_Question(judge, request, counter, is_cached))
     return found

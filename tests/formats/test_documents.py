@@ -96,6 +96,29 @@ def test_keys_are_texts_as_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "hint"),
+    [
+        # The validation report of some published skills: the score has no name.
+        (
+            'd:\n  facts: 0.90\n    evidence: "x"\n',
+            3,
+            "line 2 gives `facts` a value, so nothing can be",
+        ),
+        ("- facts: 0.90\n    evidence: x\n", 2, "move `0.90` to a line of its own with a name"),
+        ("facts: 0.90\n\n  evidence: x\n", 3, "or indent line 3 less"),
+        ("b: 1\na: note: this\n", 2, "a text that contains `: ` needs quotes"),
+        ("a: note: this\n", 1, "a text that contains `: ` needs quotes"),
+    ],
+)
+def test_a_second_value_of_a_name_is_an_error_that_says_how_to_mend_it(
+    tmp_path: Path, text: str, line: int, hint: str
+) -> None:
+    with pytest.raises(DatasetError, match="not YAML: mapping values") as caught:
+        read(tmp_path, text)
+    assert (caught.value.line, hint in str(caught.value.hint)) == (line, True), caught.value
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("a.yaml", "name: x\ncases:\n  - id: a\n    input: b\n  -\n    id: c\n"),

@@ -211,19 +211,10 @@ def test_a_cell_is_an_assertion(text: str, expected: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("assertion", "what"),
     [
-        ({"type": "contian"}, "did you mean `contains`"),
         ({"value": "x"}, "an assertion needs a `type`"),
         ("contains: x", "an assertion is a mapping of fields, not a text"),
         ({"$ref": "#/assertionTemplates/x"}, "no assertion template is called 'x'"),
-        ({"type": "equals", "value": "file://no.txt"}, "there is no file"),
-        ({"type": "equals", "value": "file://bin"}, "is no text"),
         ({"type": "assert-set", "assert": 3}, "`assert` must be a list"),
-        ({"type": "assert-set", "threshold": 0.5, "assert": [
-            {"type": "contains", "value": "x"}, {"type": "llm-rubric", "value": "y"}]},
-         "may hold only checks that need no model"),
-        ({"type": "not-similar"}, "needs a `value`: a text that the output should be like"),
-        ({"type": "similar", "value": ["x", 3]}, "needs a `value`: a text that the output should"),
-        ({"type": "is-sql", "value": {"databaseType": "MySQLL"}}, "did you mean `mysql`"),
         ({"type": "similar", "value": "x", "threshold": 80}, "80 % is 0.8"),
         ({"type": "similar", "value": "x", "threshold": "high"}, "must be a number from 0 to 1"),
         ({"type": "llm-rubric", "value": "x", "threshold": 70}, "70 % is 0.7"),
@@ -233,7 +224,6 @@ def test_a_cell_is_an_assertion(text: str, expected: dict[str, Any]) -> None:
 def test_what_cannot_be_checked_here_is_an_error_with_its_line(
     tmp_path: Path, assertion: object, what: str
 ) -> None:
-    (tmp_path / "bin").write_bytes(b"\0")
     path = write(tmp_path, config(asserting(assertion)))
     [problem, *_] = errors_of(path)
     assert what in str(problem)
@@ -268,17 +258,31 @@ def test_what_should_be_mended_is_a_warning(
         ({"type": "llm-rubric", "value": "{% if q %}x{% endif %}"}, "a template expression"),
         ({"type": "contains", "value": ""}, "its `value` is empty"),
         ({"type": "not-regex", "value": ""}, "its `value` is empty"),
+        ({"type": "contian"}, "did you mean `contains`"),
+        ({"type": "equals", "value": "file://no.txt"}, "there is no file"),
+        ({"type": "equals", "value": "file://bin"}, "is no text"),
+        ({"type": "assert-set", "threshold": 0.5, "assert": [
+            {"type": "contains", "value": "x"}, {"type": "llm-rubric", "value": "y"}]},
+         "may hold only checks that need no model"),
+        ({"type": "not-similar"}, "needs a `value`: a text that the output should be like"),
+        ({"type": "similar", "value": ["x", 3]}, "needs a `value`: a text that the output should"),
+        ({"type": "is-sql", "value": {"databaseType": "MySQLL"}}, "did you mean `mysql`"),
+        ({"type": "relevance", "value": "x"}, "did you mean `answer-relevance`"),
+        ({"type": "trajectory:tool-used", "value": []}, "name the tools"),
     ],
-)
-def test_an_assertion_whose_value_is_not_known_marks_its_case(
+)  # fmt: skip
+def test_an_assertion_that_cannot_be_read_marks_its_case_alone(
     tmp_path: Path, assertion: dict[str, Any], what: str
 ) -> None:
-    path = write(tmp_path, config(asserting(assertion)))
+    (tmp_path / "bin").write_bytes(b"\0")
+    path = write(tmp_path, config(asserting(assertion), asserting({"type": "is-json"})))
     [problem] = validate_path(path)
-    assert (problem.severity, what in problem.message) == ("left_out", True)
+    assert (problem.severity, what in str(problem)) == ("left_out", True)
+    assert (problem.line or 0) >= line_with(path, '"tests"')
     with pytest.warns(NotImportedWarning):
-        [case] = load_dataset(path).cases
-    assert ([spec["type"] for spec in case.assertions], case.rubric) == (["not_imported"], None)
+        marked, other = load_dataset(path).cases
+    assert (marked.assertions[0]["type"], marked.rubric) == ("not_imported", None)
+    assert [spec["type"] for spec in other.assertions] == ["is-json"]
 
 
 @pytest.mark.parametrize(
@@ -387,6 +391,9 @@ def test_a_configuration_that_cannot_be_read_is_an_error(
         ({"path": "tests.js", "config": {"a": "file://b"}}, "its `config` names a file"),
         ("https://x/y.csv", "is not a file here"),
         ("tests/*.yaml", "no file matches 'tests/*.yaml'"),
+        ("text **with** stars", "no file matches 'text **with** stars'"),
+        ("none.json", "none.json holds no tests"),
+        ("none.csv", "none.csv holds no tests"),
         ("../*.yaml", "leads out of"),
         ("../tests.yaml", "leads out of"),
         ("link.yaml", "leads out of"),
@@ -399,10 +406,13 @@ def test_a_file_of_tests_that_cannot_be_read_leaves_the_others(
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "link.yaml").symlink_to(tmp_path / "out.yaml")
+    write(folder, [], "none.json")
+    (folder / "none.csv").write_text("q,__expected\n", encoding="utf-8")
     path = write(folder, config(name, asserting({"type": "is-json"})))
     [problem] = validate_path(path)
     assert problem.severity == "left_out"
     assert what in problem.message
+    assert ("--root DIR" in str(problem.remedy)) == ("../" in str(name))
     with pytest.warns(NotImportedWarning, match="1 part of the file is (not imported|code)"):
         assert [case.id for case in load_dataset(path).cases] == ["test-1"]
 

@@ -21,13 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+# Imports a module beside it, and one of the configuration's folder, which hides no installed one.
 PYTHON = """
+from beside import VALUE
+from src.above import NAME
+import pydantic
+
 def generate_tests(config=None):
     with open("calls.txt", "a") as file:
         file.write("x")
     print("no part of the answer")
     n = (config or {}).get("n", 1)
-    return [{"vars": {"q": f"p{i}"}, "assert": [{"type": "contains", "value": f"p{i}"}]}
+    return [{"vars": {"q": f"{NAME}{i}"}, "assert": [{"type": "contains", VALUE: f"p{i}"}]}
             for i in range(n)]
 """
 JAVASCRIPT = """
@@ -47,12 +52,16 @@ def suite(folder: Path, tests: JsonValue) -> Path:
 def test_code_makes_tests_of_a_run_where_scripts_are_allowed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "make.py").write_text(PYTHON, encoding="utf-8")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "make.py").write_text(PYTHON, encoding="utf-8")
+    (tmp_path / "src" / "beside.py").write_text("VALUE = 'value'", encoding="utf-8")
+    (tmp_path / "src" / "above.py").write_text("NAME = 'p'", encoding="utf-8")
+    (tmp_path / "pydantic.py").write_text("src = 1 / 0", encoding="utf-8")
     (tmp_path / "make.mjs").write_text(JAVASCRIPT, encoding="utf-8")
     path = suite(
         tmp_path,
         [
-            {"path": "file://make.py", "config": {"n": 2}},
+            {"path": "file://src/make.py", "config": {"n": 2}},
             {"path": "make.mjs:named", "config": {"n": 5}},
             WRITTEN,
         ],
@@ -132,6 +141,7 @@ def test_every_command_calls_code_once_and_only_with_the_flag(
         ("text", "a.py: 1 of 1 tests are no mappings"),
         ([3, WRITTEN], "a.py: 1 of 2 tests are no mappings"),
         (None, "a.py: 1 of 1 tests are no mappings"),
+        ([], "'a.py' makes no tests: it returned an empty list"),
     ],
 )
 def test_code_that_makes_no_tests_is_listed_and_the_others_load(
@@ -153,7 +163,7 @@ def test_code_that_makes_no_tests_is_listed_and_the_others_load(
             n_cases = len(load_dataset(path).cases)
     assert (problem.severity, problem.line, len(calls)) == ("left_out", 9, 1)
     assert message in problem.message
-    assert n_cases == (2 if isinstance(found, list) else 1)
+    assert n_cases == (2 if found == [3, WRITTEN] else 1)
 
 
 @pytest.mark.parametrize(

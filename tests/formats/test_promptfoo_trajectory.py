@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.assertions import check_specs, evaluate_assertions
-from judgekit.datasets import load_dataset
+from judgekit.datasets import load_dataset, validate_path
 from judgekit.formats.promptfoo_vocabulary import UnsupportedAssertionError, trajectory_spec
 from judgekit.records import Output, Rubric
-from tests.formats.writing import errors_of, line_with, write
+from tests.formats.writing import line_with, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,6 +103,7 @@ def test_a_configuration_keeps_weight_and_metric_and_tells_faults_with_their_lin
 
     asserted[0]["value"] = {"pattern": "s*"}
     path = write(tmp_path, {"prompts": [], "tests": [test]})
-    [problem] = errors_of(path)
-    assert problem.message == "this `trajectory:tool-used` has no counterpart here"
+    [problem] = validate_path(path)
+    assert problem.message.endswith("is not imported: it has no counterpart here")
+    assert problem.severity == "left_out"
     assert problem.line == line_with(path, '"value": {')

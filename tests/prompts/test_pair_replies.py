@@ -123,7 +123,7 @@ def test_a_refusal_is_one(text: str, finish: str) -> None:
 def test_two_that_cannot_be_compared_have_no_choice() -> None:
     for preference in ("tie", None):
         found = read(json.dumps(said(preference, assessable=False, rationale="Both empty.")))
-        assert (found.choice, found.cannot_assess, found.rationale) == (None, True, "Both empty.")
+        assert (found.choice, found.rationale) == (None, "Both empty.")
 
 
 @pytest.mark.parametrize("score", [0, 11, "n/a", None, True, [8]])

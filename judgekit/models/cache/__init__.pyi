@@ -14,7 +14,6 @@ from .disk_cache import CacheFolder as CacheFolder, DiskCache as DiskCache
 from .entries import (
     CacheEntry as CacheEntry,
     CacheWarning as CacheWarning,
-    DamagedFileError as DamagedFileError,
     is_servable as is_servable,
 )
 from .location import (
@@ -25,3 +24,4 @@ from .location import (
     mask_address as mask_address,
 )
 from .reply_cache import MemoryCache as MemoryCache, ReplyCache as ReplyCache
+from .sql_rows import DamagedFileError as DamagedFileError

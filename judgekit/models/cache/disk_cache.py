@@ -13,6 +13,7 @@ import sqlite3
 import stat
 import threading
 import warnings
+import zlib
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -24,25 +25,28 @@ import diskcache
 
 from judgekit.byte_lock import BEYOND_TEXT, lock_byte, unlock_byte
 from judgekit.errors import StoreError, is_disk_full
-from judgekit.models.cache.entries import (
+from judgekit.models.cache.entries import CacheWarning, WriteFailedError
+from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
+from judgekit.models.cache.sql_rows import (
     MODE_RAW,
-    SELECT_TEXT,
-    CacheWarning,
+    MOST_TEXT,
+    PACKED_REPLY,
+    RAW_DEFLATE,
+    REPLY_DICTIONARY,
+    SELECT_VALUE,
     DamagedFileError,
     ReadOnlyRows,
     SqlRows,
-    WriteFailedError,
     fetch_all,
     is_corruption,
     recover_rows,
     stored_text,
 )
-from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from judgekit.models.cache.entries import Execute
+    from judgekit.models.cache.sql_rows import Execute
 
 _BATCH = 500
 _UTC_NOW = partial(datetime.now, UTC)
@@ -191,14 +195,22 @@ class SqliteRows(SqlRows):
     def text(self, name: str) -> str | None:
         # Every cache hit comes through here, so the row is read without a detour over the reader.
         try:
-            found = self._rows.execute(SELECT_TEXT, (name,)).fetchone()
+            found = self._rows.execute(SELECT_VALUE, (name,)).fetchone()
         except sqlite3.Error:
             return super().text(name)  # which repairs the database, or says what is wrong
         if found is None:
             return None
         mode, filename, value = found
-        is_plain = mode == MODE_RAW and filename is None and isinstance(value, str)
-        return value if is_plain else stored_text(*found)  # which refuses it
+        # A reply, which is nearly every row that is asked for; `stored_text` reads the others and
+        # says what is wrong with one.
+        if mode == MODE_RAW and filename is None and value.__class__ is bytes:
+            with suppress(zlib.error, UnicodeDecodeError):
+                if value[:1] == PACKED_REPLY:
+                    unpacker = zlib.decompressobj(RAW_DEFLATE, REPLY_DICTIONARY)
+                    text = unpacker.decompress(value[1:], MOST_TEXT).decode()
+                    if unpacker.eof:
+                        return text
+        return stored_text(mode, filename, value, self._dictionary)
 
     def problems(self) -> tuple[str, ...]:
         """It repairs nothing."""
@@ -279,6 +291,9 @@ class SqliteRows(SqlRows):
                 CacheWarning,
                 stacklevel=2,
             )
+        with suppress(StoreError):  # what is wrong is found when a row is read or written
+            rows.pack_plain()
+            self.learn_recent(rows)
         return rows, place.identity()
 
 
@@ -360,7 +375,10 @@ class FileKeyLocks(LocalKeyLocks):
                 return False
             self._held.add(key)
         try:
-            is_ours = lock_byte(self._open_file(), int(key[:_OFFSET_DIGITS], 16))
+            with self._lock:
+                if self._descriptor is None:
+                    self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            is_ours = lock_byte(self._descriptor, int(key[:_OFFSET_DIGITS], 16))
         except OSError as error:
             self._warn_once(error)
             return True
@@ -372,7 +390,8 @@ class FileKeyLocks(LocalKeyLocks):
     def release(self, key: str) -> None:
         """Release the lock of a key, also for other processes."""
         try:
-            unlock_byte(self._open_file(), int(key[:_OFFSET_DIGITS], 16))
+            if self._descriptor is not None:
+                unlock_byte(self._descriptor, int(key[:_OFFSET_DIGITS], 16))
         except OSError as error:
             self._warn_once(error)
         finally:
@@ -385,12 +404,6 @@ class FileKeyLocks(LocalKeyLocks):
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
-
-    def _open_file(self) -> int:
-        with self._lock:
-            if self._descriptor is None:
-                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-            return self._descriptor
 
     def _warn_once(self, error: OSError) -> None:
         if self._warned:

@@ -28,7 +28,6 @@ from judgekit.models.cache.entries import (
     CacheEntry,
     CacheWarning,
     DamagedEntryError,
-    MemoryRows,
     Rows,
     decode_entry,
     decode_reply,
@@ -40,6 +39,7 @@ from judgekit.models.cache.entries import (
     rejected_row,
     request_row,
 )
+from judgekit.models.cache.sql_rows import MemoryRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence

@@ -36,14 +36,11 @@ class CriterionReply:
     """What a judge's reply states about one criterion."""
 
     raw: float | None
+    """The score; None where the judge states that it cannot assess the output."""
+
     rationale: str | None = None
     evidence: tuple[str, ...] = ()
     confidence: float | None = None
-
-    @property
-    def cannot_assess(self) -> bool:
-        """Whether the judge states that it cannot assess the output on this criterion."""
-        return self.raw is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +48,14 @@ class PreferenceReply:
     """What a judge's reply states about two outputs, on one criterion or overall."""
 
     choice: PreferenceSlot | None
+    """The better side; None where the judge states that the two cannot be compared."""
+
     rationale: str | None = None
     evidence_first: tuple[str, ...] = ()
     evidence_second: tuple[str, ...] = ()
     confidence: float | None = None
     raw_first: float | None = None
     raw_second: float | None = None
-
-    @property
-    def cannot_assess(self) -> bool:
-        """Whether the judge states that the two cannot be compared."""
-        return self.choice is None
 
     @property
     def scores_disagree(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from random import Random
 from typing import TYPE_CHECKING
 
 from judgekit.models.request import ModelReply, ModelRequest, Subject
@@ -71,3 +72,8 @@ class CountingModel:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+
+def random_text(n_characters: int) -> str:
+    """A text that cannot be packed to less than half of its size."""
+    return Random(0).randbytes(n_characters // 2).hex()

@@ -12,13 +12,9 @@ import pytest
 from judgekit.errors import StoreError
 from judgekit.models.cache import CacheWarning, DamagedFileError, DiskCache
 from judgekit.models.cache.disk_cache import DISKCACHE_SETTINGS, DiskcacheRows
-from judgekit.models.cache.entries import (
-    COUNTS_ROW,
-    DamagedEntryError,
-    ReadOnlyRows,
-    WriteFailedError,
-)
-from tests.models.cache.buying import make_reply, make_request
+from judgekit.models.cache.entries import COUNTS_ROW, DamagedEntryError, WriteFailedError
+from judgekit.models.cache.sql_rows import ReadOnlyRows
+from tests.models.cache.buying import make_reply, make_request, random_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,7 +190,7 @@ def test_a_write_is_all_or_none(rows: DiskcacheRows) -> None:
     rows.write({KEY: "old"})
     rows._sql("PRAGMA max_page_count = 20")
     with pytest.raises(WriteFailedError, match="database or disk is full"):
-        rows.write({KEY: "new", COUNTS_ROW: "x" * 100_000})
+        rows.write({KEY: "new", f"{KEY}:request": random_text(100_000)})
     assert rows.text(KEY) == "old"
     rows.write({KEY: "short"})
     assert rows.text(KEY) == "short"
@@ -263,12 +259,12 @@ def test_a_commit_that_fails_leaves_no_open_transaction(rows: DiskcacheRows) -> 
     rows._sql("CREATE TABLE parent (id PRIMARY KEY)")
     rows._sql("CREATE TABLE child (id REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)")
     rows._sql(
-        "CREATE TRIGGER orphan AFTER INSERT ON Cache WHEN NEW.value = 'orphan'"
+        "CREATE TRIGGER orphan AFTER INSERT ON Cache WHEN NEW.key != 'counts'"
         " BEGIN INSERT INTO child VALUES (1); END"
     )
     with pytest.raises(WriteFailedError, match="FOREIGN KEY"):
         rows.write({KEY: "orphan"})
-    rows.write({COUNTS_ROW: "text"})
+    rows.add_counts(lambda _: "text")
     assert (rows.text(KEY), rows.text(COUNTS_ROW)) == (None, "text")
 
 

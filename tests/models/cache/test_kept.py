@@ -10,12 +10,12 @@ from judgekit.models.cache import CacheWarning, DiskCache, MemoryCache, ReplyCac
 from judgekit.models.cache.entries import (
     COUNTS_ROW,
     CacheCounts,
-    MemoryRows,
     WriteFailedError,
     rejected_row,
     request_row,
 )
 from judgekit.models.cache.reply_cache import FLUSH_EVERY, LocalKeyLocks
+from judgekit.models.cache.sql_rows import MemoryRows
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:

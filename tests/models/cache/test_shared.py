@@ -19,10 +19,10 @@ from judgekit.models.cache import (
     open_reply_cache,
     server_cache,
 )
-from judgekit.models.cache.entries import MemoryRows
 from judgekit.models.cache.location import cache_location, expand_address, mask_address
 from judgekit.models.cache.redis_rows import refuse_eviction, warn_of_loss
 from judgekit.models.cache.server_cache import ServerKeyLocks, ServerRows, SharedCache
+from judgekit.models.cache.sql_rows import MemoryRows
 from judgekit.models.cached_model import CachedModel
 from tests.models.cache.buying import CountingModel, make_reply, make_request
 

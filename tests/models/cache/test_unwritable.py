@@ -18,7 +18,7 @@ import pytest
 from judgekit.errors import StoreError
 from judgekit.models.cache import CacheWarning, DiskCache, import_entries
 from judgekit.models.cache.entries import WriteFailedError
-from tests.models.cache.buying import make_reply, make_request
+from tests.models.cache.buying import make_reply, make_request, random_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def test_a_reply_that_finds_no_room_is_saved_beside(folder: Path, tmp_path: Path
     with DiskCache(folder) as cache:
         cache._rows._rows._sql("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]  # SQLite's own disk full
         with pytest.raises(StoreError, match=r"full; the reply .* was saved in .*emergency-"):
-            cache.put(make_request(), make_reply("x" * 50_000))
+            cache.put(make_request(), make_reply(random_text(50_000)))
         assert KEY in cache
     saved = next(folder.glob("emergency-*.jsonl"))
     assert stat.S_IMODE(saved.stat().st_mode) == 0o600
@@ -136,7 +136,7 @@ READING = """
 import os, sys, warnings
 import judgekit.models.cache.disk_cache
 from judgekit.models.cache.disk_cache import DiskCache
-from tests.models.cache.buying import make_reply, make_request
+from tests.models.cache.buying import make_reply, make_request, random_text
 make_reply(), make_request()  # builds what is built late, while Python's own files can be read
 os.chdir(sys.argv[1])
 if os.geteuid() == 0:
@@ -192,7 +192,7 @@ FULL = """
 import resource, sys
 from judgekit.errors import StoreError
 from judgekit.models.cache.disk_cache import DiskCache
-from tests.models.cache.buying import make_reply, make_request
+from tests.models.cache.buying import make_reply, make_request, random_text
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with DiskCache(sys.argv[1]) as cache:

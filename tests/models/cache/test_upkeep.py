@@ -9,7 +9,7 @@ from judgekit.errors import UnknownNameError
 from judgekit.models.cache import CacheEntry, DiskCache, MemoryCache, find_cache_key
 from judgekit.models.cache.admin import cache_stats, list_entries, prune_cache, verify_cache
 from judgekit.models.cache.entries import encode_entry, request_row
-from tests.models.cache.buying import make_reply, make_request
+from tests.models.cache.buying import make_reply, make_request, random_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def test_stats_count_what_is_there(cache: MemoryCache) -> None:
 
 def test_stats_on_disk_have_a_size(tmp_path: Path) -> None:
     with DiskCache(tmp_path / "cache") as cache:
-        cache.put(make_request(), make_reply("x" * 100_000))
+        cache.put(make_request(), make_reply(random_text(100_000)))
         assert (cache_stats(cache).n_bytes or 0) > 100_000
 
 
