@@ -117,7 +117,7 @@ def _cells(
         logprobs=arguments.logprobs,
         max_concurrency=arguments.max_concurrency,
         timeout_s=arguments.timeout,
-        # A reply that cannot be parsed is a figure here, and is not asked for again.
+        # A reply that cannot be parsed is a result here, so there are no retries.
         max_reasks=0,
         rule="average",
     )
@@ -150,13 +150,13 @@ def _print(rows: Sequence[Sequence[Cell]], looks: Path | None) -> None:
     words = f"part {rows[0][0].labelled.part}; intervals of 95 %, clustered by case"
     if looks is not None:
         lines = looks.read_text(encoding="utf-8").splitlines()
-        words += f"; looked at {len(lines)} times since {json.loads(lines[0])['at']}"
+        words += f"; viewed {len(lines)} times since {json.loads(lines[0])['at']}"
     title = f"Templates with {rows[0][0].cached.connection.name}"
     print(render_markdown(Document(title, Conclusion(words), found, dict)))
 
 
 def _note_look(folder: Path, rows: Sequence[Sequence[Cell]]) -> Path:
-    """Write down that the held-out part is looked at, before anything of it is shown."""
+    """Write down that the held-out part is viewed, before anything of it is shown."""
     path = folder / "held_out.jsonl"
     cells = [[cell.labelled.name, cell.template] for row in rows for cell in row]
     look = {"at": _now(), "judge": rows[0][0].cached.connection.name, "cells": cells}

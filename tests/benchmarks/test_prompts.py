@@ -255,12 +255,12 @@ def test_the_split_is_by_case_and_the_same_everywhere() -> None:
     assert whole.take("choosing", 5).items == parts[0][:5], "more items are only added"
 
 
-def test_a_look_at_the_held_out_part_is_written_down(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_view_of_the_held_out_part_is_written_down(capsys: pytest.CaptureFixture[str]) -> None:
     model = ScriptedModel(stated("a"))
     for n_looks in (1, 2):
         measured(model, *LLMBAR, "--held-out")
         told = capsys.readouterr().out
-        assert f"part held\\_out; intervals of 95 %, clustered by case; looked at {n_looks}" in told
+        assert f"part held\\_out; intervals of 95 %, clustered by case; viewed {n_looks}" in told
     assert {request.subject.case_id for request in model.requests} == set(HELD_OUT[:4])
     lines = Path(".judgekit/prompts/held_out.jsonl").read_text(encoding="utf-8").splitlines()
     looks = [json.loads(line) for line in lines]
