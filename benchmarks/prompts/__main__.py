@@ -59,9 +59,10 @@ def run(arguments: argparse.Namespace, model: str | Model) -> int:
     cache = jk.DiskCache(arguments.folder / "cache")
     try:
         rows = [_cells(one, model, cache, arguments) for one in sets]
-        looks = _note_look(arguments.folder, rows) if arguments.held_out else None
+        noted = arguments.folder / "held_out.jsonl"
+        views = _note_view(noted, rows) if arguments.held_out else ""
         asyncio.run(_ask(rows, arguments.block, is_report=arguments.report))
-        _print(rows, looks)
+        _print(rows, views)
     finally:
         cache.close()
     n_open = sum(cell.n_open for cells in rows for cell in cells)
@@ -145,24 +146,22 @@ async def _ask(rows: Sequence[Sequence[Cell]], block: int, *, is_report: bool) -
                 print(f"{_now()} {name}: {done} of {len(items)}", file=sys.stderr, flush=True)
 
 
-def _print(rows: Sequence[Sequence[Cell]], looks: Path | None) -> None:
+def _print(rows: Sequence[Sequence[Cell]], views: str) -> None:
     found = tuple(table for cells in rows for table in tables(cells))
-    words = f"part {rows[0][0].labelled.part}; intervals of 95 %, clustered by case"
-    if looks is not None:
-        lines = looks.read_text(encoding="utf-8").splitlines()
-        words += f"; viewed {len(lines)} times since {json.loads(lines[0])['at']}"
+    words = f"part {rows[0][0].labelled.part}; intervals of 95 %, clustered by case{views}"
     title = f"Templates with {rows[0][0].cached.connection.name}"
     print(render_markdown(Document(title, Conclusion(words), found, dict)))
 
 
-def _note_look(folder: Path, rows: Sequence[Sequence[Cell]]) -> Path:
+def _note_view(path: Path, rows: Sequence[Sequence[Cell]]) -> str:
     """Write down that the held-out part is viewed, before anything of it is shown."""
-    path = folder / "held_out.jsonl"
     cells = [[cell.labelled.name, cell.template] for row in rows for cell in row]
-    look = {"at": _now(), "judge": rows[0][0].cached.connection.name, "cells": cells}
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(look) + "\n")
-    return path
+    view = {"at": _now(), "judge": rows[0][0].cached.connection.name, "cells": cells}
+    with path.open("a+", encoding="utf-8") as file:
+        file.write(json.dumps(view) + "\n")
+        file.seek(0)
+        lines = file.read().splitlines()
+    return f"; viewed {len(lines)} times since {json.loads(lines[0])['at']}"
 
 
 def _now() -> str:
@@ -171,11 +170,7 @@ def _now() -> str:
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command line."""
-    made = argparse.ArgumentParser(
-        prog="python -m benchmarks.prompts",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    made = argparse.ArgumentParser(prog="python -m benchmarks.prompts")
     add = made.add_argument
     add("--judge", required=True, metavar="MODEL", help="as in `judgekit grade --judge`")
     add("--api-base", metavar="URL", help="the endpoint, where it is not the provider's own")
