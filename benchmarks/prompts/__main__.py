@@ -41,7 +41,7 @@ def main() -> None:
     """Run the benchmark, or print what is in the cache."""
     arguments = parser().parse_args()
     try:
-        sys.exit(run(arguments, arguments.judge))
+        sys.exit(max(run(arguments, judge) for judge in arguments.judges))
     except JudgekitError as error:
         print(error, file=sys.stderr)
         sys.exit(2 if isinstance(error, InputError) else 3)
@@ -172,7 +172,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command line."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.prompts")
     add = made.add_argument
-    add("--judge", required=True, metavar="MODEL", help="as in `judgekit grade --judge`")
+    add("--judge", dest="judges", required=True, nargs="+", help="as in `judgekit grade --judge`")
     add("--api-base", metavar="URL", help="the endpoint, where it is not the provider's own")
     add("--template", dest="templates", action="extend", nargs="+", help="the first is the base")
     add("--templates", dest="folders", action="append", default=[], type=Path, metavar="DIR")

@@ -69,7 +69,7 @@ def measured(
 def stated(place: str) -> ModelReply:
     usage = Usage(input_tokens=100, output_tokens=7)
     text = f"It is better in two ways. Therefore, Output ({place}) is better."
-    return ModelReply(text=text, usage=usage, finish_reason="stop")
+    return ModelReply(text=text, usage=usage, cost_usd=0.01, finish_reason="stop")
 
 
 def by_place(places: Mapping[str, tuple[str, str]]) -> Callable[[ModelRequest], ModelReply]:
@@ -104,7 +104,7 @@ def test_a_judge_with_known_choices_gives_a_known_cell(capsys: pytest.CaptureFix
     assert habits == {
         "template": "pairwise/llmbar", "ties": "0 %", "flips": "50 %", "first place": "75 %",
         "unusable": "0 %", "evidence found": "–", "prompt": "200", "reply": "14",
-        "price per right": "price unknown",
+        "price per right": "$0.04",
     }  # fmt: skip
     assert (len(model.requests), "part choosing" in told) == (8, True)
 
@@ -237,6 +237,34 @@ def test_scores_have_rank_correlation_agreement_and_use_of_the_scale(
     assert (replies["prompt"], replies["reply"]) == ("100", "6"), "both criteria of an output"
 
 
+def test_a_joint_reply_counts_once_and_unknown_tokens_are_not_zero(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_lines("graded.jsonl", [
+        {"case_id": case, "input": "?", "text": "It is good."} for case in CHOOSING[:4]
+    ])  # fmt: skip
+    write_lines("scores.jsonl", [
+        {"case_id": case, "criterion": "clear", "raw": raw}
+        for raw, case in enumerate(CHOOSING[:4], start=1)
+    ])  # fmt: skip
+    part = {"evidence": ["It is good", "not there"], "rationale": "It is so.", "score": 3,
+            "confidence": 0.5, "assessable": True}  # fmt: skip
+
+    def say(request: ModelRequest) -> ModelReply:
+        is_first = request.subject.case_id == CHOOSING[0]
+        usage = None if is_first else Usage(input_tokens=50, output_tokens=9)
+        return ModelReply(
+            text=json.dumps({"criteria": {"clear": part, "right": part}}), usage=usage
+        )
+
+    files = {"labels": "scores.jsonl", "outputs": "graded.jsonl"}
+    measured(ScriptedModel(say), "--template", "pointwise/joint", **files)
+    (replies,) = table(capsys.readouterr().out, "habits and replies")
+    assert [replies[n] for n in ("prompt", "reply", "evidence found", "price per right")] == [
+        "50", "9", "50 %", "price unknown",
+    ]  # fmt: skip
+
+
 def test_the_split_is_by_case_and_the_same_everywhere() -> None:
     names = ("Natural_000", "Natural_001", "plot-3", "plot-4")
     assert [part_of(name) for name in names] == [
@@ -286,7 +314,7 @@ def test_recorded_replies_are_of_one_template() -> None:
     files = ["--labels", "labels.jsonl", "--outputs", "outputs.jsonl", "--rubric", "rubric.yaml"]
     arguments = parser().parse_args(["--judge", "recorded:x.jsonl", *files])
     with pytest.raises(SettingsError, match="of one template"):
-        run(arguments, arguments.judge)
+        run(arguments, arguments.judges[0])
 
 
 def test_winners_and_scores_are_not_mixed() -> None:
