@@ -22,7 +22,7 @@ from .inputs import (
     read_attacks as read_attacks,
     select_cases as select_cases,
 )
-from .probe import GradeProbe as GradeProbe, ProbeRunner as ProbeRunner
+from .probe import GradeProbe as GradeProbe, PairProbe as PairProbe, ProbeRunner as ProbeRunner
 from .results import (
     Audit as Audit,
     Effect as Effect,

@@ -1,4 +1,4 @@
-from .agreement import Steadiness as Steadiness
+from .agreement import Steadiness as Steadiness, coefficient_difference as coefficient_difference
 from .annotators import (
     AnnotatorAgreement as AnnotatorAgreement,
     AnnotatorHabits as AnnotatorHabits,

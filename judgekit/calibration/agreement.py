@@ -252,6 +252,30 @@ def clustered_correlation(
     )
 
 
+def coefficient_difference(
+    name: str,
+    a: np.ndarray,
+    b: np.ndarray,
+    coefficient: Callable[[np.ndarray], float],
+    clusters: Sequence[Hashable],
+    *,
+    level: float,
+) -> Estimate:
+    """How much higher a coefficient in [-1, 1] is of `b` than of `a`, rows of the same items."""
+
+    def difference(places: np.ndarray) -> float:
+        return coefficient(b[places]) - coefficient(a[places])
+
+    whole = difference(np.arange(len(a))) if len(a) else nan
+    undefined = undefined_estimate(
+        f"{name} is undefined", n=len(a), method=f"{name} difference", level=level
+    )
+    if isnan(whole):
+        return undefined
+    one = replace(undefined, value=whole, reason=None)
+    return clustered_estimate(one, difference, clusters, bounds=(-2.0, 2.0))
+
+
 def scale_kappa(aligned: AlignedItems, weights: Weights | None, level: float) -> Estimate:
     """Cohen's kappa of the levels; categories have no distance, so their kappa is unweighted."""
     weights = None if aligned.is_nominal else weights

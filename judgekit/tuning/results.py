@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from judgekit.calibration import clustered_estimate, clustered_mean, estimate_or_undefined
+from judgekit.calibration import clustered_mean, coefficient_difference, estimate_or_undefined
 from judgekit.presentable import Presentable
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
@@ -344,18 +344,8 @@ def _kappa_difference(
         judge, label = rated.T.tolist()
         return cohen_kappa(judge, label, labels=levels, weights="quadratic", ci="none").value
 
-    def difference(places: np.ndarray) -> float:
-        return kappa(b[places]) - kappa(a[places])
-
-    whole = difference(np.arange(len(both)))
-    undefined = undefined_estimate(
-        "kappa is undefined", n=len(both), method="kappa difference", level=level
-    )
-    if isnan(whole):
-        return undefined
-    one = replace(undefined, value=whole, reason=None)
     names = [clusters[key] for key in both]
-    return clustered_estimate(one, difference, names, bounds=(-2.0, 2.0))
+    return coefficient_difference("kappa", a, b, kappa, names, level=level)
 
 
 def _clusters(parts: Sequence[AlignedItems]) -> dict[_ItemKey, Hashable]:

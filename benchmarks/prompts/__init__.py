@@ -1,0 +1,1 @@
+"""Measures judge templates: how often each agrees with human labels, and what it costs."""
