@@ -147,7 +147,7 @@ def test_files_and_folders_are_merged(run: Run) -> None:
 def damage(*keys: str) -> None:
     with sqlite3.connect(CACHE / "cache.db") as connection:
         for key in keys:
-            connection.execute("UPDATE Cache SET value = 'x' || value WHERE key = ?", (key,))
+            connection.execute("UPDATE Cache SET value = 'altered' WHERE key = ?", (key,))
     connection.close()
 
 

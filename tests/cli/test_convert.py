@@ -93,10 +93,18 @@ def test_columns_may_be_named(run: Run, tmp_path: Path) -> None:
     assert (wrong.code, "is not NAME=FIELD" in wrong.err) == (2, True)
 
 
-@pytest.mark.parametrize("command", [("convert", FOREIGN / "graders.json"), ("export",)])
-def test_a_target_that_is_not_named_is_asked_for(run: Run, command: tuple[object, ...]) -> None:
+@pytest.mark.parametrize(
+    ("command", "asked"),
+    [
+        (("convert", FOREIGN / "graders.json"), "Missing option '-o' / '--output'"),
+        (("export",), "name a file with -o, or a tool with --to"),
+    ],
+)
+def test_a_target_that_is_not_named_is_asked_for(
+    run: Run, command: tuple[object, ...], asked: str
+) -> None:
     ran = run(*command)
-    assert (ran.code, "Missing option '-o' / '--output'" in ran.err) == (2, True)
+    assert (ran.code, asked in ran.err) == (2, True)
 
 
 def test_checks_that_name_a_field_of_an_item_are_not_offered_for_a_suite(
