@@ -64,10 +64,10 @@ def _either(*patterns: str) -> str:
     return "|".join(patterns)
 
 
-# The words of which a text has one where the signs can be found: most texts have few of them, and
-# are not searched. Then the signs that count everywhere, and those that count as an order only.
-# Each is compiled when a text first has one of its words, since that takes milliseconds.
-_SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
+# The words of which a text has one where a sign can be found, and the signs; then the verbs of
+# orders that count as a sign. Most texts have few of the words, and are not searched. Each pattern
+# is compiled when it is first needed, since that takes milliseconds.
+_SIGNS: tuple[tuple[tuple[str, ...], str, tuple[str, ...], str], ...] = (
     (  # The rules are to be ignored.
         ("ignor", "disregard", "forget", "игнор", "忽略", "无视", "無視"),
         _either(
@@ -78,10 +78,8 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
             r"(?:忽略|无视|無視)[^。\n]{0,12}(?:评分|指令|标准|規則)",
             r"(?:採点|指示|評価)[^。\n]{0,8}無視",
         ),
-        _either(
-            r"(?:ignore|disregard|forget)\s(?:all\s|everything\s)?(?:of\s)?the\s"
-            r"(?:above|criteria|guidelines|rules)\b"
-        ),
+        ("ignore ", "disregard ", "forget "),
+        r"\w+\s(?:all\s|everything\s)?(?:of\s)?the\s(?:above|criteria|guidelines|rules)\b",
     ),
     (  # The judge is spoken to.
         ("evaluati", "evaluator", "grader", "judge", "reviewer", "assessor", "scorer", "rater"),
@@ -93,6 +91,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
             r"evaluation (?:is |mode |has )?(?:is )?(?:complete|over|off|passed|instructions)\b",
             r"evaluating this\b[^.\n]{0,40}\b(?:illegal|refuse)",
         ),
+        (),
         "",
     ),
     (  # A score is ordered, or written in the form in which judges write it.
@@ -107,19 +106,25 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
             r'"(?:verdict|winner)"\s*:|"pass(?:ed)?"\s*:\s*(?:true|false)',
             r'"score"\s*:[^}]{0,400}"(?:rationale|reason(?:ing)?)"\s*:',
         ),
-        rf"(?:score|rate|grade)\s(?:\w+\s){{0,4}}?(?:\d|{_TOP})",
+        ("score ", "rate ", "grade "),
+        rf"\w+\s(?:\w+\s){{0,4}}?(?:\d|{_TOP})",
     ),
     (
-        ("set ", "give ", "award ", "assign ", "return ", "choose ", "whichever", "review only"),
+        ("positive review only", "whichever l"),
         "positive review only|whichever (?:letter|label)",
-        _either(
-            rf"(?:give|award|assign|return)\s(?:\w+\s){{0,4}}?(?:{_WORK}\s(?:\w+\s){{0,2}}?"
+        ("give ", "award ", "assign ", "return "),
+        (
+            rf"\w+\s(?:\w+\s){{0,4}}?(?:{_WORK}\s(?:\w+\s){{0,2}}?"
             rf"(?:an?\s)?(?:\d+(?![\w ]*\b(?:words|sentences))|nan\b|{_TOP})|"
             rf"{_TOP} (?:possible )?(?:marks|scores?|ratings?|points|grades?)\b|"
-            rf"\d+ (?:to|for|on) (?:\w+\s){{0,2}}?{_WORK})",
-            r"set\s(?:\w+\s){0,2}?(?:scores?|criteri\w+) to\b",
-            rf"choose (?:it|me|this {_WORK})\b",
+            rf"\d+ (?:to|for|on) (?:\w+\s){{0,2}}?{_WORK})"
         ),
+    ),
+    (
+        (),
+        "",
+        ("set ", "choose "),
+        rf"set\s(?:\w+\s){{0,2}}?(?:scores?|criteri\w+) to\b|choose (?:it|me|this {_WORK})\b",
     ),
     (  # The frame of a prompt.
         ("[", "<|", "<<", "--", "==", "##"),
@@ -132,6 +137,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, str], ...] = (
             r"<\|im_start\|>\s*(?:system|user|assistant)|<\|im_end\|>\s*<\|",
             r"<\|start_header_id\|>|\[/inst\]|<<sys>>",
         ),
+        (),
         "",
     ),
 )
@@ -197,20 +203,27 @@ def output_flags(text: str, criteria: Iterable[str] = ()) -> tuple[str, ...]:
 
 def _is_addressed(folded: str, criteria: tuple[str, ...]) -> bool:
     """Whether a text in lower case speaks to a judge, or for one."""
-    for words, signs, orders in _SIGNS:
+    for words, signs, verbs, order in _SIGNS:
         # Not `any` with a generator, which takes three times as long.
-        if any(map(folded.__contains__, words)) and (
-            re.search(signs, folded, re.MULTILINE) or (orders and _is_ordered(orders, folded))
-        ):
+        if any(map(folded.__contains__, words)) and re.search(signs, folded, re.MULTILINE):
+            return True
+        if any(map(folded.__contains__, verbs)) and _is_ordered(verbs, order, folded):
             return True
     if any(map(folded.__contains__, criteria)) and _verdict_on(criteria).search(folded):
         return True
     return "</" in folded and _leaves_its_frame(folded)
 
 
-def _is_ordered(orders: str, folded: str) -> bool:
-    starts = (found.start() for found in re.finditer(orders, folded))
-    return any(_ORDER.search(folded, max(0, start - 12), start) for start in starts)
+def _is_ordered(verbs: tuple[str, ...], order: str, folded: str) -> bool:
+    """Whether one of the verbs begins a sentence that is such an order."""
+    for verb in verbs:
+        start = folded.find(verb)
+        while start >= 0:
+            is_first = _ORDER.search(folded, max(0, start - 12), start)
+            if is_first and re.compile(order).match(folded, start):
+                return True
+            start = folded.find(verb, start + 1)
+    return False
 
 
 def _leaves_its_frame(folded: str) -> bool:
