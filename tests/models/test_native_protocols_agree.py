@@ -23,7 +23,7 @@ from tests.models.test_transports_agree import (
     WORDED_OTHERWISE,
     comparable as shown,
 )
-from tests.servers.answers import refusing
+from tests.servers.answers import GOOD, refusing
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -471,6 +471,19 @@ async def test_without_a_key_both_say_so(model: str, monkeypatch: pytest.MonkeyP
     for kind in (DirectModel, LitellmModel):
         with pytest.raises(SettingsError, match="no API key for"):
             await kind(model, api_base=None).complete(ask())
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GEMINI])
+async def test_an_address_of_ones_own_is_called_without_a_key(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name)
+    with OpenAILikeServer() as server:
+        opened = DirectModel(model, api_base=server.url)
+        assert (await opened.complete(ask())).text == GOOD
+        await opened.aclose()
+        assert "not-needed" in server.requests[0].headers.values()
 
 
 def said(status: int, message: str, kind: str, **headers: str) -> ServedReply:
