@@ -70,8 +70,8 @@ class Judge(PairJudge):
         frozen: Never ask: what the cache does not hold is a `frozen_miss` failure.
         refresh: Fetch cached replies again, once each; `unreadable`: only those that cannot be
             parsed.
-        transport: `auto` calls OpenAI-compatible endpoints directly and all others through
-            litellm; `litellm`, `direct` or any other transport's name forces one.
+        transport: `auto` calls a model directly where its provider's protocol is known, and others
+            through litellm; `litellm`, `direct` or any other transport's name forces one.
         prices: Own prices, where litellm's table does not know the model.
         budget: What may be spent, shared by all the judges and targets it is given to; None for
             no limit.

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import JsonValue
 
@@ -64,7 +64,7 @@ class Negotiation:
     ) -> None:
         self._forms = forms
         self._accepts = accepts
-        self._refused: set[str] = set()
+        self.refused: set[str] = set()
         self._renamed = dict(renamed or {})
 
     def plan(self, request: ModelRequest) -> RequestPlan:
@@ -76,7 +76,7 @@ class Negotiation:
             # None means "leave it to the provider"; some endpoints refuse an explicit null.
             if value is None:
                 continue
-            if name in self._refused or (self._accepts and not self._accepts(name)):
+            if name in self.refused or (self._accepts and not self._accepts(name)):
                 dropped.append(requested)
             else:
                 parameters[name] = value
@@ -101,8 +101,45 @@ class Negotiation:
                 # The newer name of it is worth a try before it goes.
                 self._renamed[name] = "max_completion_tokens"
             elif name is not None:
-                self._refused.add(name)
+                self.refused.add(name)
         return self.plan(request) != plan
+
+
+Messages = Sequence[Mapping[str, Any]]
+"""Chat messages in OpenAI's form; the content of one is a text or a list of parts."""
+
+Fetch = Callable[..., Awaitable[object]]
+"""Calls a route with a body, and further headers; what it answers as JSON, or a fault."""
+
+
+class ChatProtocol:
+    """How a model is called over HTTP: by OpenAI's chat completions, as most are.
+
+    Other protocols are in `judgekit.models.protocols`.
+    """
+
+    key_header: ClassVar = ("Authorization", "Bearer ")
+    """The header of the key, and what stands before the key in it."""
+
+    own_forms: ClassVar[tuple[ReplyForm, ...]] = ("json_schema", "tool", "plain")
+    """How a schema may be made known at the provider's own address, the best one first."""
+
+    can_mark_cache: ClassVar = False
+    more: ClassVar[Mapping[str, object]] = {}
+    """What is sent with each request."""
+
+    def __init__(self, model: str, *, is_own: bool) -> None:
+        self.model = model
+        self._is_own = is_own
+        # Of all models, only Claude wants to know how far a prompt is shared.
+        self.marks_cache = self.can_mark_cache and "claude" in model.lower()
+        # The parameters that are never sent with a request; None where litellm has to send it.
+        self.dropped: Callable[[Messages, ModelRequest], frozenset[str] | None] | None = None
+
+    async def call(self, fetch: Fetch, messages: Messages, plan: RequestPlan) -> object:
+        """Send a request; its reply as a chat completion, or a fault."""
+        body = {"model": self.model, "messages": messages, **plan.parameters, **self.more}
+        return await fetch("chat/completions", body)
 
 
 async def negotiate_reply(
@@ -202,7 +239,8 @@ _REASONING = re.compile(
 
 _FILTERED = (
     "content_filter", "refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
-    "SPII", "sensitive", "guardrail_intervened",
+    "SPII", "LANGUAGE", "OTHER", "NO_IMAGE", "ESCALATION", "IMAGE_SAFETY", "IMAGE_RECITATION",
+    "IMAGE_OTHER", "IMAGE_PROHIBITED_CONTENT", "sensitive", "guardrail_intervened",
 )  # fmt: skip
 
 # OpenAI's word for each provider's; litellm calls everything else `stop`, and so do we.

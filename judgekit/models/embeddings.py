@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import ModelError
-from judgekit.models.error_mapping import OWN_ENDPOINT_KEYS, ProviderFault, endpoint_label
+from judgekit.models.error_mapping import OWN_ENDPOINT_PROVIDERS, ProviderFault, endpoint_label
 from judgekit.models.factory import Connection, connect
 from judgekit.models.request import ModelAround, ModelReply, ModelRequest
 from judgekit.models.transports import DirectModel, LitellmModel
@@ -43,7 +43,7 @@ class EmbeddingModel(ModelAround):
 
     def __init__(self, model: str, *, api_base: str | None = None) -> None:
         provider = model.partition("/")[0]
-        is_own = api_base is not None and provider in OWN_ENDPOINT_KEYS
+        is_own = api_base is not None and provider in OWN_ENDPOINT_PROVIDERS
         transport = DirectModel if is_own else LitellmModel
         self._inner = transport(model, api_base=api_base, timeout_s=_TIMEOUT_S)
         super().__init__(self._inner)

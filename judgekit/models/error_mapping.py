@@ -24,8 +24,8 @@ from judgekit.errors import ModelError, SettingsError
 PLACEHOLDER_KEY = "not-needed"
 """The key sent to an endpoint of one's own for which the environment holds none."""
 
-OWN_ENDPOINT_KEYS = {"openai": "OPENAI_API_KEY", "hosted_vllm": "HOSTED_VLLM_API_KEY"}
-"""The variable that holds the key, for each provider that serves endpoints of one's own."""
+OWN_ENDPOINT_PROVIDERS = frozenset({"openai", "hosted_vllm"})
+"""The names by which endpoints of one's own are called."""
 
 
 def endpoint_label(provider: str, api_base: str | None) -> str:
@@ -38,7 +38,7 @@ def endpoint_label(provider: str, api_base: str | None) -> str:
 
 def key_variable(provider: str) -> str:
     """The environment variable that holds a provider's key."""
-    return OWN_ENDPOINT_KEYS.get(provider, f"{provider.upper()}_API_KEY")
+    return f"{provider.upper()}_API_KEY"
 
 
 def own_endpoint_key(provider: str) -> str:
@@ -196,7 +196,7 @@ _KIND_HINTS: dict[str, str] = {
     "what was paid for is in the cache",
     "timeout": "raise timeout_s, or ask for shorter replies",
     "connection": "check that the server runs and that api_base is its address",
-    "protocol": "check that api_base is an OpenAI-compatible endpoint, and no proxy is in between",
+    "protocol": "check that api_base speaks the protocol of its provider, and no proxy is between",
     "content_filter": "read the case: the provider does not let it be judged",
     "context_window": "shorten the case, or use a model with a larger context window",
 }

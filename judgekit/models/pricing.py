@@ -287,6 +287,11 @@ class PriceTable:
         return None if is_generic and is_openai and is_elsewhere else entry
 
 
+def listed_facts(model: str) -> Mapping[str, object]:
+    """What litellm's table says of a model, in its words; nothing where it is not listed."""
+    return PriceTable()._entry(model, None) or {}  # noqa: SLF001 - of this module
+
+
 @lru_cache(maxsize=1)
 def litellm_folder() -> Path | None:
     """Where litellm is installed; found without importing it, which takes seconds."""

@@ -76,7 +76,9 @@ class ServedReply:
         """The bytes of the body."""
         if isinstance(self.body, bytes):
             return self.body
-        whole = self._completion(request) if self.body is None else self.body
+        whole = self.body
+        if whole is None:
+            whole = _native(self._completion(request), request.path)
         return json.dumps(whole).encode()
 
     def _completion(self, request: ServedRequest) -> dict[str, object]:
@@ -95,7 +97,10 @@ class ServedReply:
             "finish_reason": finish_reason,
             "logprobs": _logprobs(text) if asked.get("logprobs") else None,
         }
-        n_sent, n_received = len(json.dumps(asked.get("messages", ""))) // 4, len(text) // 4
+        n_sent, n_received = (
+            len(json.dumps(asked.get("messages") or asked.get("contents", ""))) // 4,
+            len(text) // 4,
+        )
         usage = {"prompt_tokens": n_sent, "completion_tokens": n_received}
         completion: dict[str, object] = {
             "id": f"chatcmpl-{request.number}",
@@ -108,6 +113,30 @@ class ServedReply:
         return {**completion, **self.fields}
 
 
+def _native(completion: Mapping[str, Any], path: str) -> Mapping[str, object]:
+    """A completion as Anthropic or Gemini sends it, where the address is one of theirs."""
+    if not path.endswith(("/v1/messages", ":generateContent")) or not completion["choices"]:
+        return completion
+    choice, usage, model = completion["choices"][0], completion["usage"], completion["model"]
+    text, reason = choice["message"]["content"], choice["finish_reason"]
+    sent, received = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if path.endswith("/v1/messages"):
+        ends = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+        return {
+            "type": "message", "role": "assistant", "model": model,
+            "content": [{"type": "text", "text": text}], "stop_reason": ends.get(reason, reason),
+            "usage": {"input_tokens": sent, "output_tokens": received},
+        }  # fmt: skip
+    ends = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+    content = {"role": "model", "parts": [{"text": text}]}
+    counts = {"promptTokenCount": sent, "candidatesTokenCount": received}
+    counts["totalTokenCount"] = usage.get("total_tokens")
+    return {
+        "candidates": [{"content": content, "finishReason": ends.get(reason, reason)}],
+        "usageMetadata": counts, "modelVersion": model,
+    }  # fmt: skip
+
+
 Fault = ServedReply | Callable[[ServedRequest], ServedReply]
 
 
@@ -115,7 +144,9 @@ def schema_reply(request: ServedRequest) -> str:
     """A valid verdict for the request's schema: three quarters of each scale, and no preference."""
     wanted = request.body.get("response_format")
     named = wanted.get("json_schema") if isinstance(wanted, dict) else None
+    named = named or request.body.get("output_format")  # Anthropic's
     schema = named.get("schema") if isinstance(named, dict) else None
+    schema = schema or request.body.get("generationConfig", {}).get("response_json_schema")
     if not isinstance(schema, dict):
         return '{"evidence": [], "rationale": "A good reply.", "score": 4}'
 

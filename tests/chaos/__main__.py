@@ -74,7 +74,7 @@ def rows(*, short: bool, only: str = "") -> Iterator[Row]:
 
 def _faults(*, short: bool) -> Iterator[Row]:
     positions = ["every 2nd"] if short else list(POSITIONS)
-    for transport in ("direct", "litellm"):
+    for transport in ("direct", "litellm", "anthropic", "gemini"):
         done = run_trials(trials(FAULT_NAMES, positions, [transport]))
         n_scored, n_failed = sum(t.n_scored for t in done), sum(t.failures.total() for t in done)
         n_good = sum(len(trial.good) for trial in done)

@@ -35,7 +35,12 @@ GOOD_SCORE = 4
 _TIMED_OUT = frozenset({"hang", "drip", "slow_headers"})
 _SHORT_S, _LONG_S = 3.0, 30.0
 _SPEED = 100
-_TRANSPORTS = {"direct": DirectModel, "litellm": LitellmModel}
+_TRANSPORTS = {
+    "direct": (DirectModel, "openai/chaos"),
+    "litellm": (LitellmModel, "openai/chaos"),
+    "anthropic": (DirectModel, "anthropic/claude-sonnet-4-5"),
+    "gemini": (DirectModel, "gemini/gemini-2.5-flash"),
+}
 _RUBRIC = jk.Rubric(
     name="chaos",
     criteria=[jk.Criterion(name="right", question="Is it right?", scale={"min": 1, "max": 5})],
@@ -98,7 +103,7 @@ class Trial:
 
     def reply(self, request: ServedRequest) -> str:
         """The name of the fault for a request of this trial."""
-        which = re.findall(r"Output number (\d+)\.", str(request.body["messages"]))[-1]
+        which = re.findall(r"Output number (\d+)\.", str(request.body))[-1]
         if self.is_healed:
             self.n_healed_requests += 1
             self.lost |= {which} & self.good
@@ -152,14 +157,14 @@ def run_trials(wanted: list[Trial], *, at_once: int = 12) -> list[Trial]:
 
 
 async def _run(trial: Trial, url: str) -> None:
-    kind = _TRANSPORTS[trial.transport]
+    kind, name = _TRANSPORTS[trial.transport]
     cache = MemoryCache()
     for trial.is_healed in (False, True):
         is_short = trial.fault in _TIMED_OUT and not trial.is_healed
         timeout_s = _SHORT_S if is_short else _LONG_S
         # The waits between retries are the real ones, in a time that runs faster.
         model = LimitedModel(
-            kind("openai/chaos", api_base=url, timeout_s=timeout_s),
+            kind(name, api_base=url, timeout_s=timeout_s),
             max_concurrency=4,
             max_retries=MAX_RETRIES,
             timeout_s=None,

@@ -135,7 +135,7 @@ async def test_an_endpoint_of_ones_own_is_asked(
     [
         (" ", {}, "the judge has no name"),
         ("hosted_vllm/m", {"transport": "direct"}, "transport=direct needs api_base"),
-        ("anthropic/m", {"transport": "direct", "api_base": "http://127.0.0.1/v1"},
+        ("cohere/m", {"transport": "direct", "api_base": "http://127.0.0.1/v1"},
          "cannot be called directly"),
         ("openai/m", {"api_base": "127.0.0.1/v1"}, "no HTTP address"),
         ("openai/m", {"frozen": True}, "frozen needs a cache"),

@@ -19,7 +19,7 @@ from tests.servers.openai_like import OpenAILikeServer
 
 
 def test_only_endpoints_of_ones_own_can_be_asked_directly() -> None:
-    for name in ("anthropic/claude", "openai/", "gpt-4o"):
+    for name in ("cohere/command-r", "openai/", "gpt-4o"):
         with pytest.raises(SettingsError, match="cannot be called directly"):
             DirectModel(name, api_base="http://127.0.0.1:1/v1")
 

@@ -55,8 +55,10 @@ TRANSPORT = Transport(
         ("ollama_chat/m", OWN, DirectModel),
         ("llamafile/m", None, DirectModel),
         ("hosted_vllm/m", None, LitellmModel),
-        ("anthropic/m", None, LitellmModel),
-        ("anthropic/m", OWN, LitellmModel),
+        ("anthropic/m", None, DirectModel),
+        ("gemini/m", OWN, DirectModel),
+        ("cohere/m", None, LitellmModel),
+        ("vertex_ai/gemini-2.5-flash", None, LitellmModel),
         ("gpt-4.1-mini", None, LitellmModel),
     ],
 )
@@ -75,7 +77,7 @@ def test_a_transport_that_cannot_reach_the_endpoint_says_so_at_once() -> None:
     with pytest.raises(SettingsError, match="transport=direct needs api_base"):
         open_model("direct", "hosted_vllm/m", api_base=None, timeout_s=60)
     with pytest.raises(SettingsError, match="cannot be called directly"):
-        open_model("direct", "anthropic/m", api_base=OWN, timeout_s=60)
+        open_model("direct", "cohere/m", api_base=OWN, timeout_s=60)
 
 
 def test_an_unknown_transport_is_an_error_with_the_nearest_name() -> None:

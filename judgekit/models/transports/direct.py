@@ -1,4 +1,4 @@
-"""Calls OpenAI and what is compatible with it over HTTP, without litellm."""
+"""Calls OpenAI, what is compatible with it, Anthropic and Gemini over HTTP, without litellm."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from judgekit.errors import SettingsError
 from judgekit.http_session import http_sessions, read_body
-from judgekit.models.capabilities import (
-    Negotiation,
-    ReplyForm,
-    RequestPlan,
-    marked_messages,
-    negotiate_reply,
-)
+from judgekit.models.capabilities import ChatProtocol, Negotiation, marked_messages, negotiate_reply
 from judgekit.models.error_mapping import (
     PLACEHOLDER_KEY,
     ProviderFault,
@@ -26,7 +21,9 @@ from judgekit.models.error_mapping import (
     fault_of_exception,
     fault_of_response,
 )
+from judgekit.models.protocols import AnthropicProtocol, GeminiProtocol, OpenRouterProtocol
 from judgekit.models.request import ModelReply, ModelRequest, Transport
+from judgekit.models.transports.litellm import LitellmModel
 
 # What a judge says has some kilobytes. A larger body is no reply, and reading it all would keep the
 # other calls waiting.
@@ -36,7 +33,7 @@ _OK = 200
 
 
 class _Host(NamedTuple):
-    """Where a provider serves OpenAI's protocol, as its documentation and litellm have it."""
+    """Where a provider is called, and how, as its documentation and litellm have it."""
 
     base: str | None
     """Its address; None where it is always one's own."""
@@ -53,8 +50,7 @@ class _Host(NamedTuple):
     renamed: Mapping[str, str] = MappingProxyType({})
     """Its names of parameters, by OpenAI's."""
 
-    more: Mapping[str, object] = MappingProxyType({})
-    """What is sent with each request."""
+    protocol: type[ChatProtocol] = ChatProtocol
 
 
 _HOSTS = {
@@ -78,7 +74,19 @@ _HOSTS = {
         "https://openrouter.ai/api/v1",
         ("OPENROUTER_API_BASE",),
         ("OPENROUTER_API_KEY", "OR_API_KEY"),
-        more={"usage": {"include": True}},
+        protocol=OpenRouterProtocol,
+    ),
+    "anthropic": _Host(
+        "https://api.anthropic.com",
+        ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
+        ("ANTHROPIC_API_KEY",),
+        protocol=AnthropicProtocol,
+    ),
+    "gemini": _Host(
+        "https://generativelanguage.googleapis.com",
+        ("GEMINI_API_BASE",),
+        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        protocol=GeminiProtocol,
     ),
     "hosted_vllm": _Host(
         None, ("HOSTED_VLLM_API_BASE",), ("HOSTED_VLLM_API_KEY",), wants_key=False
@@ -104,11 +112,12 @@ def _own_address(provider: str, api_base: str | None) -> str | None:
 
 
 class DirectModel:
-    """A model behind OpenAI's protocol: at its provider, or behind an endpoint of one's own.
+    """A model at its provider, or behind an endpoint of one's own, in the protocol it speaks.
 
     It sends what `LitellmModel` sends for the same request, and reads replies and errors in the
     same way; a call costs 0.4 ms of CPU, not 7. What the endpoint refuses (parameters, native
-    reply schemas) is dropped, and remembered by this object.
+    reply schemas) is dropped, and remembered by this object. Of Anthropic's and Gemini's protocols
+    it knows what judges need; any other request goes through litellm.
     """
 
     def __init__(self, model: str, *, api_base: str | None, timeout_s: float = 60) -> None:
@@ -127,19 +136,21 @@ class DirectModel:
         # Refused at once: aiohttp would report it at the first call, case by case.
         if urlsplit(base).scheme not in {"http", "https"}:
             raise SettingsError(f"{base!r} is no HTTP address", hint="http://HOST:PORT/v1")
-        base = base.rstrip("/")
+        base = base.removesuffix("/v1/messages").rstrip("/")  # as Anthropic's may be given
         # Ollama's variable names the server alone, as its other protocols want it.
         is_short = provider.startswith("ollama") and not base.endswith("/v1")
-        self.name, self._bare, self._base = model, bare, f"{base}/v1" if is_short else base
+        self.name, self._base = model, f"{base}/v1" if is_short else base
+        self._protocol = self._host.protocol(bare, is_own=own is not None)
         # What listens at an address of one's own mostly wants no key.
         wants_key = self._host.wants_key and own is None
         self.check = self._require_key if wants_key else None
         self.label = endpoint_label(provider, own)
-        # Providers' older models know no schemas, but can call a tool.
-        tool: tuple[ReplyForm, ...] = ("tool",) if wants_key else ()
-        self.negotiation = Negotiation(("json_schema", *tool, "plain"), renamed=self._host.renamed)
-        self._marks_cache = provider == "openrouter" and "claude" in bare.lower()
+        self.negotiation = Negotiation(
+            self._protocol.own_forms if wants_key else ("json_schema", "plain"),
+            renamed=self._host.renamed,
+        )
         self._sessions = http_sessions(self._base, timeout_s=timeout_s)
+        self._litellm = LitellmModel(model, api_base=api_base, timeout_s=timeout_s)
 
     def _require_key(self) -> None:
         names = self._host.key_variables
@@ -150,30 +161,34 @@ class DirectModel:
             )
 
     async def complete(self, request: ModelRequest) -> ModelReply:
+        protocol = self._protocol
         # Copied once, since a request that is negotiated is sent several times.
         messages = (
-            marked_messages(request, mark_cache=self._marks_cache)
-            if request.images or self._marks_cache
+            marked_messages(request, mark_cache=protocol.marks_cache)
+            if request.images or protocol.marks_cache
             else list(map(dict, request.messages))
         )
-
-        async def send(plan: RequestPlan) -> object | ProviderFault:
-            body = {"model": self._bare, "messages": messages, **plan.parameters, **self._host.more}
-            return await self.fetch("chat/completions", body)
-
+        if protocol.dropped is not None:
+            dropped = protocol.dropped(messages, request)
+            if dropped is None:
+                return await self._litellm.complete(request)
+            self.negotiation.refused |= dropped
+        send = partial(protocol.call, self.fetch, messages)
         return await negotiate_reply(self.negotiation, request, send, provider=self.label)
 
     async def aclose(self) -> None:
         await self._sessions.aclose()
+        await self._litellm.aclose()
 
     async def embed(self, text: str) -> object | ProviderFault:
-        return await self.fetch("embeddings", {"model": self._bare, "input": text})
+        return await self.fetch("embeddings", {"model": self._protocol.model, "input": text})
 
     async def fetch(
         self,
         route: str,
         content: Mapping[str, object] | bytes | None,
         *,
+        headers: Mapping[str, str] = MappingProxyType({}),
         method: str = "POST",
         content_type: str = "application/json",
         most_bytes: int = LARGEST_REPLY_BYTES,
@@ -189,7 +204,8 @@ class DirectModel:
             self.check()  # which says what is missing
         session = await self._sessions.current()
         body = json.dumps(content).encode() if isinstance(content, Mapping) else content
-        headers = {"Authorization": f"Bearer {key}", "Content-Type": content_type}
+        header, before = self._protocol.key_header
+        headers = {header: before + key, "Content-Type": content_type, **headers}
         if self._host is _HOSTS["openai"] and (whose := os.environ.get("OPENAI_ORGANIZATION")):
             headers["OpenAI-Organization"] = whose
         try:
@@ -220,6 +236,11 @@ def _is_preferred(model: str, api_base: str | None) -> bool:
     if provider not in _HOSTS or not bare:
         return False
     own = _own_address(provider, api_base)
+    # litellm also knows Anthropic's tokens, which are sent in another way than keys.
+    key = os.environ.get("ANTHROPIC_API_KEY", "").strip()
+    token = os.environ.get("ANTHROPIC_AUTH_TOKEN")
+    if provider == "anthropic" and (key.startswith("sk-ant-oat") or (token and not key)):
+        return False
     has_address = (own or _HOSTS[provider].base) is not None
     return has_address and not (provider == "openai" and not own and _OTHER_PROTOCOL.match(bare))
 

@@ -24,7 +24,7 @@ from judgekit.models.capabilities import (
     negotiate_reply,
 )
 from judgekit.models.error_mapping import (
-    OWN_ENDPOINT_KEYS,
+    OWN_ENDPOINT_PROVIDERS,
     ProviderFault,
     RedactingFilter,
     endpoint_label,
@@ -32,6 +32,7 @@ from judgekit.models.error_mapping import (
     key_variable,
     own_endpoint_key,
 )
+from judgekit.models.protocols import NATIVE_PROTOCOLS, NativeProtocol
 from judgekit.models.request import ModelReply, ModelRequest, Transport
 
 _ENVIRONMENT = {
@@ -129,26 +130,27 @@ class LitellmModel:
         except route.foreign_errors as error:
             # litellm fails on a completion whose usage or parts it does not know, although the
             # text is there and paid for.
-            completion = _completion_in(received)
-            if completion is not None:
-                return completion
-            return fault_of_exception(route.label, error, hint=route.key_hint)
+            fault = fault_of_exception(route.label, error, hint=route.key_hint)
+            return _completion_in(received, route, fault)
         finally:
             connections.n_calls -= 1
         body: object = response.model_dump()
         return body
 
 
-def _completion_in(received: Sequence[object]) -> dict[str, object] | None:
-    """The completion of an OpenAI-compatible endpoint, as litellm received it last."""
-    body: object = None
-    if received and isinstance(received[-1], str):
-        try:
-            body = json.loads(received[-1])
-        except (ValueError, RecursionError):
-            return None
+def _completion_in(received: Sequence[object], route: _Route, fault: ProviderFault) -> object:
+    """The completion that litellm received last; the fault where there is none."""
+    text = received[-1] if received else None
+    if not isinstance(text, str):
+        return fault
+    try:
+        body: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return fault
+    if route.protocol is not None:
+        return route.protocol.completion(body)
     choices = body.get("choices") if isinstance(body, dict) else None
-    return body if isinstance(body, dict) and isinstance(choices, list) and choices else None
+    return body if isinstance(choices, list) and choices else fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,9 @@ class _Route:
     label: str
     key_hint: str
     negotiation: Negotiation
+    protocol: NativeProtocol | None
+    """How the replies are read that litellm fails on, where they have a form of their own."""
+
     takes_cache_marks: bool
     arguments: dict[str, Any]
 
@@ -181,10 +186,11 @@ def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _
         ) from error
     if api_base is None and "api_key" not in extra and not litellm.api_key:
         _require_key(litellm, model, provider)
+    native = NATIVE_PROTOCOLS.get(provider)
     arguments: dict[str, Any] = {"model": model}
     if api_base is not None:
         arguments["api_base"] = api_base
-        if provider in OWN_ENDPOINT_KEYS:
+        if provider in OWN_ENDPOINT_PROVIDERS:
             arguments["api_key"] = own_endpoint_key(provider)
     elif (key := os.environ.get(key_variable(provider), "")) != key.strip():
         arguments["api_key"] = key.strip()  # a header takes no line break, and files end in one
@@ -194,6 +200,7 @@ def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _
         label=endpoint_label(provider, api_base),
         key_hint=f"check the key in the environment variable {key_variable(provider)}",
         negotiation=_negotiation(litellm, bare, provider, is_own=api_base is not None),
+        protocol=native and native(bare, is_own=True),
         takes_cache_marks=provider in _CACHE_MARKED
         and "claude" in bare.lower()
         and bool(litellm.utils.supports_prompt_caching(bare, provider)),
