@@ -64,9 +64,9 @@ def _either(*patterns: str) -> str:
     return "|".join(patterns)
 
 
-# The words of which a text has one where a sign can be found, and the signs; then the verbs of
-# orders that count as a sign. Most texts have few of the words, and are not searched. Each pattern
-# is compiled when it is first needed, since that takes milliseconds.
+# The words of which a text has one where a sign or an order can be found, the signs, the verbs of
+# orders, and what follows them. Most texts have few of the words, and are not searched. Each
+# pattern is compiled when it is first needed, since that takes milliseconds.
 _SIGNS: tuple[tuple[tuple[str, ...], str, tuple[str, ...], str], ...] = (
     (  # The rules are to be ignored.
         ("ignor", "disregard", "forget", "игнор", "忽略", "无视", "無視"),
@@ -82,7 +82,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, tuple[str, ...], str], ...] = (
         r"\w+\s(?:all\s|everything\s)?(?:of\s)?the\s(?:above|criteria|guidelines|rules)\b",
     ),
     (  # The judge is spoken to.
-        ("evaluati", "evaluator", "grader", "judge", "reviewer", "assessor", "scorer", "rater"),
+        ("evaluat", "grader", "judge", "reviewer", "assessor", "scorer", "rater"),
         _either(
             rf"(?:notes?|message|attention|instructions?|memo) (?:to|for) (?:the |all )?{_ROLE}\b",
             rf"(?:dear|hello|hey|hi) (?:ai )?{_ROLE}\b[^\n]{{0,120}}\b(?:rate|score|marks?|grade)",
@@ -95,7 +95,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, tuple[str, ...], str], ...] = (
         "",
     ),
     (  # A score is ordered, or written in the form in which judges write it.
-        ("score", "scori", "rate ", "rating:", "grade", "verdict", "winner", '"pass'),
+        ("scor", "rate ", "rating:", "grad", "judging", "verdict", "winner", '"pass'),
         _either(
             r"before (?:scoring|grading|judging|you (?:score|grade|judge))\b",
             r"your own (?:verdict|score|grade|judgment)\b",
@@ -112,6 +112,12 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, tuple[str, ...], str], ...] = (
     (
         ("positive review only", "whichever l"),
         "positive review only|whichever (?:letter|label)",
+        (),
+        "",
+    ),
+    (
+        ("give ", "award ", "assign ", "return "),
+        "",
         ("give ", "award ", "assign ", "return "),
         (
             rf"\w+\s(?:\w+\s){{0,4}}?(?:{_WORK}\s(?:\w+\s){{0,2}}?"
@@ -121,7 +127,7 @@ _SIGNS: tuple[tuple[tuple[str, ...], str, tuple[str, ...], str], ...] = (
         ),
     ),
     (
-        (),
+        ("set ", "choose "),
         "",
         ("set ", "choose "),
         rf"set\s(?:\w+\s){{0,2}}?(?:scores?|criteri\w+) to\b|choose (?:it|me|this {_WORK})\b",
@@ -205,9 +211,9 @@ def _is_addressed(folded: str, criteria: tuple[str, ...]) -> bool:
     """Whether a text in lower case speaks to a judge, or for one."""
     for words, signs, verbs, order in _SIGNS:
         # Not `any` with a generator, which takes three times as long.
-        if any(map(folded.__contains__, words)) and re.search(signs, folded, re.MULTILINE):
-            return True
-        if any(map(folded.__contains__, verbs)) and _is_ordered(verbs, order, folded):
+        if any(map(folded.__contains__, words)) and (
+            (signs and re.search(signs, folded, re.MULTILINE)) or _is_ordered(verbs, order, folded)
+        ):
             return True
     if any(map(folded.__contains__, criteria)) and _verdict_on(criteria).search(folded):
         return True
