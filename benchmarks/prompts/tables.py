@@ -115,13 +115,12 @@ def _score_rows(cell: Cell) -> tuple[list[Row], Row]:
 def _replies(cell: Cell, n_right: float) -> Row:
     answers = {key: records_of(answer) for key, answer in cell.answers.items()}
     every = [one for records in answers.values() for one in records]
-    replies = evaluation.one_per_reply(every)
     failed = jk.PreferenceFailure | jk.JudgeFailure
     usages = {key: own for key, records in answers.items() if (own := _usages(records))}
     prices = [one.price_usd for one in every if one.price_usd is not None]
     is_priced = n_right > 0 and len(prices) == len(every)
     return {
-        "unusable": _share((float(isinstance(one, failed)), one.case_id) for one in replies),
+        "unusable": _share((float(isinstance(one, failed)), one.case_id) for one in every),
         "evidence found": _share(
             (float(quote.found), one.case_id) for one in every for quote in _quotes(one)
         ),

@@ -178,15 +178,27 @@ def test_a_killed_benchmark_continues_and_pays_nothing_twice(
     assert (row["n"], row["averaged"]) == ("4", "50 %")
 
 
+@pytest.mark.parametrize("template", ["pairwise/llmbar", "pairwise/joint"])
 def test_a_reply_that_was_cut_off_is_unusable_and_not_paid_for_again(
-    capsys: pytest.CaptureFixture[str],
+    template: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cut = ModelReply(text="It is better bec", finish_reason="length")
-    model = ScriptedModel(cut)
+    part = {"evidence_first": [], "evidence_second": [], "rationale": "It is better.",
+            "score_first": 9, "score_second": 1, "preference": "first", "confidence": 1,
+            "assessable": True}  # fmt: skip
+    whole = json.dumps({"criteria": {"clear": part, "right": part}, "overall": part})
+    text = stated("a").text if template == "pairwise/llmbar" else whole
+
+    def say(request: ModelRequest) -> ModelReply:
+        is_cut = (request.subject.case_id, request.subject.order) == (CHOOSING[0], "ab")
+        return ModelReply(text=str(text)[:20] if is_cut else text,
+                          finish_reason="length" if is_cut else "stop")  # fmt: skip
+
+    model = ScriptedModel(say)
     for _ in range(2):
-        assert measured(model, *LLMBAR) == 0
+        assert measured(model, "--template", template) == 0
         (habits,) = table(capsys.readouterr().out, "habits and replies")
-        assert (habits["unusable"], len(model.requests)) == ("100 %", 8)
+        # One of eight replies, of a joint one all its parts.
+        assert (habits["unusable"], len(model.requests)) == ("12 %", 8)
 
 
 def test_a_judge_that_is_not_there_leaves_items_open(capsys: pytest.CaptureFixture[str]) -> None:
