@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from math import fsum, isclose, isnan, nan
 from typing import TYPE_CHECKING, Any, ParamSpec, cast
@@ -452,6 +452,11 @@ def scale_alpha(
 _DECISIONS = {"pass": 1.0, "passed": 1.0, "true": 1.0, "fail": 0.0, "failed": 0.0, "false": 0.0}
 
 
+# The value of each criterion of one output, and what a rubric concludes from them
+_Values = tuple[tuple[str, float], ...]
+_Conclusion = Callable[[_Values], tuple[float | None, bool | None]]
+
+
 def overall_items(
     rubric: Rubric,
     criteria: Sequence[AlignedItems],
@@ -470,8 +475,10 @@ def overall_items(
     labels_by_place: dict[OutputKey, list[MatchedLabel]] = {}
     for one in labels:
         labels_by_place.setdefault(one.place, []).append(one)
+    # Scores repeat on a scale with levels, so that few verdicts have to be concluded.
+    verdict = lru_cache(maxsize=4096)(partial(_verdict, rubric))
     items = [
-        _item(rubric, by_name, parts, combined.get(place), labels_by_place.get(place, ()))
+        _item(verdict, by_name, parts, combined.get(place), labels_by_place.get(place, ()))
         for place, parts in sorted(by_place.items(), key=lambda one: one[0].rank)
     ]
     return AlignedItems(
@@ -485,7 +492,7 @@ def overall_items(
 
 
 def _item(
-    rubric: Rubric,
+    verdict: _Conclusion,
     criteria: Mapping[str, AlignedItems],
     parts: Mapping[str, JudgedItem],
     combined: CombinedScore | None,
@@ -493,7 +500,7 @@ def _item(
 ) -> JudgedItem:
     any_part = next(iter(parts.values()))
     scores = {n: criteria[n].value(i.judge) for n, i in parts.items() if i.judge is not None}
-    value, passed = _verdict(rubric, scores)
+    value, passed = verdict(tuple(scores.items()))
     if combined is not None:
         # A panel's rule or a calibration may differ from the mean of the answers.
         value, passed = combined.value, combined.passed
@@ -505,7 +512,7 @@ def _item(
     human_passed = None
     labelled = {name: item for name, item in parts.items() if item.ratings}
     if not ratings:
-        ratings, human_passed = _overall_ratings(rubric, criteria, labelled)
+        ratings, human_passed = _overall_ratings(verdict, criteria, labelled)
     confidences = [item.confidence for item in parts.values() if item.confidence is not None]
     reasons = label_reasons(labels) or {
         who: _joined({n: i.reasons[who] for n, i in labelled.items() if who in i.reasons}) or ""
@@ -533,15 +540,15 @@ def decision_score(raw: object) -> float | None:
 
 
 def _overall_ratings(
-    rubric: Rubric, criteria: Mapping[str, AlignedItems], parts: Mapping[str, JudgedItem]
+    verdict: _Conclusion, criteria: Mapping[str, AlignedItems], parts: Mapping[str, JudgedItem]
 ) -> tuple[dict[str, float], bool | None]:
     """Each annotator's value of the whole output, and whether the combined labels pass."""
     labels = {name: criteria[name].value(criteria[name].label(i)) for name, i in parts.items()}
-    value, passed = _verdict(rubric, labels)
+    value, passed = verdict(tuple(labels.items()))
     ratings: dict[str, float] = {}
     for name in annotators_of(parts.values()):
         own = {c: criteria[c].value(i.ratings[name]) for c, i in parts.items() if name in i.ratings}
-        whole, _ = _verdict(rubric, own)
+        whole, _ = verdict(tuple(own.items()))
         # None if the annotator left out a weighted criterion: a mean of the rest is another figure.
         if whole is not None:
             ratings[name] = whole
@@ -550,11 +557,11 @@ def _overall_ratings(
     return ratings, passed if ratings else None
 
 
-def _verdict(rubric: Rubric, values: Mapping[str, float]) -> tuple[float | None, bool | None]:
+def _verdict(rubric: Rubric, values: _Values) -> tuple[float | None, bool | None]:
     judgments = [
         # The value is clipped, because labels of an inferred scale can lie outside of it.
         Judgment(criterion=name, raw=value, value=min(1.0, max(0.0, value)), rationale=_HUMAN_LABEL)
-        for name, value in values.items()
+        for name, value in values
     ]
     verdict = conclude(rubric, judgments)
     return verdict.value, verdict.passed

@@ -42,9 +42,9 @@ def count_pairs(
     pairs = sizes * (sizes - 1) // 2
     # A free rank above each group's own: `level + 1` below asks for ties without reaching into the
     # next group.
-    level = _ranks(groups, np.round(x, DIGITS)) + groups
+    level = dense_ranks(groups, np.round(x, DIGITS)) + groups
     reach = np.concatenate([y, y - width - SLACK])
-    place = _ranks(np.tile(groups, 2), reach)
+    place = dense_ranks(np.tile(groups, 2), reach)
     at, corner = place[: len(y)], place[len(y) :]
     earlier = (np.cumsum(sizes) - sizes)[groups]
     below = np.searchsorted(np.sort(at), corner, side="left") - earlier
@@ -67,7 +67,7 @@ def count_pairs(
     )
 
 
-def _ranks(groups: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def dense_ranks(groups: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Dense ranks from 0, by group first and then by score."""
     order = np.lexsort((scores, groups))
     g, s = groups[order], scores[order]

@@ -51,16 +51,18 @@ def mean(
         raise NotEnoughDataError("no observations to average")
     n = len(known)
     centre = fsum(known) / n
-    totals: dict[Hashable, float] = defaultdict(float)
-    for value, name in zip(known, names, strict=True):
+    deviations = [value - centre for value in known]
+    totals, naive = deviations, nan
+    if clusters is not None:
         # Totals of deviations per cluster: the sandwich variance of a mean, whatever the
         # correlation inside.
-        totals[name] += value - centre
+        sums: dict[Hashable, float] = defaultdict(float)
+        for deviation, name in zip(deviations, names, strict=True):
+            sums[name] += deviation
+        totals = list(sums.values())
+        naive = fsum(d**2 for d in deviations) / (n * (n - 1)) if n > 1 else nan
     groups = len(totals)
-    naive = fsum((value - centre) ** 2 for value in known) / (n * (n - 1)) if n > 1 else nan
-    variance = (
-        fsum(t * t for t in totals.values()) / n**2 * groups / (groups - 1) if groups > 1 else nan
-    )
+    variance = fsum(t * t for t in totals) / n**2 * groups / (groups - 1) if groups > 1 else nan
     # Equal values leave a variance of rounding errors, and an interval of no width says too much.
     flat = groups > 1 and sqrt(variance) <= 1e-12 * max(abs(value) for value in known)
     alone = "one cluster only" if clusters is not None else "one observation only"

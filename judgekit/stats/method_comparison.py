@@ -5,7 +5,7 @@ Correlations, Lin's concordance correlation, and Bland & Altman's bias with limi
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import atanh, isnan, nan, sqrt, tanh
 from typing import Literal, get_args
@@ -26,10 +26,18 @@ from judgekit.stats.agreement_coefficients import (
     spearman_influence,
     to_unit,
 )
-from judgekit.stats.concordant_pairs import count_pairs
+from judgekit.stats.concordant_pairs import count_pairs, dense_ranks
 from judgekit.stats.estimate import Estimate, carried, few_clusters, in_units, jackknife_se
 from judgekit.stats.intervals import Rate, mean, rate
-from judgekit.stats.missing import DIGITS, count_units, known_clusters, known_pairs, mean_ranks
+from judgekit.stats.missing import (
+    DIGITS,
+    cluster_codes,
+    count_units,
+    known_clusters,
+    known_columns,
+    known_pairs,
+    mean_ranks,
+)
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
 
 _FLAT = 1e-12
@@ -407,17 +415,13 @@ def grouped_correlation(
     check_choice("correlation", method, get_args(CorrelationMethod))
     if not len(a) == len(b) == len(groups):
         raise ValueError(f"{len(a)} and {len(b)} scores, but {len(groups)} group names")
-    places: dict[Hashable, list[int]] = {}
-    for place, name in enumerate(groups):
-        places.setdefault(name, []).append(place)
-    if not places:
+    if not len(groups):
         raise NotEnoughDataError("no group of items to correlate in")
-    values, n_missing = [], 0
-    for members in places.values():
-        x, y, missing = known_pairs([a[i] for i in members], [b[i] for i in members])
-        n_missing += missing
-        values.append(_coefficient(x, y, method) if len(x) > 1 else nan)
-    used = np.array([v for v in values if not isnan(v)])
+    codes = cluster_codes(groups, range(len(groups)))
+    (x, y), places = known_columns(a, b)
+    n_missing = len(a) - len(places)
+    values = _coefficients(x, y, codes[places], count_units(codes, 0), method)
+    used = values[~np.isnan(values)]
     n, total = len(used), float(used.sum())
     value = total / n if n else nan
     left_out = (total - used) / (n - 1) if n > 1 else used
@@ -436,13 +440,57 @@ def grouped_correlation(
     )
 
 
+def _coefficients(
+    x: np.ndarray, y: np.ndarray, groups: np.ndarray, n_groups: int, method: CorrelationMethod
+) -> np.ndarray:
+    """The coefficient of each group as `_coefficient` has it, of many groups at once."""
+    found = np.full(n_groups, nan)
+    sizes = np.bincount(groups, minlength=n_groups)
+    order, starts = np.argsort(groups, kind="stable"), np.cumsum(sizes) - sizes
+    x, y, groups = np.round(x[order], DIGITS), np.round(y[order], DIGITS), groups[order]
+    if method == "kendall":
+        for place, (more, less, ties_x, ties_y) in enumerate(_pair_counts(x, y, groups)):
+            spread = (more + less + ties_x) * (more + less + ties_y)
+            found[place] = (more - less) / sqrt(spread) if spread else nan
+        return found
+    if method == "spearman":
+        x, y = (_ranks_within(groups, scores, starts) for scores in (x, y))
+    # Groups of one size are the rows of one table, whose sums are those of each row alone.
+    for size in np.unique(sizes[sizes > 1]).tolist():
+        alike = np.flatnonzero(sizes == size)
+        rows = starts[alike][:, None] + np.arange(size)
+        a, b = x[rows], y[rows]
+        varies = (np.ptp(a, axis=1) != 0) & (np.ptp(b, axis=1) != 0)
+        alike, a, b = alike[varies], a[varies], b[varies]
+        if method == "kendall-c":
+            found[alike] = [_coefficient(*sides, method) for sides in zip(a, b, strict=True)]
+        elif len(alike):
+            found[alike] = _pearson(a, b)
+    return found
+
+
+def _pair_counts(x: np.ndarray, y: np.ndarray, groups: np.ndarray) -> Iterator[list[int]]:
+    a, b = (np.unique(side, return_inverse=True)[1].astype(float) for side in (x, y))
+    counts = count_pairs(a, b, groups)
+    # Python's integers: the product of two numbers of pairs may be more than 64 bits hold.
+    return map(list, zip(*(each.tolist() for each in counts[:4]), strict=True))
+
+
+def _ranks_within(groups: np.ndarray, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """`mean_ranks` of the scores of each group."""
+    ranks = dense_ranks(groups, np.round(scores, DIGITS))
+    counts = np.bincount(ranks)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[ranks] - starts[groups])
+
+
 def _coefficient(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
     # Without the noise of floats, so that equal scores are tied.
     x, y = np.round(x, DIGITS), np.round(y, DIGITS)
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return nan
     if method in ("pearson", "spearman"):
-        return _pearson(x, y) if method == "pearson" else _pearson(mean_ranks(x), mean_ranks(y))
+        a, b = (x, y) if method == "pearson" else (mean_ranks(x), mean_ranks(y))
+        return float(_pearson(a, b))
     # scipy.stats.kendalltau is the reference in the tests: it costs the import of scipy.stats, and
     # computes a p-value that no resample needs.
     x_levels, x_at = np.unique(x, return_inverse=True)
@@ -457,9 +505,10 @@ def _coefficient(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> flo
     return 2 * score / (n * n * (m - 1) / m)
 
 
-def _pearson(x: np.ndarray, y: np.ndarray) -> float:
-    dx, dy = x - x.mean(), y - y.mean()
+def _pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Pearson's correlation of two rows, or of each row of two tables."""
+    dx, dy = (side - side.mean(axis=-1, keepdims=True) for side in (x, y))
     # Scaled to 1: squares of scores near 1e-200 or 1e200 would leave the range of floats.
-    dx, dy = dx / np.abs(dx).max(), dy / np.abs(dy).max()
-    r = float((dx * dy).sum()) / sqrt(float((dx * dx).sum()) * float((dy * dy).sum()))
-    return max(-1.0, min(1.0, r))
+    dx, dy = (side / np.abs(side).max(axis=-1, keepdims=True) for side in (dx, dy))
+    spread = np.sqrt((dx * dx).sum(axis=-1) * (dy * dy).sum(axis=-1))
+    return np.asarray(np.clip((dx * dy).sum(axis=-1) / spread, -1.0, 1.0))

@@ -21,6 +21,9 @@ DIGITS = 9
 
 def is_missing(value: object) -> bool:
     """Whether an observation is missing."""
+    # Called for every rating of every coefficient, and nearly all are plain floats.
+    if type(value) is float:
+        return value != value  # noqa: PLR0124 - nan alone differs from itself
     # isnan of a string raises, and labels may be strings.
     return value is None or (isinstance(value, float | np.floating) and isnan(value))
 
