@@ -135,3 +135,23 @@ def test_the_mean_over_groups_covers_at_its_level() -> None:
         y = 0.6 * x + 0.8 * rng.normal(size=160)
         found.append(grouped_correlation(x.tolist(), y.tolist(), groups, "pearson"))
     assert covers_at_its_level(found, float(truth))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(1, 5), st.integers(1, 5)), min_size=1),
+    st.sampled_from(METHODS),
+)
+def test_groups_are_correlated_as_each_would_be_alone(
+    rows: list[tuple[int, int, int]], method: CorrelationMethod
+) -> None:
+    groups, a, b = ([row[place] for row in rows] for place in range(3))
+    alone = []
+    for group in dict.fromkeys(groups):
+        of_group = [(x, y) for name, x, y in rows if name == group]
+        if len({x for x, _ in of_group}) > 1 and len({y for _, y in of_group}) > 1:
+            x, y = ([pair[side] for pair in of_group] for side in (0, 1))
+            one = correlation(x, y, method)
+            alone.append(one.value)
+    found = grouped_correlation(a, b, groups, method)
+    assert found.n == len(alone)
+    assert found.value == pytest.approx(sum(alone) / len(alone) if alone else math.nan, nan_ok=True)
