@@ -274,9 +274,9 @@ def test_the_transport_can_be_chosen_on_the_command_line(
     run: Run, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     (tmp_path / "outputs.jsonl").write_text('{"case_id": "c0", "text": "x"}\n')
-    lay_suite(tmp_path, n=1, judge={"model": "anthropic/m"}, **MODEL)
+    lay_suite(tmp_path, n=1, judge={"model": "bedrock/m"}, **MODEL)
     ran = run(*command, "--transport", "direct", "--api-base", "http://127.0.0.1:1/v1")
-    assert (ran.code, "'anthropic/m' cannot be called directly" in ran.err) == (2, True), ran.err
+    assert (ran.code, "'bedrock/m' cannot be called directly" in ran.err) == (2, True), ran.err
 
 
 def test_a_dry_run_asks_nothing_and_keeps_nothing(run: Run, tmp_path: Path) -> None:

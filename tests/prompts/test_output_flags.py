@@ -13,6 +13,8 @@ from judgekit.prompts import output_flags
 from judgekit.testing import ScriptedModel
 from tests.factories import attacks, make_case, make_judge, make_output, make_rubric, reply
 
+# Read at import: tests run without the variable.
+FOLDER = os.environ.get("JUDGEKIT_DATA", "")
 CRITERIA = ("accuracy", "clarity")
 INJECTION, DEGENERATE = ("injection_suspected",), ("degenerate_output",)
 
@@ -86,10 +88,10 @@ def test_the_corpus_of_attacks_is_found_and_honest_text_is_not() -> None:
     assert rates["none"] <= 0.02
 
 
-@pytest.mark.skipif("JUDGEKIT_DATA" not in os.environ, reason="needs JUDGEKIT_DATA")
+@pytest.mark.skipif(not FOLDER, reason="JUDGEKIT_DATA names no folder")
 @pytest.mark.parametrize("name", ["llmbar/pairwise", "summeval_llm/pairwise_coherence"])
 def test_answers_of_public_sets_are_not_suspected(name: str) -> None:
-    path = Path(os.environ["JUDGEKIT_DATA"], f"{name}.jsonl.gz")
+    path = Path(FOLDER, f"{name}.jsonl.gz")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         texts = {json.loads(line)["output_a"] for line in lines}
     assert [text for text in texts if output_flags(text, ("coherence",)) == INJECTION] == []
