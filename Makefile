@@ -72,6 +72,7 @@ integration: .venv/.dev
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || \
 		{ apt-get update -qq && apt-get install -y -qq redis-server; } >/dev/null 2>&1 || \
 		echo "Redis is not installed: its tests are skipped" >&2
+	@$(MAKE) --no-print-directory .venv/.ray || echo "Ray is not installed: its tests are skipped" >&2
 	$(BIN)/pytest -n 2 --dist loadfile -m integration tests/integration
 
 # Runs logged to MLflow and, offline, to W&B. The client of W&B is too large for every test run,
@@ -146,6 +147,13 @@ clean:
 
 .venv/.wandb: .venv/.dev requirements-wandb.lock
 	$(call install,--require-hashes -r requirements-wandb.lock)
+	@touch $@
+
+# Ray, with its 250 MB, in a place of its own: no other test needs it.
+.venv/.ray: .venv/.dev requirements-ray.lock
+	$(PYTHON) -m venv .venv/ray
+	$(BIN)/uv pip install --quiet --python .venv/ray/bin/python --require-hashes -r requirements-ray.lock
+	$(BIN)/uv pip install --quiet --python .venv/ray/bin/python --no-deps --editable .
 	@touch $@
 
 # Tools of releases, in a place of their own: nothing else needs their dependencies.

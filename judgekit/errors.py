@@ -55,6 +55,14 @@ class JudgekitError(Exception):
     def __str__(self) -> str:
         return self.message if self.hint is None else f"{self.message}\n  {self.hint}"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors pass between processes, and `Exception` would leave the keyword arguments out.
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[JudgekitError], args: tuple[object, ...]) -> JudgekitError:
+    return kind.__new__(kind, *args)
+
 
 class InputError(JudgekitError):
     """The caller's files or arguments are invalid; retrying never helps."""

@@ -14,7 +14,7 @@ from judgekit.errors import SettingsError
 # The module to import, and the extra it comes with, as pyproject.toml lists them.
 EXTRAS = {
     "backports.zstd": "zstd", "mlflow": "mlflow", "nltk": "meteor", "psycopg": "postgres",
-    "pyarrow": "parquet", "redis": "redis", "sacrebleu": "text", "sqlglot": "sql",
+    "pyarrow": "parquet", "ray": "ray", "redis": "redis", "sacrebleu": "text", "sqlglot": "sql",
     "starlette": "view", "uvicorn": "view", "wandb": "wandb", "wordllama": "semantic",
     "xllamacpp": "local",
 }  # fmt: skip

@@ -336,7 +336,9 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
     """Carry out a run with a progress bar; Ctrl-C ends it, and calls in flight are finished."""
     opened, session, info = setup.opened, setup.session, cast("RunInfo", setup.info)
     try:
-        if setup.is_stored:
+        # Workers have keys of their own; what compares variants is asked by this process.
+        is_asking = session.engine is None or opened.plans.compares_variants
+        if setup.is_stored and is_asking:
             await evaluation.check_keys(opened, setup.store, setup.resumed)
         with attend(
             options,

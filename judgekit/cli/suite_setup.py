@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias
 from urllib.parse import urlsplit
@@ -55,6 +56,7 @@ from judgekit.cli.setup import (
     suite_paths,
 )
 from judgekit.errors import DatasetError, SettingsError, StoreError
+from judgekit.extras import require_package
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
@@ -147,6 +149,14 @@ class RunOptions(SuiteOptions, EngineOptions):
     allow_scripts: bool = flag("Allow the setup and the scripts of the suite.")
     # Stored with the run, and no part of what identifies it.
     notes: str | None = option("Notes to store with the run.")
+    engine: str | None = option(
+        "Work on the cases with Ray, on this machine or on the nodes of a cluster.",
+        metavar="ray[://ADDRESS]",
+        has_variable=True,
+    )
+    workers: int | None = option(
+        "Workers of --engine (default: one for each CPU).", ge=1, has_variable=True
+    )
 
 
 class GradeOptions(EngineOptions, GradingOptions):
@@ -226,6 +236,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
 
 def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     refuse_refresh_of_frozen(options)
+    engine = _engine(options)
     named, *others = suite_paths(path, options.config)
     if others:
         raise SettingsError(
@@ -259,7 +270,28 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     opened = evaluation.open_suite(suite, chosen, execution_options(options))
     for words in datasets.whole_memory_note(suite, opened.cases.source.objects):
         console.note(words)
-    return RunSetup(opened, store, _session(options), resumed, options.notes, stack=stack)
+    session = _session(options)
+    if engine is not None:
+        session.engine = evaluation.RemoteEngine(
+            engine, partial(evaluation.called_models, opened, store, resumed)
+        )
+    return RunSetup(opened, store, session, resumed, options.notes, stack=stack)
+
+
+def _engine(options: RunOptions) -> evaluation.OpenCluster | None:
+    """What opens the cluster of the workers; None where this process does their work."""
+    if options.engine is None:
+        if options.workers is not None:
+            raise SettingsError("--workers is for --engine ray", hint="give both, or neither")
+        return None
+    address = evaluation.ray_address(options.engine)
+    require_package("ray", "--engine ray")
+    if options.batch:
+        raise SettingsError(
+            "--batch and --engine contradict each other: a batch is one file for the provider",
+            hint="omit one of the two",
+        )
+    return partial(evaluation.ray_cluster, address, options.workers)
 
 
 def _session(options: EngineOptions) -> evaluation.Session:

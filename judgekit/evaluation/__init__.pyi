@@ -150,6 +150,7 @@ from .pairing import (
 )
 from .planner import (
     ASSUMED_ANSWER as ASSUMED_ANSWER,
+    called_models as called_models,
     check_keys as check_keys,
     plan_suite as plan_suite,
 )
@@ -166,6 +167,7 @@ from .ranking_summary import (
     rank_matches as rank_matches,
     read_comparisons as read_comparisons,
 )
+from .ray_engine import ray_address as ray_address, ray_cluster as ray_cluster
 from .relations import (
     Overview as Overview,
     RunRelations as RunRelations,
@@ -175,6 +177,7 @@ from .relations import (
     overview as overview,
     relations_of_run as relations_of_run,
 )
+from .remote import Cluster as Cluster, OpenCluster as OpenCluster, RemoteEngine as RemoteEngine
 from .run import (
     VERDICTS_RUN as VERDICTS_RUN,
     Run as Run,

@@ -124,13 +124,21 @@ async def check_keys(
     doubtful = [one for one in used if one.may_lack_key]
     if not doubtful:
         return
-    plan = await plan_suite(opened, store=store, begun=begun)
-    # With too little money for a call the limit is what ends the run, and no key is looked up.
-    called = {one.model for one in plan.models if one.likely.calls and plan.sufficiency != "short"}
+    called = await called_models(opened, store, begun)
     for one in doubtful:
         # New outputs have to be compared.
         if one.name in called or (called and one in compared_by):
             one.check()
+
+
+async def called_models(
+    opened: OpenSuite, store: RunStore, begun: RunInfo | None
+) -> frozenset[str]:
+    """The models of which a run needs replies that are not cached."""
+    plan = await plan_suite(opened, store=store, begun=begun)
+    # With too little money for a call the limit is what ends the run, and no key is looked up.
+    models = () if plan.sufficiency == "short" else plan.models
+    return frozenset(one.model for one in models if one.likely.calls)
 
 
 def _has_its_measure(opened: OpenSuite, store: RunStore, learned: EarlierRunStatistics) -> bool:

@@ -6,9 +6,10 @@ import asyncio
 import os
 import secrets
 from collections import deque
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from judgekit.evaluation.judges import (
     judging_of_suite,
 )
 from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.provenance import git_revision, trigger_of_ci
 from judgekit.evaluation.schedule import (
     MEMORY_KEY,
     PARTS_KEY,
@@ -54,10 +56,10 @@ from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from judgekit.datasets import Suite
+    from judgekit.evaluation.remote import WorkerPool
     from judgekit.evaluation.schedule import WorkChain
     from judgekit.evaluation.session import OpenSuite
     from judgekit.records import CaseResult, ItemKey, JsonObject, RunPanel, RunStatus
@@ -109,31 +111,6 @@ def new_run(
         notes=notes,
         tags=suite.tags,
     )
-
-
-# CI services, the variables that show them, and those with the number of a run and its occasion, as
-# the services document them. None of them names a user or a repository.
-_CI_SERVICES = (
-    ("GitHub Actions", "GITHUB_ACTIONS", "GITHUB_RUN_ID", "GITHUB_EVENT_NAME"),
-    ("GitLab CI", "GITLAB_CI", "CI_PIPELINE_ID", "CI_PIPELINE_SOURCE"),
-    ("Azure Pipelines", "TF_BUILD", "BUILD_BUILDID", "BUILD_REASON"),
-    ("CircleCI", "CIRCLECI", "CIRCLE_BUILD_NUM", ""),
-    ("Buildkite", "BUILDKITE", "BUILDKITE_BUILD_NUMBER", "BUILDKITE_SOURCE"),
-    ("Jenkins", "JENKINS_URL", "BUILD_NUMBER", ""),
-    ("CI", "CI", "", ""),  # last, because most services set it as well
-)
-_OFF = frozenset({"", "0", "false", "no"})
-
-
-def trigger_of_ci(environment: Mapping[str, str]) -> str | None:
-    """The CI job this process belongs to, for example `GitHub Actions run 17 (push)` (S0.5)."""
-    # Outside of CI there is no answer: the name of an account is private, and exports are shared.
-    for service, shown_by, *about in _CI_SERVICES:
-        if environment.get(shown_by, "").strip().lower() not in _OFF:
-            number, occasion = (environment.get(name, "").strip() for name in about)
-            run = f" run {number}" if number else ""
-            return f"{service}{run}" + (f" ({occasion})" if occasion else "")
-    return None
 
 
 def new_run_id(suite: str, now: datetime, ending: str) -> str:
@@ -197,7 +174,10 @@ async def run_suite(
     for words in opened.plans.unmet_needs:
         session.note(words)
     allowed = opened.execution.allow_scripts
-    async with suite_hooks(opened.suite, allowed=allowed, note=session.note):
+    async with (
+        suite_hooks(opened.suite, allowed=allowed, note=session.note),
+        _workers(opened, run, session) as pool,
+    ):
         if resumed:
             store.end(run.id, status="running", at=session.now())
         else:
@@ -205,7 +185,7 @@ async def run_suite(
         status: RunStatus = "interrupted"
         broken: str | None = None
         try:
-            loop = _RunLoop(opened, store, run, session)
+            loop = _RunLoop(opened, store, run, session, pool)
             is_whole = await loop.go(resumed=resumed, answers=answers)
             # The status follows from what is stored, so that a resumed run ends like one that was
             # never stopped.
@@ -222,8 +202,29 @@ async def run_suite(
     return store.run(run.id)
 
 
+@asynccontextmanager
+async def _workers(
+    opened: OpenSuite, run: RunInfo, session: Session
+) -> AsyncIterator[WorkerPool | None]:
+    """The processes that work on the answers; None where this one does."""
+    if session.engine is None:
+        yield None
+    else:
+        n_most = n_answers_in_work(opened, session.in_flight)
+        async with session.engine.workers(opened, run.id, n_most=n_most) as pool:
+            yield pool
+
+
 class _RunLoop:
-    def __init__(self, opened: OpenSuite, store: RunStore, run: RunInfo, session: Session) -> None:
+    def __init__(
+        self,
+        opened: OpenSuite,
+        store: RunStore,
+        run: RunInfo,
+        session: Session,
+        pool: WorkerPool | None,
+    ) -> None:
+        self._pool = pool
         self._opened = opened
         self._store = store
         self._run = run
@@ -250,7 +251,7 @@ class _RunLoop:
             timer = asyncio.get_running_loop().call_later(limit, self._end_in_time)
         try:
             async with ObservationWriter(self._store, self._run.id) as keeper:
-                answering = AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)
+                answering = self._answering(keeper)
                 try:
                     await self._work(self._chains(answers), answering)
                 finally:
@@ -267,8 +268,15 @@ class _RunLoop:
                 limited.accept_calls(after=self._time_over)
         return self._is_whole
 
+    def _answering(self, keeper: ObservationWriter) -> AnswerWorker | WorkerPool:
+        if self._pool is None:
+            return AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)
+        return self._pool.bound(keeper, partial(self._store.result, self._run.id))
+
     def _end_in_time(self) -> None:
         self._session.end("time")
+        if self._pool is not None:
+            self._pool.refuse_calls(self._time_over)
         # Questions that wait for a slot are not asked either: with few slots they would take long.
         for limited in self._limited:
             limited.refuse_calls(self._time_over)
@@ -303,7 +311,9 @@ class _RunLoop:
         )
         return work.chains(self._opened.plans.as_run(case) for case in self._opened.cases)
 
-    async def _work(self, chains: Iterator[WorkChain], answering: AnswerWorker) -> None:
+    async def _work(
+        self, chains: Iterator[WorkChain], answering: AnswerWorker | WorkerPool
+    ) -> None:
         async def worker() -> None:
             while not self._session.stop.is_set():
                 chain = await self._next_chain(chains, answering)
@@ -318,7 +328,7 @@ class _RunLoop:
         await gather_in_order([worker() for _ in range(n)])
 
     async def _next_chain(
-        self, chains: Iterator[WorkChain], answering: AnswerWorker
+        self, chains: Iterator[WorkChain], answering: AnswerWorker | WorkerPool
     ) -> WorkChain | None:
         if not self._waiting:
             self._waiting.extend(islice(chains, _READ_AHEAD))
@@ -328,7 +338,7 @@ class _RunLoop:
             await answering.read_ahead([one for one in first if not self._ledger.is_begun(one)])
         return self._waiting.popleft() if self._waiting else None
 
-    async def _settle(self, item: WorkItem, answering: AnswerWorker) -> None:
+    async def _settle(self, item: WorkItem, answering: AnswerWorker | WorkerPool) -> None:
         """Have an answer; where it does not pass and may be tried again, have another."""
         result = await self._answer(item, answering)
         # A stored answer is judged as it is: what it retried is another stored answer.
@@ -341,7 +351,7 @@ class _RunLoop:
         if self._concludes and self._has_failed(result):
             self._session.end("fail_fast", f"{item.key.variant}, case {item.key.case_id}")
 
-    async def _answer(self, item: WorkItem, answering: AnswerWorker) -> CaseResult:
+    async def _answer(self, item: WorkItem, answering: AnswerWorker | WorkerPool) -> CaseResult:
         # Most answers are new: the ledger in memory saves a query for each of them.
         known = self._store.result(self._run.id, item.key) if self._ledger.is_begun(item) else None
         if known is not None and known.is_done:
@@ -564,30 +574,3 @@ async def _run_hook(suite: Suite, command: tuple[str, ...]) -> None:
 def _failure_message(error: ProcessFailedError) -> str:
     last = error.stderr[-_TAIL:].strip()
     return f"{error.message}; the end of stderr: {last}" if last else error.message
-
-
-def git_revision(folder: Path) -> str | None:
-    """The commit that is checked out in a folder or above it; None where there is none."""
-    # Read from git's files: a process would take longer than many a run.
-    with suppress(OSError, UnicodeDecodeError):
-        for place in (folder.resolve(), *folder.resolve().parents):
-            if (place / ".git").exists():
-                return _checked_out(place / ".git")
-    return None
-
-
-def _checked_out(git: Path) -> str | None:
-    if git.is_file():  # of a worktree or a submodule: a line that names the folder
-        git = git.parent / git.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
-    head = (git / "HEAD").read_text(encoding="utf-8").strip()
-    if not head.startswith("ref:"):
-        return head or None
-    name = head.partition(":")[2].strip()
-    common = git / "commondir"
-    shared = git / common.read_text(encoding="utf-8").strip() if common.is_file() else git
-    for place in (git, shared):
-        if (place / name).is_file():
-            return (place / name).read_text(encoding="utf-8").strip() or None
-    packed = shared / "packed-refs"
-    lines = packed.read_text(encoding="utf-8").splitlines() if packed.is_file() else []
-    return next((line.split(" ")[0] for line in lines if line.endswith(f" {name}")), None)

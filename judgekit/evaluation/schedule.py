@@ -165,7 +165,7 @@ UNASKED_CASES_KEY = "n_cases_unasked"
 # The key under which the objects of the quality memory are that the cases are from.
 MEMORY_KEY = "quality_memory"
 # The name of each part in messages, in the order of the message.
-_WORDS = {
+PART_WORDS = {
     "cases": "the cases, their order or what is chosen of them",
     "rubric": "the rubric",
     "judges": "the judges or their settings",
@@ -260,7 +260,7 @@ def run_identity(opened: OpenSuite, cases: str) -> dict[str, str]:
     }
     if suite.profile is not None or suite.scorers:  # others keep the identity they had
         parts["measures"] = [suite.profile, list(suite.scorers)]
-    return {name: fingerprint(parts[name])[:_SHORT] for name in _WORDS if name in parts}
+    return {name: fingerprint(parts[name])[:_SHORT] for name in PART_WORDS if name in parts}
 
 
 def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
@@ -271,7 +271,7 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
     if begun.config_fingerprint == fresh.config_fingerprint:
         return begun
     before, now = config_part(begun, PARTS_KEY), config_part(fresh, PARTS_KEY)
-    changed = [words for name, words in _WORDS.items() if before.get(name) != now.get(name)]
+    changed = [words for name, words in PART_WORDS.items() if before.get(name) != now.get(name)]
     raise SettingsError(
         f"the run {begun.id} cannot be resumed, because the suite has changed since it was begun: "
         + "; ".join(changed),

@@ -50,7 +50,8 @@ from judgekit.targets import (
 
 if TYPE_CHECKING:
     from judgekit.datasets import TargetKind, VariantSettings
-    from judgekit.models import Connection, Embeddings
+    from judgekit.evaluation.remote import RemoteEngine
+    from judgekit.models import Connection, Embeddings, LimitsClient
     from judgekit.records import Case, CaseResult, ItemKey, JsonObject, Output, Rubric
     from judgekit.targets import Target
 
@@ -183,7 +184,7 @@ class OpenSuite:
         output = await self.targets[key.variant].answer(case, repeat=key.repeat)
         if not self._transforms[key.variant] and not case.transform:
             return output
-        # In a thread, because a step may run a program.
+        # In a thread, as a step may run a program.
         return await asyncio.to_thread(self.transformed, output, case, key.variant)
 
     def transformed(self, output: Output, case: Case, variant: str) -> Output:
@@ -223,6 +224,10 @@ class OpenSuite:
         """Whether an answer cost nothing in this run: it was recorded, or its reply was cached."""
         return self._kinds[variant] == "outputs" or output.metadata.get("cached") is True
 
+    def has_recorded(self, variant: str) -> bool:
+        """Whether a variant answers from a file, so that an answer of it costs nothing."""
+        return isinstance(self.targets.get(variant), GivenTarget | RecordedTarget)
+
     def count_own_spending(self, variant: str, output: Output) -> bool:
         """Count what an answer cost that no budget was asked for: a program's or an endpoint's."""
         if self.budget is None or self._kinds[variant] not in _ON_THEIR_OWN:
@@ -235,8 +240,7 @@ class OpenSuite:
 
     async def aclose(self) -> None:
         """Close targets and judges in the running event loop, and the cache."""
-        # Each is closed although another fails to; the cache last, as connections still write to
-        # it.
+        # Each is closed although another fails; the cache last, as connections still write to it.
         async with AsyncExitStack() as stack:
             if self.owns_cache and self.cache is not None:
                 stack.callback(self.cache.close)
@@ -260,25 +264,30 @@ def open_suite(
     execution: ExecutionOptions,
     *,
     recorded: RecordedAnswers | None = None,
+    limits: LimitsClient | None = None,
 ) -> OpenSuite:
-    """Open everything a suite names; with `recorded` its cases and outputs were chosen already."""
+    """Open everything a suite names.
+
+    With `recorded` its cases and outputs were chosen already; `limits` are those of many processes.
+    """
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else with_benchmark(suite)
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = choose_variants(expand_variants(loaded), choice.variants)
     _check_settings(loaded, execution)
     cases = _chosen_cases(loaded, choice, recorded, allow_scripts=execution.allow_scripts)
     rubric = load_suite_rubric(loaded)
-    # One budget and one price table for targets, judges and embeddings: the limit is for the
-    # run.
+    # One budget and one price table for targets, judges and embeddings: the limit is for the run.
     prices = price_table(loaded)
-    budget = None if execution.max_cost_usd is None else Budget(execution.max_cost_usd, prices)
+    open_budget, most = Budget if limits is None else limits.budget, execution.max_cost_usd
+    budget = None if most is None else open_budget(most, prices)
     cache = open_reply_cache(at) if isinstance(at := execution.cache, Path | CacheUrl) else at
     try:
         judges = open_suite_judges(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget
         )
         filler = _context_filler(loaded, variants)
-        means = _Means(loaded, execution, cache, prices, budget, judges.connections, filler)
+        connections = judges.connections if limits is None else limits.share(*judges.connections)
+        means = _Means(loaded, execution, cache, prices, budget, connections, filler, limits)
         whole = rubric if rubric is not None else judges.implied_rubric
         plans = CasePlans(
             loaded,
@@ -396,9 +405,11 @@ class _Means:
     # Of judges, targets and embeddings
     connections: list[Connection]
     filler: ContextFiller | None = None
+    limits: LimitsClient | None = None
 
     def target(self, variant: VariantSettings, recorded: RecordedAnswers | None) -> Target:
-        if recorded is not None:
+        # A worker process gets the outputs of recorded variants, and calls the others itself.
+        if recorded is not None and variant.id in recorded.outputs:
             return GivenTarget(variant.id, recorded.outputs[variant.id])
         if variant.kind == "not_imported":  # which a plan counts, and a run refuses
             return GivenTarget(variant.id, {})
@@ -464,6 +475,8 @@ class _Means:
 
     def _add(self, connection: Connection) -> None:
         # Otherwise outputs would be paid for that no judge can grade, because its key is missing.
+        if self.limits is not None:
+            self.limits.share(connection)
         self.connections.append(connection)
         check_together(self.connections)
 
@@ -551,6 +564,7 @@ class Session:
         detail: What happened then, in words.
         n_missed: Answers of which a frozen cache lacked a reply.
         n_open: Answers that were begun and are not whole, for something was not asked.
+        engine: Where the answers are worked on; None for this process.
     """
 
     max_seconds: float | None = None
@@ -565,6 +579,7 @@ class Session:
     detail: str | None = None
     n_missed: int = 0
     n_open: int = 0
+    engine: RemoteEngine | None = None
 
     def end(self, reason: RunStopReason, detail: str | None = None) -> None:
         """Begin nothing new.

@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from judgekit.datasets import is_sampled
 from judgekit.errors import BudgetExceededError, FrozenCacheError, ModelError, StoreError
@@ -22,7 +22,6 @@ from judgekit.evaluation.check_runner import (
 from judgekit.evaluation.judges import REVIEWER
 from judgekit.fingerprint import fingerprint
 from judgekit.records import CaseResult, HumanItem, JudgeFailure, Judgment, Observation, Output
-from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
     from judgekit.evaluation.schedule import WorkItem
@@ -91,10 +90,27 @@ class PartialAnswer:
         )
 
 
-def _named(output: Output, key: ItemKey) -> Output:
+def named_output(output: Output, key: ItemKey) -> Output:
+    """The output with the case and the variant it is stored under."""
     if (output.case_id, output.variant) == (key.case_id, key.variant):
         return output
     return output.model_copy(update={"case_id": key.case_id, "variant": key.variant})
+
+
+class ObservationKeeper(Protocol):
+    """Where the observations of answers go, to be stored."""
+
+    async def keep_soon(self, observed: Observation) -> None:
+        """Have one observation stored soon."""
+
+    def add_soon(self, observed: Observation) -> object:
+        """The same at once; if it fails, the run ends with the error."""
+
+    def put(self, observed: Observation) -> asyncio.Future[None]:
+        """Have one observation stored at once; it is on disk when the future is done."""
+
+    async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
+        """Have a person asked, after what was observed before."""
 
 
 class AnswerWorker:
@@ -103,7 +119,7 @@ class AnswerWorker:
     def __init__(
         self,
         opened: OpenSuite,
-        keeper: ObservationWriter,
+        keeper: ObservationKeeper,
         run_id: str,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -127,7 +143,7 @@ class AnswerWorker:
                 output = item.stored.output
             else:
                 output = await self._opened.answer(item.case, item.key)
-            named = _named(output, item.key)
+            named = named_output(output, item.key)
             rubric = self._rubric_of(item, named)
             self._ahead[item.key] = named, ()
             if rubric is not None:
@@ -137,6 +153,10 @@ class AnswerWorker:
         )
         for (item, named, _), begun in zip(read, gradings, strict=True):
             self._ahead[item.key] = named, begun
+
+    def hold_output(self, key: ItemKey, output: Output) -> None:
+        """Take the output of an answer that was read elsewhere."""
+        self._ahead[key] = named_output(output, key), ()
 
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
         progressed = PartialAnswer.of(item, known)
@@ -179,7 +199,7 @@ class AnswerWorker:
             if progressed.output is None:
                 ahead = self._ahead.pop(item.key, None)
                 if ahead is None:
-                    ahead = _named(await self._output(item, deadline), item.key), ()
+                    ahead = named_output(await self._output(item, deadline), item.key), ()
                 await self._take_in(progressed, *ahead)
             else:
                 await self._check_again(progressed, progressed.output)
@@ -206,8 +226,7 @@ class AnswerWorker:
         return self._opened.rubric_of(item.case, item.key)
 
     def _is_recorded(self, item: WorkItem) -> bool:
-        target = self._opened.targets.get(item.key.variant)
-        return item.stored is not None or isinstance(target, GivenTarget | RecordedTarget)
+        return item.stored is not None or self._opened.has_recorded(item.key.variant)
 
     async def _output(self, item: WorkItem, deadline: float | None) -> Output:
         try:
@@ -507,10 +526,17 @@ class ObservationWriter:
             self._writing = asyncio.create_task(self._write())
         return done
 
-    async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
-        if self._waiting:  # the answers that they are about come first
+    async def flush(self) -> None:
+        """Have stored what was observed so far."""
+        if self._waiting:
             self._urgent.set()
             await asyncio.wait({self._waiting[-1][1]})
+        # What was being written before that is written when the thread is free.
+        await asyncio.get_running_loop().run_in_executor(self._thread, int)
+
+    async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
+        if self._waiting:  # the answers that they are about come first
+            await self.flush()
         await asyncio.get_running_loop().run_in_executor(
             self._thread, self._store.ask_person, self._run_id, items
         )

@@ -38,6 +38,13 @@ from .request import (
     ModelRequest as ModelRequest,
     transport_names as transport_names,
 )
+from .shared_limits import (
+    LimitsClient as LimitsClient,
+    LostProcessError as LostProcessError,
+    ProcessHandle as ProcessHandle,
+    SharedBudget as SharedBudget,
+    SharedLimits as SharedLimits,
+)
 from .simulated_judge import (
     PREFERENCE_CHOICES as PREFERENCE_CHOICES,
     BiasedModel as BiasedModel,

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
@@ -43,6 +44,33 @@ _DOWN_HINTS = {
     "bad_request": "correct what the error names, for example the model or one of its parameters"
 }
 _DOWN_HINT = "check the endpoint, or use another model"
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """What a model may be called with at most."""
+
+    max_concurrency: int
+    rpm: float | None
+    tpm: float | None
+    max_retries: int
+
+
+CallId: TypeAlias = tuple[str, int]
+"""A call of one of several processes: the name of the process, and the call's number there."""
+
+
+class CallGate(Protocol):
+    """Where the calls of a model are admitted whose limits several processes share."""
+
+    async def begin(self, case_id: str, n_tokens: int) -> CallId:
+        """Wait until a call may be sent."""
+
+    async def failed(self, call_id: CallId, error: ModelError) -> None:
+        """Report an error, and wait until the call may be sent again; raises where it may not."""
+
+    def ended(self, call_id: CallId, n_tokens: int | None) -> None:
+        """Report the end of a call, and the tokens it took where it succeeded."""
 
 
 class LimitedModel(ModelAround):
@@ -78,6 +106,8 @@ class LimitedModel(ModelAround):
             if limit is not None and not limit > 0:
                 raise SettingsError(f"{name} is {limit}; it must be greater than 0")
         super().__init__(model)
+        self.limits = CallLimits(max_concurrency, rpm, tpm, max_retries)
+        self.gate: CallGate | None = None  # which admits the calls in place of this object
         self._max_concurrency = max_concurrency
         self._requests = None if rpm is None else _Bucket(rpm / 60, clock)
         self._tokens = None if tpm is None else _Bucket(tpm / 60, clock)
@@ -116,10 +146,11 @@ class LimitedModel(ModelAround):
         self._unchecked.clear()
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        slots, call = self._in_loop(), object()
         self.n_asked += 1
-        if self._unchecked:
-            self._check_others()
+        self._check_others()
+        if self.gate is not None:
+            return await self._through(self.gate, request)
+        slots, call = self._in_loop(), object()
         try:
             for attempt in range(self._max_retries + 1):
                 try:
@@ -148,10 +179,30 @@ class LimitedModel(ModelAround):
                 slots.wake_held()
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
+    async def _through(self, gate: CallGate, request: ModelRequest) -> ModelReply:
+        """Send a request as often and as late as the shared limits have it."""
+        case_id, n_tokens = request.subject.case_id or request.key, None
+        try:
+            call_id = await gate.begin(case_id, _estimated_tokens(request))
+            try:
+                while True:
+                    try:
+                        reply = await complete_in_time(self._model, request, self._timeout_s)
+                    except ModelError as error:
+                        await gate.failed(call_id, error)
+                        continue
+                    usage = reply.usage
+                    n_tokens = 0 if usage is None else usage.input_tokens + usage.output_tokens
+                    return reply
+            finally:
+                gate.ended(call_id, n_tokens)
+        finally:
+            self.n_answered += 1
+
     async def aclose(self) -> None:
         """Close the connections of the model inside, if it was ever called."""
         # A model nobody has called holds nothing open, and a user's own may not expect it.
-        if self._loops:
+        if self.n_asked:
             await super().aclose()
 
     def _in_loop(self) -> _Slots:

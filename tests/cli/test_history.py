@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.evaluation.runner import git_revision
+from judgekit.evaluation.provenance import git_revision
 from tests.cli.test_gate import LENIENT, STRICT, judged, passing
 
 if TYPE_CHECKING:

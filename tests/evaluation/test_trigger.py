@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import judgekit as jk
-from judgekit.evaluation.runner import trigger_of_ci
+from judgekit.evaluation.provenance import trigger_of_ci
 from tests.evaluation.suites import lay_suite
 
 if TYPE_CHECKING:
