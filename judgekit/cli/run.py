@@ -337,7 +337,7 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
     opened, session, info = setup.opened, setup.session, cast("RunInfo", setup.info)
     try:
         # Workers have keys of their own; what compares variants is asked by this process.
-        is_asking = session.engine is None or opened.plans.compares_variants
+        is_asking = setup.engine is None or opened.plans.compares_variants
         if setup.is_stored and is_asking:
             await evaluation.check_keys(opened, setup.store, setup.resumed)
         with attend(
@@ -364,7 +364,12 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
             session.watch = watch
             session.note = lambda text: console.note(message.message_lines(text))
             return await evaluation.run_suite(
-                opened, setup.store, info, session, resumed=setup.resumed is not None
+                opened,
+                setup.store,
+                info,
+                session,
+                resumed=setup.resumed is not None,
+                engine=setup.engine,
             )
     finally:
         # It refers to the run, which would stay in memory with all its outputs.

@@ -10,6 +10,7 @@ import shlex
 import warnings
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from judgekit import (
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.errors import DatasetError, InputError, SettingsError, StoreError, UnknownNameError
+from judgekit.extras import require_package
 from judgekit.models import cache as reply_cache
 from judgekit.report import message
 
@@ -509,3 +511,21 @@ def command_words(value: str, suite: Suite) -> tuple[str, ...]:
         else word
         for word in words
     )
+
+
+def chosen_cluster(
+    engine: str | None, n_workers: int | None, *, batches: bool
+) -> evaluation.OpenCluster | None:
+    """What opens the cluster of the workers; None where this process does their work."""
+    if engine is None and n_workers is None:
+        return None
+    if engine is None:
+        raise SettingsError("--workers is for --engine ray", hint="give both, or neither")
+    address = evaluation.ray_address(engine)
+    require_package("ray", "--engine ray")
+    if batches:
+        raise SettingsError(
+            "--batch and --engine contradict each other: a batch is one file for the provider",
+            hint="omit one of the two",
+        )
+    return partial(evaluation.ray_cluster, address, n_workers)

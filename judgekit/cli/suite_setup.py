@@ -46,6 +46,7 @@ from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     GradeInputs,
     cache_place,
+    chosen_cluster,
     chosen_refresh,
     command_words,
     configured_suite,
@@ -56,7 +57,6 @@ from judgekit.cli.setup import (
     suite_paths,
 )
 from judgekit.errors import DatasetError, SettingsError, StoreError
-from judgekit.extras import require_package
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
@@ -198,6 +198,7 @@ class RunSetup:
     session: evaluation.Session
     resumed: RunInfo | None = None
     notes: str | None = None
+    engine: evaluation.RemoteEngine | None = None
     info: RunInfo | None = None
     is_grading: bool = False
     graded: list[CaseResult] | None = None
@@ -236,7 +237,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
 
 def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     refuse_refresh_of_frozen(options)
-    engine = _engine(options)
+    connect = chosen_cluster(options.engine, options.workers, batches=options.batch)
     named, *others = suite_paths(path, options.config)
     if others:
         raise SettingsError(
@@ -270,28 +271,11 @@ def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     opened = evaluation.open_suite(suite, chosen, execution_options(options))
     for words in datasets.whole_memory_note(suite, opened.cases.source.objects):
         console.note(words)
-    session = _session(options)
-    if engine is not None:
-        session.engine = evaluation.RemoteEngine(
-            engine, partial(evaluation.called_models, opened, store, resumed)
-        )
-    return RunSetup(opened, store, session, resumed, options.notes, stack=stack)
-
-
-def _engine(options: RunOptions) -> evaluation.OpenCluster | None:
-    """What opens the cluster of the workers; None where this process does their work."""
-    if options.engine is None:
-        if options.workers is not None:
-            raise SettingsError("--workers is for --engine ray", hint="give both, or neither")
-        return None
-    address = evaluation.ray_address(options.engine)
-    require_package("ray", "--engine ray")
-    if options.batch:
-        raise SettingsError(
-            "--batch and --engine contradict each other: a batch is one file for the provider",
-            hint="omit one of the two",
-        )
-    return partial(evaluation.ray_cluster, address, options.workers)
+    setup = RunSetup(opened, store, _session(options), resumed, options.notes, stack=stack)
+    if connect is not None:
+        called = partial(evaluation.called_models, opened, store, resumed)
+        setup.engine = evaluation.RemoteEngine(connect, called)
+    return setup
 
 
 def _session(options: EngineOptions) -> evaluation.Session:

@@ -33,6 +33,7 @@ from judgekit.models import (
     SharedLimits,
 )
 from judgekit.records import CaseSource, JudgeFailure
+from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -310,14 +311,14 @@ class WorkerPool:
 
     def __init__(self, cluster: Cluster, opened: OpenSuite, run_id: str) -> None:
         self._cluster, self._opened, self._run_id = cluster, opened, run_id
-        own = opened.recorded
-        recorded = [one.id for one in opened.variants if own or opened.has_recorded(one.id)]
+        files = (GivenTarget, RecordedTarget)
+        self._recorded = {n: one for n, one in opened.targets.items() if isinstance(one, files)}
         self._setup = WorkerSetup(
             suite=opened.suite,
             choice=opened.choice,
             execution=opened.execution,
             run_id=run_id,
-            recorded=tuple(recorded),
+            recorded=tuple(self._recorded),
             compares_variants=opened.plans.compares_variants,
             identity=run_identity(opened, ""),
         )
@@ -359,7 +360,7 @@ class WorkerPool:
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
         """Have one answer worked on, by another worker if the first one dies."""
         output, why = None, f"{_MOST_LOST} workers died while they worked on it"
-        if known is None and self._opened.has_recorded(item.key.variant):
+        if known is None and item.key.variant in self._recorded:
             output = await self._opened.answer(item.case, item.key)
         for _ in range(_MOST_LOST):
             member = await self._least_busy()

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from judgekit.datasets import Suite
-    from judgekit.evaluation.remote import WorkerPool
+    from judgekit.evaluation.remote import RemoteEngine, WorkerPool
     from judgekit.evaluation.schedule import WorkChain
     from judgekit.evaluation.session import OpenSuite
     from judgekit.records import CaseResult, ItemKey, JsonObject, RunPanel, RunStatus
@@ -165,8 +165,12 @@ async def run_suite(
     *,
     resumed: bool = False,
     answers: Iterator[CaseResult] | None = None,
+    engine: RemoteEngine | None = None,
 ) -> RunInfo:
-    """Run a suite, or resume a run of it; `answers` of another run are judged as they are."""
+    """Run a suite, or resume a run of it; `answers` of another run are judged as they are.
+
+    With an engine, other processes work on the answers.
+    """
     if session.reason is not None:
         raise SettingsError("the session has ended already", hint="make a new one for each run")
     for name, ids in opened.unmatched.items():
@@ -176,7 +180,7 @@ async def run_suite(
     allowed = opened.execution.allow_scripts
     async with (
         suite_hooks(opened.suite, allowed=allowed, note=session.note),
-        _workers(opened, run, session) as pool,
+        _workers(engine, opened, run, session) as pool,
     ):
         if resumed:
             store.end(run.id, status="running", at=session.now())
@@ -204,14 +208,14 @@ async def run_suite(
 
 @asynccontextmanager
 async def _workers(
-    opened: OpenSuite, run: RunInfo, session: Session
+    engine: RemoteEngine | None, opened: OpenSuite, run: RunInfo, session: Session
 ) -> AsyncIterator[WorkerPool | None]:
     """The processes that work on the answers; None where this one does."""
-    if session.engine is None:
+    if engine is None:
         yield None
     else:
         n_most = n_answers_in_work(opened, session.in_flight)
-        async with session.engine.workers(opened, run.id, n_most=n_most) as pool:
+        async with engine.workers(opened, run.id, n_most=n_most) as pool:
             yield pool
 
 

@@ -50,7 +50,6 @@ from judgekit.targets import (
 
 if TYPE_CHECKING:
     from judgekit.datasets import TargetKind, VariantSettings
-    from judgekit.evaluation.remote import RemoteEngine
     from judgekit.models import Connection, Embeddings, LimitsClient
     from judgekit.records import Case, CaseResult, ItemKey, JsonObject, Output, Rubric
     from judgekit.targets import Target
@@ -224,10 +223,6 @@ class OpenSuite:
         """Whether an answer cost nothing in this run: it was recorded, or its reply was cached."""
         return self._kinds[variant] == "outputs" or output.metadata.get("cached") is True
 
-    def has_recorded(self, variant: str) -> bool:
-        """Whether a variant answers from a file, so that an answer of it costs nothing."""
-        return isinstance(self.targets.get(variant), GivenTarget | RecordedTarget)
-
     def count_own_spending(self, variant: str, output: Output) -> bool:
         """Count what an answer cost that no budget was asked for: a program's or an endpoint's."""
         if self.budget is None or self._kinds[variant] not in _ON_THEIR_OWN:
@@ -278,8 +273,7 @@ def open_suite(
     rubric = load_suite_rubric(loaded)
     # One budget and one price table for targets, judges and embeddings: the limit is for the run.
     prices = price_table(loaded)
-    open_budget, most = Budget if limits is None else limits.budget, execution.max_cost_usd
-    budget = None if most is None else open_budget(most, prices)
+    budget = _open_budget(execution.max_cost_usd, prices, limits)
     cache = open_reply_cache(at) if isinstance(at := execution.cache, Path | CacheUrl) else at
     try:
         judges = open_suite_judges(
@@ -381,6 +375,14 @@ def _chosen_cases(
         limit=choice.limit,
         where=choice.where,
     )
+
+
+def _open_budget(
+    most_usd: float | None, prices: PriceTable, limits: LimitsClient | None
+) -> Budget | None:
+    if most_usd is None:
+        return None
+    return Budget(most_usd, prices) if limits is None else limits.budget(most_usd, prices)
 
 
 def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:
@@ -564,7 +566,6 @@ class Session:
         detail: What happened then, in words.
         n_missed: Answers of which a frozen cache lacked a reply.
         n_open: Answers that were begun and are not whole, for something was not asked.
-        engine: Where the answers are worked on; None for this process.
     """
 
     max_seconds: float | None = None
@@ -579,7 +580,6 @@ class Session:
     detail: str | None = None
     n_missed: int = 0
     n_open: int = 0
-    engine: RemoteEngine | None = None
 
     def end(self, reason: RunStopReason, detail: str | None = None) -> None:
         """Begin nothing new.

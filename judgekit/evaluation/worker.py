@@ -22,6 +22,7 @@ from judgekit.evaluation.check_runner import (
 from judgekit.evaluation.judges import REVIEWER
 from judgekit.fingerprint import fingerprint
 from judgekit.records import CaseResult, HumanItem, JudgeFailure, Judgment, Observation, Output
+from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
     from judgekit.evaluation.schedule import WorkItem
@@ -91,7 +92,7 @@ class PartialAnswer:
 
 
 def named_output(output: Output, key: ItemKey) -> Output:
-    """The output with the case and the variant it is stored under."""
+    """The output with the case and the variant that it is stored under."""
     if (output.case_id, output.variant) == (key.case_id, key.variant):
         return output
     return output.model_copy(update={"case_id": key.case_id, "variant": key.variant})
@@ -104,13 +105,13 @@ class ObservationKeeper(Protocol):
         """Have one observation stored soon."""
 
     def add_soon(self, observed: Observation) -> object:
-        """The same at once; if it fails, the run ends with the error."""
+        """Have it stored soon; if that fails, the run ends with the error."""
 
     def put(self, observed: Observation) -> asyncio.Future[None]:
         """Have one observation stored at once; it is on disk when the future is done."""
 
     async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
-        """Have a person asked, after what was observed before."""
+        """Ask a reviewer, after what was observed before."""
 
 
 class AnswerWorker:
@@ -155,7 +156,6 @@ class AnswerWorker:
             self._ahead[item.key] = named, begun
 
     def hold_output(self, key: ItemKey, output: Output) -> None:
-        """Take the output of an answer that was read elsewhere."""
         self._ahead[key] = named_output(output, key), ()
 
     async def answer(self, item: WorkItem, known: CaseResult | None = None) -> CaseResult:
@@ -226,7 +226,8 @@ class AnswerWorker:
         return self._opened.rubric_of(item.case, item.key)
 
     def _is_recorded(self, item: WorkItem) -> bool:
-        return item.stored is not None or self._opened.has_recorded(item.key.variant)
+        target = self._opened.targets.get(item.key.variant)
+        return item.stored is not None or isinstance(target, GivenTarget | RecordedTarget)
 
     async def _output(self, item: WorkItem, deadline: float | None) -> Output:
         try:
@@ -527,16 +528,15 @@ class ObservationWriter:
         return done
 
     async def flush(self) -> None:
-        """Have stored what was observed so far."""
+        """Wait until everything that was observed so far is stored."""
         if self._waiting:
             self._urgent.set()
             await asyncio.wait({self._waiting[-1][1]})
-        # What was being written before that is written when the thread is free.
+        # The thread is free only after what was being written.
         await asyncio.get_running_loop().run_in_executor(self._thread, int)
 
     async def queue_human_items(self, items: Sequence[HumanItem]) -> None:
-        if self._waiting:  # the answers that they are about come first
-            await self.flush()
+        await self.flush()  # the answers that they are about come first
         await asyncio.get_running_loop().run_in_executor(
             self._thread, self._store.ask_person, self._run_id, items
         )

@@ -147,7 +147,8 @@ class LimitedModel(ModelAround):
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         self.n_asked += 1
-        self._check_others()
+        if self._unchecked:
+            self._check_others()
         if self.gate is not None:
             return await self._through(self.gate, request)
         slots, call = self._in_loop(), object()
@@ -170,8 +171,8 @@ class LimitedModel(ModelAround):
                 # "Full jitter", AWS Architecture Blog, "Exponential Backoff And Jitter" (2015).
                 longest = min(_MAX_BACKOFF_S, self._first_backoff_s * 2.0**attempt)
                 wait_s = wait_s or self._rng.uniform(0, longest)
-                if wait_s <= _MAX_WAIT_S:  # a longer one is refused by the next attempt
-                    await self._pause(slots, wait_s)
+                # A longer wait is refused by the next attempt.
+                await self._pause(slots, wait_s if wait_s <= _MAX_WAIT_S else 0)
         finally:
             self.n_answered += 1
             if slots.probe is call:
