@@ -1,0 +1,264 @@
+"""Runs whose answers are worked on by other processes, which here are this one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from judgekit.errors import SettingsError
+from judgekit.evaluation import Session
+from judgekit.testing import ChaosServer, ServedReply
+from tests.chaos.commands import judged, lay_out
+from tests.evaluation.processes import Processes, run_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from judgekit.testing import ServedRequest
+
+N_CASES = 6
+N_CALLS = 4 * N_CASES
+"""Two variants, two criteria."""
+
+
+@pytest.fixture
+def script() -> dict[str, Callable[[ServedRequest], ServedReply | str]]:
+    """What the judge's endpoint does, where a test has it do anything."""
+    return {}
+
+
+@pytest.fixture
+def server(
+    script: dict[str, Callable[[ServedRequest], ServedReply | str]], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ChaosServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with ChaosServer(lambda one: script.get("of", lambda _: "ok")(one), reply=replied) as server:
+        yield server
+
+
+def replied(request: ServedRequest) -> str:
+    """A verdict, or an answer where no form is wanted."""
+    return judged(request) if "response_format" in request.body else "A plain answer."
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: ChaosServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    lay_out(tmp_path, server.url, n_cases=N_CASES)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def change(folder: Path, **fields: Any) -> None:
+    path = folder / "judgekit.yaml"
+    suite = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**suite, **fields}), encoding="utf-8")
+
+
+PRICES = {"openai/chaos": {"input_usd": 1.0, "output_usd": 1.0}}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"settings": {"repeats": 2}},
+        {"settings": {"retry_failed": 1}, "assertions": [{"type": "contains", "value": "c1"}]},
+        {"panel": {"combine": "cascade", "escalate_below": 0.9}, "twice": True},
+        {"assertions": [{"type": "variants.best", "value": "Which is better?"}]},
+        {"variants": [{"id": "p", "prompt": "answer.j2", "model": "openai/chaos"}]},
+        {"variants": [{"id": "c", "command": ["python3", "-c", 'print(\'{"text": "One."}\')']}]},
+    ],
+    ids=["plain", "repeats", "retries", "cascade", "select-best", "prompt", "command"],
+)
+async def test_other_processes_reach_the_same_results(
+    folder: Path, server: ChaosServer, fields: dict[str, Any]
+) -> None:
+    fields = {**fields}
+    judge = {"model": "openai/chaos", "api_base": server.url}
+    if fields.pop("twice", False):
+        fields["judge"] = [judge, {**judge, "model": "openai/second"}]
+    for variant in fields.get("variants", ()):
+        (folder / "answer.j2").write_text("Answer: {{ input }}", encoding="utf-8")
+        if "prompt" in variant:
+            variant["api_base"] = server.url
+    change(folder, **fields)
+    here = await run_in(folder, cache=None)
+    n_calls = server.n_requests
+    there = await run_in(folder, Processes(3), cache=None)
+    assert there.status == here.status == "complete"
+    assert there.essence == here.essence
+    assert server.n_requests == 2 * n_calls
+    assert here.results
+
+
+async def test_work_is_shared_and_each_key_is_paid_once(folder: Path, server: ChaosServer) -> None:
+    processes = Processes(3)
+    assert (await run_in(folder, processes)).status == "complete"
+    assert server.n_requests == N_CALLS
+    asked = [one.made._limits.connections[0].limited.n_asked for one in processes.workers]
+    assert sum(asked) == N_CALLS
+    assert min(asked) > 0
+    assert (await run_in(folder, Processes(2), frozen=True)).status == "complete"
+
+
+async def test_a_review_is_queued_as_in_one_process(folder: Path) -> None:
+    ended = await run_in(folder, Processes(2), review=1.0)
+    assert ended.status == "complete"
+
+
+async def test_the_answers_of_a_killed_worker_go_to_others(
+    folder: Path,
+    server: ChaosServer,
+    script: dict[str, Callable[[ServedRequest], ServedReply | str]],
+) -> None:
+    processes = Processes(2)
+    killed = []
+
+    def kill(request: ServedRequest) -> str:
+        if request.number == N_CALLS // 2:
+            worker = processes.workers[0]
+            killed.append(worker)
+            worker._died._loop.call_soon_threadsafe(worker.kill)  # type: ignore[union-attr]
+        return "ok"
+
+    expected = (await run_in(folder, cache=None)).essence
+    server_calls = server.n_requests
+    script["of"] = lambda one: kill(_numbered(one, server_calls))
+    ended = await run_in(folder, processes)
+    assert killed
+    assert (ended.status, ended.essence) == ("complete", expected)
+    assert len(processes.workers) == 3  # one came in its place
+    in_flight = 8
+    assert N_CALLS <= server.n_requests - server_calls <= N_CALLS + in_flight
+
+
+def _numbered(request: ServedRequest, before: int) -> ServedRequest:
+    return type(request)(request.path, request.headers, request.body, request.number - before)
+
+
+async def test_a_run_stops_when_no_worker_is_left(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: dict[str, Callable[[ServedRequest], ServedReply | str]],
+) -> None:
+    monkeypatch.setattr("judgekit.evaluation.remote._PATIENCE_S", 0.2)
+    processes = Processes(1)
+
+    def kill(request: ServedRequest) -> str:
+        processes.has_room = False
+        worker = processes.workers[0]
+        worker._died._loop.call_soon_threadsafe(worker.kill)  # type: ignore[union-attr]
+        return "ok"
+
+    script["of"] = kill
+    ended = await run_in(folder, processes)
+    assert (ended.status, ended.session.reason) == ("incomplete", "model")
+    assert "the process died" in str(ended.session.words())
+
+
+async def test_without_the_shared_limits_nothing_more_is_sent(
+    folder: Path,
+    server: ChaosServer,
+    script: dict[str, Callable[[ServedRequest], ServedReply | str]],
+) -> None:
+    change(folder, prices=PRICES)
+    processes = Processes(2)
+
+    def kill(request: ServedRequest) -> str:
+        if request.number == 4:
+            limits = processes.limits[0]
+            limits._died._loop.call_soon_threadsafe(limits.kill)  # type: ignore[union-attr]
+        return "ok"
+
+    script["of"] = kill
+    ended = await run_in(folder, processes, max_cost_usd=100)
+    assert (ended.status, ended.session.reason) == ("incomplete", "model")
+    assert "holds the rate limits and the budget" in str(ended.session.words())
+    assert 5 <= server.n_requests <= 5 + 8
+    again = await run_in(folder, Processes(2))
+    assert (again.status, server.n_requests) == ("complete", N_CALLS)
+
+
+async def test_the_budget_is_one_for_all_workers(folder: Path, server: ChaosServer) -> None:
+    change(folder, prices=PRICES)
+    whole = await run_in(folder, Processes(3), max_cost_usd=100, cache=None)
+    assert whole.status == "complete"
+    assert whole.spent_usd > 0
+    n_whole = server.n_requests
+    half = await run_in(folder, Processes(3), max_cost_usd=whole.spent_usd / 2 + 0.01, cache=None)
+    assert (half.status, half.session.reason) == ("stopped", "budget")
+    assert 0 < half.spent_usd <= whole.spent_usd / 2 + 0.01
+    assert server.n_requests - n_whole < N_CALLS
+
+
+async def test_calls_in_flight_are_limited_over_all_workers(
+    folder: Path, server: ChaosServer
+) -> None:
+    judge = {"model": "openai/chaos", "api_base": server.url, "max_concurrency": 2}
+    change(folder, judge=judge)
+    assert (await run_in(folder, Processes(4), cache=None)).status == "complete"
+    assert server.most_in_flight == 2
+
+
+async def test_a_provider_that_asks_for_less_slows_every_worker(
+    folder: Path,
+    server: ChaosServer,
+    script: dict[str, Callable[[ServedRequest], ServedReply | str]],
+) -> None:
+    script["of"] = lambda one: (
+        ServedReply(status=429, headers={"retry-after": "0.01"}) if one.number < 4 else "ok"
+    )
+    processes = Processes(2)
+    assert (await run_in(folder, processes)).status == "complete"
+    assert server.n_requests == N_CALLS + 4
+    (limited,) = processes.limits[0].made._limited.values()
+    (slots,) = limited._loops.values()
+    assert slots.n_sent_when_lowered > 0
+
+
+async def test_time_that_is_over_ends_the_calls_of_workers(folder: Path) -> None:
+    ended = await run_in(folder, Processes(2), session=Session(max_seconds=0.0), cache=None)
+    assert (ended.status, ended.session.reason) == ("stopped", "time")
+
+
+async def test_a_folder_is_no_cache_of_several_nodes(folder: Path, server: ChaosServer) -> None:
+    with pytest.raises(SettingsError, match="2 nodes, and the folder .* --cache|2 nodes, and"):
+        await run_in(folder, Processes(2, n_nodes=2))
+    assert (await run_in(folder, Processes(2, n_nodes=2), cache=None)).status == "complete"
+    assert server.n_requests == N_CALLS
+
+
+async def test_recorded_replies_are_read_by_one_process(folder: Path) -> None:
+    reply = {"case_id": "c0", "text": "{}"}
+    (folder / "replies.jsonl").write_text(json.dumps(reply), encoding="utf-8")
+    change(folder, judge="recorded:replies.jsonl")
+    with pytest.raises(SettingsError, match="one process reads"):
+        await run_in(folder, Processes(2))
+
+
+async def test_a_worker_without_a_key_is_one_error(
+    folder: Path, server: ChaosServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    change(folder, judge={"model": "openai/chaos"})
+    with pytest.raises(SettingsError, match=r"a worker on .*: no API key for openai"):
+        await run_in(folder, Processes(2), called=lambda: frozenset({"openai/chaos"}))
+    assert server.n_requests == 0
+
+
+async def test_a_worker_with_other_files_is_refused(folder: Path, server: ChaosServer) -> None:
+    processes = Processes(2)
+    spawn = processes.spawn
+
+    def altered(make: type[object], *arguments: object, is_near: bool) -> Any:
+        rubric = folder / "rubric.yaml"
+        rubric.write_text(rubric.read_text(encoding="utf-8").replace("Is it", "Was it"), "utf-8")
+        return spawn(make, *arguments, is_near=is_near)
+
+    processes.spawn = altered  # type: ignore[method-assign]
+    with pytest.raises(SettingsError, match="is another one there .*: the rubric"):
+        await run_in(folder, processes)
+    assert server.n_requests == 0

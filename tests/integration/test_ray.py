@@ -1,0 +1,235 @@
+"""Runs on two nodes of a Ray cluster, with a cache in PostgreSQL and a judge on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.chaos.commands import IN_FLIGHT, Bench, essence, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from judgekit.testing import ServedRequest
+    from tests.integration.servers import PostgresServer
+
+pytestmark = pytest.mark.timeout(900)
+PYTHON = Path(__file__).parents[2] / ".venv" / "ray" / "bin" / "python"
+N_CASES = 20
+N_KEYS = 4 * N_CASES
+INCOMPLETE, LIMIT, INTERRUPTED = 3, 5, 130
+_LONGEST_S = 400
+
+
+def environment() -> dict[str, str]:
+    own = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled", "OPENAI_API_KEY": "k"}
+    return {**os.environ, **own, "NO_COLOR": "1", "COLUMNS": "100"}
+
+
+@dataclass
+class Nodes:
+    """Two Ray nodes; see `ray_nodes`."""
+
+    process: subprocess.Popen[str]
+    address: str = ""
+
+    def tell(self, command: str) -> list[int]:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{command}\n")
+        self.process.stdin.flush()
+        return [int(word) for word in self.line().split()]
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    if not PYTHON.exists():
+        pytest.skip("NOT TESTED WITH RAY: make .venv/.ray")
+    process = subprocess.Popen(
+        [PYTHON, Path(__file__).with_name("ray_nodes.py")], env=environment(), text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    nodes = Nodes(process)
+    nodes.address = nodes.line()
+    assert nodes.address, "the cluster does not start"
+    yield nodes
+    process.communicate(timeout=60)
+
+
+def start(bench: Bench, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [PYTHON, "-m", "judgekit", "run", "-q", "--json", *arguments],
+        cwd=bench.folder, env=environment(), text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, Any, str]:
+    out, err = process.communicate(timeout=_LONGEST_S)
+    assert "Traceback" not in err, err
+    return process.returncode, essence(json.loads(out)) if out else None, err
+
+
+def on(nodes: Nodes, cache: str, *more: str) -> tuple[str, ...]:
+    return "--engine", f"ray://{nodes.address}", "--cache", cache, *more
+
+
+def undisturbed(bench: Bench) -> object:
+    """The result of one process with a cache and a store of its own."""
+    code, found, err = ended(start(bench))
+    assert (code, bench.server.n_requests) == (0, N_KEYS), err
+    bench.forget()
+    return found
+
+
+def change(bench: Bench, **fields: Any) -> None:
+    path = bench.folder / "judgekit.yaml"
+    suite = json.loads(path.read_text(encoding="utf-8"))
+    judge = {**suite["judge"], **fields.pop("judge", {})}
+    path.write_text(json.dumps({**suite, **fields, "judge": judge}), encoding="utf-8")
+
+
+def until(bench: Bench, n_requests: int) -> None:
+    until_s = time.monotonic() + _LONGEST_S
+    while bench.server.n_requests < n_requests:
+        assert time.monotonic() < until_s, f"{bench.server.n_requests} of {n_requests} requests"
+        time.sleep(0.02)
+
+
+def test_two_nodes_reach_the_verdicts_of_one_process(
+    tmp_path: Path, nodes: Nodes, postgres: PostgresServer
+) -> None:
+    url = postgres.new_url()
+    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=0.5)
+    with server:
+        bench = laying()
+        expected = undisturbed(bench)
+        process = start(bench, *on(nodes, url, "--workers", "4"))
+        until(bench, N_KEYS + 10)
+        assert nodes.tell("count RemoteWorker") == [2, 2]
+        code, found, err = ended(process)
+        assert (code, found) == (0, expected), err
+        assert server.n_requests == 2 * N_KEYS
+        again, found, err = ended(start(bench, *on(nodes, url, "--frozen")))
+        assert (again, found) == (0, expected), err
+        code, _, err = ended(start(bench, *on(nodes, "cache")))
+        assert code == 2
+        assert "the cluster has 2 nodes" in " ".join(err.split())
+        assert server.n_requests == 2 * N_KEYS
+
+
+@pytest.mark.parametrize("what", ["kill RemoteWorker", "kill-node"])
+def test_what_is_killed_costs_at_most_what_was_in_flight(
+    tmp_path: Path, nodes: Nodes, postgres: PostgresServer, what: str
+) -> None:
+    url = postgres.new_url()
+    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=0.5)
+    with server:
+        bench = laying()
+        expected = undisturbed(bench)
+        process = start(bench, *on(nodes, url, "--workers", "4"))
+        until(bench, N_KEYS + N_KEYS // 3)
+        assert nodes.tell(what) == [1]
+        code, found, err = ended(process)
+        if what == "kill-node":
+            nodes.tell("add-node")
+        assert (code, found) == (0, expected), err
+        assert server.n_requests <= 2 * N_KEYS + IN_FLIGHT
+        before = server.n_requests
+        assert ended(start(bench, *on(nodes, url)))[:2] == (0, expected)
+        assert server.n_requests == before
+
+
+def test_without_the_shared_limits_the_run_stops_and_can_be_resumed(
+    tmp_path: Path, nodes: Nodes, postgres: PostgresServer
+) -> None:
+    url = postgres.new_url()
+    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=0.5)
+    with server:
+        bench = laying()
+        expected = undisturbed(bench)
+        process = start(bench, *on(nodes, url))
+        until(bench, N_KEYS + N_KEYS // 3)
+        assert nodes.tell("kill SharedLimits") == [1]
+        code, _, err = ended(process)
+        assert code == INCOMPLETE, err
+        assert "holds the rate limits and the budget" in " ".join(err.split())
+        assert server.n_requests < 2 * N_KEYS
+        code, found, err = ended(start(bench, *on(nodes, url, "--resume", "--retry-errors")))
+        assert (code, found) == (0, expected), err
+        assert server.n_requests == 2 * N_KEYS
+
+
+def test_workers_spend_no_more_than_the_limit_together(
+    tmp_path: Path, nodes: Nodes, postgres: PostgresServer
+) -> None:
+    server, laying = serving(tmp_path, n_cases=N_CASES)
+    price_usd = 1e-6
+    with server:
+        bench = laying()
+        change(
+            bench,
+            judge={"max_tokens": 100},
+            prices={"openai/chaos": {"input_usd": 1.0, "output_usd": 1.0}},
+        )
+        process = start(bench, *on(nodes, postgres.new_url(), "--max-cost", "0.02"))
+        out, err = process.communicate(timeout=_LONGEST_S)
+        assert process.returncode == LIMIT, err
+        assert 0 < server.n_requests < N_KEYS
+        figures = json.loads(out)
+        spent = [row for row in json.dumps(figures).split('"cost_usd": ')[1:]]
+        assert spent
+        assert price_usd > 0
+
+
+def test_the_rate_is_that_of_all_workers(
+    tmp_path: Path, nodes: Nodes, postgres: PostgresServer
+) -> None:
+    times: list[float] = []
+
+    def script(_: ServedRequest) -> str:
+        times.append(time.monotonic())
+        return "ok"
+
+    server, laying = serving(tmp_path, script, n_cases=N_CASES)
+    with server:
+        bench = laying()
+        per_second = 8
+        change(bench, judge={"rpm": 60 * per_second})
+        code, _, err = ended(start(bench, *on(nodes, postgres.new_url(), "--workers", "4")))
+        assert (code, len(times)) == (0, N_KEYS), err
+        # One second's worth may come at once.
+        assert times[-1] - times[0] >= (N_KEYS - per_second) / per_second - 1
+        windows = [one for one, other in pairwise(times) if other >= one]
+        assert len(windows) == N_KEYS - 1
+
+
+def test_ctrl_c_finishes_what_is_in_flight(
+    tmp_path: Path, nodes: Nodes, postgres: PostgresServer
+) -> None:
+    url = postgres.new_url()
+    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=0.5)
+    with server:
+        bench = laying()
+        expected = undisturbed(bench)
+        process = start(bench, *on(nodes, url))
+        until(bench, N_KEYS + N_KEYS // 3)
+        os.killpg(process.pid, signal.SIGINT)
+        code, _, err = ended(process)
+        assert code == INTERRUPTED, err
+        assert N_KEYS // 3 <= server.n_requests - N_KEYS < N_KEYS
+        code, found, err = ended(start(bench, *on(nodes, url, "--resume")))
+        assert (code, found) == (0, expected), err
+        assert server.n_requests == 2 * N_KEYS
