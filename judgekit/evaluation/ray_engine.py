@@ -98,12 +98,12 @@ class RayHandle:
     actor: Any
 
     async def ask(self, method: str, *arguments: object) -> object:
-        from ray.exceptions import RayActorError  # noqa: PLC0415 - as above
+        from ray.exceptions import RayError  # noqa: PLC0415 - as above
 
         try:
             return await getattr(self.actor, method).remote(*arguments)
-        except RayActorError as error:
-            raise LostProcessError(str(error).partition("\n")[0]) from error
+        except RayError as error:
+            raise LostProcessError(str(error).strip()) from error
 
     def tell(self, method: str, *arguments: object) -> None:
         getattr(self.actor, method).remote(*arguments)

@@ -99,21 +99,21 @@ class RemoteWorker:
 
     Args:
         name: Name of the worker.
-        setup: What to open.
         limits: The `SharedLimits` of all workers.
     """
 
-    def __init__(self, name: str, setup: WorkerSetup, limits: ProcessHandle) -> None:
-        self._setup, self._limits = setup, LimitsClient(limits, name)
+    def __init__(self, name: str, limits: ProcessHandle) -> None:
+        self._limits = LimitsClient(limits, name)
         self._relay = _Relay()
         self._tasks: set[asyncio.Task[CaseResult]] = set()
         self._opened: OpenSuite | None = None
         self._answering: AnswerWorker | None = None
 
-    async def open(self) -> tuple[str, ...] | JudgekitError:
+    # Not to the constructor: clusters keep its arguments, and a cache's address has a password.
+    async def open(self, setup: WorkerSetup) -> tuple[str, ...] | JudgekitError:
         """Open the suite; the models whose key is missing here, or the error."""
         try:
-            self._open()
+            self._open(setup)
         except JudgekitError as error:
             return self._placed(error)
         return tuple(one.name for one in self._limits.connections if one.may_lack_key)
@@ -158,8 +158,7 @@ class RemoteWorker:
         if self._opened is not None:
             await self._opened.aclose()
 
-    def _open(self) -> None:
-        setup = self._setup
+    def _open(self, setup: WorkerSetup) -> None:
         try:
             os.chdir(setup.folder)  # which paths of the suite and of options are relative to
         except OSError as error:
@@ -187,6 +186,8 @@ class RemoteWorker:
 
     def _ended(self, number: int, task: asyncio.Task[CaseResult]) -> None:
         self._tasks.discard(task)
+        if task.cancelled():
+            return
         error = task.exception()
         if error is None:
             self._relay.add("result", number, task.result())
@@ -399,12 +400,16 @@ class WorkerPool:
             self._opened.budget = client.budget(self._budget.limit_usd, self._budget.prices)
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def settle_budget(self) -> None:
+        """Count what was spent in the budget of this process, which is used again."""
         await self._refresh_budget()
-        if self._budget is not None and self._opened.budget is not None:
-            spent = self._opened.budget.spent_usd - self._budget.spent_usd
-            self._budget.spend(max(0.0, spent))
+        if self._budget is not None and isinstance(self._opened.budget, SharedBudget):
+            spent_usd = self._opened.budget.spent_usd - self._budget.spent_usd
+            self._budget.spend(max(0.0, spent_usd))
             self._opened.budget = self._budget
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.settle_budget()
         for task in self._tasks:
             task.cancel()
         with suppress(TimeoutError, LostProcessError):
@@ -416,12 +421,11 @@ class WorkerPool:
 
     def _new_member(self) -> _PoolMember:
         name = f"worker {next(self._names)}"
-        arguments = name, self._setup, self._limits
-        handle = self._cluster.spawn(RemoteWorker, *arguments, is_near=False)
+        handle = self._cluster.spawn(RemoteWorker, name, self._limits, is_near=False)
         return _PoolMember(name, handle)
 
     async def _open(self, member: _PoolMember) -> tuple[str, ...]:
-        found = await member.handle.ask("open")
+        found = await member.handle.ask("open", self._setup)
         if isinstance(found, JudgekitError):
             raise found
         return cast("tuple[str, ...]", found)
@@ -438,26 +442,19 @@ class WorkerPool:
 
     async def _listen(self, member: _PoolMember) -> None:
         """Take the events of a worker until it dies."""
-        error: JudgekitError = LostProcessError(f"{member.name} has failed")
         try:
             while True:
                 for event in cast("list[_Event]", await member.handle.ask("events")):
                     await self._take(member, *event)
-        except JudgekitError as raised:
-            error = raised
-        finally:
-            self._members.remove(member)
-            self._gone.append(member)
-            self._limits.tell("lose", member.name)
-            member.handle.kill()
+        except JudgekitError as error:  # of the worker, or of the store
             for waiting in member.answers.values():
                 if not waiting.done():
                     waiting.set_exception(error)
-        await self._replace()
-
-    async def _replace(self) -> None:
-        """Start a worker in the place of one that died."""
-        member = self._new_member()
+        self._members.remove(member)
+        self._gone.append(member)
+        self._limits.tell("lose", member.name)
+        member.handle.kill()
+        member = self._new_member()  # in its place
         try:
             await self._open(member)
         except JudgekitError as error:
@@ -480,10 +477,9 @@ class WorkerPool:
         elif kind == "counts":
             member.counts = content
             self._count_calls()
-        elif kind == "result":
-            member.answers[number].set_result(content)
-        else:
-            member.answers[number].set_exception(content)
+        elif number in member.answers:  # else whoever waited for it was cancelled
+            waiting = member.answers[number]
+            (waiting.set_result if kind == "result" else waiting.set_exception)(content)
 
     def _count_calls(self) -> None:
         """Sum up the calls of all workers for the progress."""

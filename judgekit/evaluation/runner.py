@@ -260,6 +260,8 @@ class _RunLoop:
                     await self._work(self._chains(answers), answering)
                 finally:
                     answering.close()
+            if self._pool is not None:
+                await self._pool.settle_budget()
             if self._is_whole and self._opened.plans.compares_variants:
                 about = self._opened, self._store, self._run, self._session
                 chooser = VariantChooser(*about, self._stop_at)

@@ -32,6 +32,8 @@ _LONGEST_S = 400
 
 def environment() -> dict[str, str]:
     own = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled", "OPENAI_API_KEY": "k"}
+    # Else Ray takes another address of this machine for loopback, where the nodes do not listen.
+    own["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     return {**os.environ, **own, "NO_COLOR": "1", "COLUMNS": "100"}
 
 
