@@ -23,7 +23,7 @@ PRAGMA = re.compile(r"#\s*(?:noqa|type:|pragma|pyright|mypy|fmt)")
 
 # Pages, viewer, labelling and editor are 8,000 of the lines.
 LIMITS = {
-    "Python files": 392,
+    "Python files": 396,
     "lines": 114_200,
     "longest file, lines": 600,
     "longest function, code lines": 50,

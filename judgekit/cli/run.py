@@ -337,8 +337,8 @@ async def run_with_progress(setup: RunSetup, options: TalkOptions) -> RunInfo:
     opened, session, info = setup.opened, setup.session, cast("RunInfo", setup.info)
     try:
         # Workers have keys of their own; what compares variants is asked by this process.
-        is_asking = setup.engine is None or opened.plans.compares_variants
-        if setup.is_stored and is_asking:
+        calls_models = setup.engine is None or opened.plans.compares_variants
+        if setup.is_stored and calls_models:
             await evaluation.check_keys(opened, setup.store, setup.resumed)
         with attend(
             options,

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from judgekit.models import ProcessHandle
     from judgekit.records import CaseResult, HumanItem, ItemKey, Observation, Output
 
-# What a worker tells: its kind, the number of what it is about, and the content.
+# What a worker reports: its kind, the number of what it is about, and the content.
 _Event: TypeAlias = "tuple[Literal['keep', 'put', 'queue', 'result', 'error', 'counts'], int, Any]"
 # After so many dead workers it is probably the answer that ends them.
 _MOST_LOST = 3
@@ -168,9 +168,9 @@ class RemoteWorker:
             ) from error
         sys.path += [path for path in setup.import_path if path not in sys.path]
         empty = CaseSource("", "", lambda: iter(()))
-        given = RecordedAnswers(empty, {name: {} for name in setup.recorded}, has_gaps=False)
+        recorded = RecordedAnswers(empty, {name: {} for name in setup.recorded}, has_gaps=False)
         opened = self._opened = open_suite(
-            setup.suite, setup.choice, setup.execution, recorded=given, limits=self._limits
+            setup.suite, setup.choice, setup.execution, recorded=recorded, limits=self._limits
         )
         # Known only to whoever has read all cases.
         opened.plans.compares_variants = setup.compares_variants
@@ -397,7 +397,8 @@ class WorkerPool:
     async def __aenter__(self) -> Self:
         if self._budget is not None:
             client = LimitsClient(self._limits, "run")
-            self._opened.budget = client.budget(self._budget.limit_usd, self._budget.prices)
+            own = self._budget
+            self._opened.budget = SharedBudget(own.limit_usd, own.prices, client)
         return self
 
     async def settle_budget(self) -> None:

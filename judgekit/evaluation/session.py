@@ -35,7 +35,14 @@ from judgekit.evaluation.judges import (
     resolve_calibration,
 )
 from judgekit.judge import Judge, Panel, resolve_suite_model, suite_template_folders
-from judgekit.models import Budget, ModelPrice, PriceTable, check_together, connect, open_embeddings
+from judgekit.models import (
+    ModelPrice,
+    PriceTable,
+    check_together,
+    connect,
+    open_budget,
+    open_embeddings,
+)
 from judgekit.models.cache import CacheUrl, ReplyCache, open_reply_cache
 from judgekit.records import CalibrationInUse, CaseSource, RunPanel
 from judgekit.targets import (
@@ -50,7 +57,7 @@ from judgekit.targets import (
 
 if TYPE_CHECKING:
     from judgekit.datasets import TargetKind, VariantSettings
-    from judgekit.models import Connection, Embeddings, LimitsClient
+    from judgekit.models import Budget, Connection, Embeddings, LimitsClient
     from judgekit.records import Case, CaseResult, ItemKey, JsonObject, Output, Rubric
     from judgekit.targets import Target
 
@@ -261,10 +268,7 @@ def open_suite(
     recorded: RecordedAnswers | None = None,
     limits: LimitsClient | None = None,
 ) -> OpenSuite:
-    """Open everything a suite names.
-
-    With `recorded` its cases and outputs were chosen already; `limits` are those of many processes.
-    """
+    """Open everything a suite names; `recorded` has chosen outputs, `limits` are shared ones."""
     loaded = suite_from_path(suite) if isinstance(suite, Path | str) else with_benchmark(suite)
     # Variants first: a suite that cannot run fails before a file of cases or a cache is opened.
     variants = choose_variants(expand_variants(loaded), choice.variants)
@@ -273,19 +277,17 @@ def open_suite(
     rubric = load_suite_rubric(loaded)
     # One budget and one price table for targets, judges and embeddings: the limit is for the run.
     prices = price_table(loaded)
-    budget = _open_budget(execution.max_cost_usd, prices, limits)
+    budget = open_budget(execution.max_cost_usd, prices, limits)
     cache = open_reply_cache(at) if isinstance(at := execution.cache, Path | CacheUrl) else at
     try:
         judges = open_suite_judges(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget
         )
         filler = _context_filler(loaded, variants)
-        connections = judges.connections if limits is None else limits.share(*judges.connections)
-        means = _Means(loaded, execution, cache, prices, budget, connections, filler, limits)
-        whole = rubric if rubric is not None else judges.implied_rubric
+        means = _Means(loaded, execution, cache, prices, budget, judges, filler, limits)
         plans = CasePlans(
             loaded,
-            rubric=whole,
+            rubric=judges.implied_rubric if rubric is None else rubric,
             is_judged=not judges.asks_nobody,
             allow_scripts=execution.allow_scripts,
             open_embeddings=means.embeddings,
@@ -377,14 +379,6 @@ def _chosen_cases(
     )
 
 
-def _open_budget(
-    most_usd: float | None, prices: PriceTable, limits: LimitsClient | None
-) -> Budget | None:
-    if most_usd is None:
-        return None
-    return Budget(most_usd, prices) if limits is None else limits.budget(most_usd, prices)
-
-
 def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:
     largest = max((one.added_context_tokens or 0 for one in variants), default=0)
     return ContextFiller(suite, largest) if largest else None
@@ -404,10 +398,15 @@ class _Means:
     cache: ReplyCache | None
     prices: PriceTable
     budget: Budget | None
-    # Of judges, targets and embeddings
-    connections: list[Connection]
+    judges: SuiteJudges
     filler: ContextFiller | None = None
     limits: LimitsClient | None = None
+    # Of judges, targets and embeddings
+    connections: list[Connection] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for one in self.judges.connections:
+            self._add(one)
 
     def target(self, variant: VariantSettings, recorded: RecordedAnswers | None) -> Target:
         # A worker process gets the outputs of recorded variants, and calls the others itself.

@@ -44,6 +44,7 @@ from .shared_limits import (
     ProcessHandle as ProcessHandle,
     SharedBudget as SharedBudget,
     SharedLimits as SharedLimits,
+    open_budget as open_budget,
 )
 from .simulated_judge import (
     PREFERENCE_CHOICES as PREFERENCE_CHOICES,

@@ -54,7 +54,7 @@ class _Call:
     """What the worker waits for: None where it may send the call, the error where it may not."""
 
     outcome: asyncio.Future[ModelReply] | None = None
-    """What came of the attempt that was sent."""
+    """The result of the attempt that was sent."""
 
     task: asyncio.Task[None] | None = None
 
@@ -220,20 +220,14 @@ class LimitsClient:
         self._n_equal: Counter[object] = Counter()
         self.connections: list[Connection] = []
 
-    def share(self, *connections: Connection) -> list[Connection]:
-        """Have the calls of models admitted by the shared limits; the same models."""
-        self.connections += connections
-        for one in connections:
-            if one.limited is not None:
-                alike = (one.name, one.api_base, one.limited.limits)
-                # Every process opens its models in the same order.
-                one.limited.gate = _Gate(self, (*alike, self._n_equal[alike]))
-                self._n_equal[alike] += 1
-        return [*connections]
-
-    def budget(self, limit_usd: float, prices: PriceTable) -> SharedBudget:
-        """The shared budget, as the models of this process need it."""
-        return SharedBudget(limit_usd, prices, self)
+    def share(self, connection: Connection) -> None:
+        """Have the calls of a model admitted by the shared limits."""
+        self.connections.append(connection)
+        if (limited := connection.limited) is not None:
+            alike = (connection.name, connection.api_base, limited.limits)
+            # Every process opens its models in the same order.
+            limited.gate = _Gate(self, (*alike, self._n_equal[alike]))
+            self._n_equal[alike] += 1
 
     def new_id(self) -> CallId:
         return self._worker, next(self._numbers)
@@ -320,3 +314,12 @@ class _SharedReservation(Reservation):
 
     def settle(self, cost_usd: float | None) -> None:
         self._client.tell("settle", self._call_id, cost_usd)
+
+
+def open_budget(
+    most_usd: float | None, prices: PriceTable, limits: LimitsClient | None
+) -> Budget | None:
+    """The budget of this process, or its access to the one that the limits have."""
+    if most_usd is None:
+        return None
+    return Budget(most_usd, prices) if limits is None else SharedBudget(most_usd, prices, limits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
+import pickle  # noqa: TID251 - as what passes between processes is
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,12 +33,18 @@ def _process(number: int) -> Process:
     return _PROCESSES[number]
 
 
+def passed(content: Any) -> Any:
+    """What arrives in another process."""
+    return pickle.loads(pickle.dumps(content))  # noqa: S301 - what the line has written
+
+
 class Process:
     """An object that can be asked, and killed."""
 
     def __init__(self, made: Any) -> None:
         self.made = made
         self.is_dead = False
+        self._loop = asyncio.get_running_loop()
         self._died = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._number = len(_PROCESSES)
@@ -53,10 +59,14 @@ class Process:
         death.cancel()
         if self.is_dead:
             raise LostProcessError("the process died")
-        return pickle.loads(pickle.dumps(task.result()))
+        return passed(task.result())
 
     def tell(self, method: str, *arguments: object) -> None:
         self._begin(method, arguments)
+
+    def kill_soon(self) -> None:
+        """Kill it from another thread."""
+        self._loop.call_soon_threadsafe(self.kill)
 
     def kill(self) -> None:
         self.is_dead = True
@@ -67,7 +77,7 @@ class Process:
             self.made._relay.add = lambda *_: None  # type: ignore[method-assign]  # nothing leaves it
 
     def _begin(self, method: str, arguments: tuple[object, ...]) -> asyncio.Task[Any]:
-        copied = pickle.loads(pickle.dumps(arguments))
+        copied = passed(arguments)
         task = asyncio.create_task(self._run(method, copied))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -92,7 +102,7 @@ class Processes:
         yield self
 
     def spawn(self, make: type[object], *arguments: object, is_near: bool) -> Process:
-        process = Process(make(*pickle.loads(pickle.dumps(arguments))))
+        process = Process(make(*passed(arguments)))
         kind = self.limits if make is SharedLimits else self.workers
         kind.append(process)
         assert is_near is (make is SharedLimits)
