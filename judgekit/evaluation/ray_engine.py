@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from contextlib import contextmanager, suppress
+import sys
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,9 @@ def ray_cluster(address: str | None, n_wanted: int | None, n_most: int) -> Itera
     try:
         nodes = [node for node in ray.nodes() if node["Alive"]]
         n_cpus = int(sum(node["Resources"].get("CPU", 0) for node in nodes))
-        yield RayCluster(len(nodes), min(n_wanted or max(n_cpus, 1), n_most))
+        # Ray prints that a worker died to stdout, which is for the result of the command.
+        with redirect_stdout(sys.stderr):
+            yield RayCluster(len(nodes), min(n_wanted or max(n_cpus, 1), n_most))
     finally:
         ray.shutdown()
 

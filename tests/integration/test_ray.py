@@ -8,7 +8,6 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +80,7 @@ def start(bench: Bench, *arguments: str) -> subprocess.Popen[str]:
 def ended(process: subprocess.Popen[str]) -> tuple[int, Any, str]:
     out, err = process.communicate(timeout=_LONGEST_S)
     assert "Traceback" not in err, err
+    assert not out or out.startswith("{"), out
     return process.returncode, essence(json.loads(out)) if out else None, err
 
 
@@ -178,22 +178,19 @@ def test_workers_spend_no_more_than_the_limit_together(
     tmp_path: Path, nodes: Nodes, postgres: PostgresServer
 ) -> None:
     server, laying = serving(tmp_path, n_cases=N_CASES)
-    price_usd = 1e-6
+    limit_usd = 0.02
     with server:
         bench = laying()
-        change(
-            bench,
-            judge={"max_tokens": 100},
-            prices={"openai/chaos": {"input_usd": 1.0, "output_usd": 1.0}},
-        )
-        process = start(bench, *on(nodes, postgres.new_url(), "--max-cost", "0.02"))
+        # A dollar for a million tokens.
+        prices = {"openai/chaos": {"input_usd": 1.0, "output_usd": 1.0}}
+        change(bench, judge={"max_tokens": 100}, prices=prices)
+        limit = ("--max-cost", str(limit_usd))
+        process = start(bench, *on(nodes, postgres.new_url(), "--workers", "4", *limit))
         out, err = process.communicate(timeout=_LONGEST_S)
         assert process.returncode == LIMIT, err
         assert 0 < server.n_requests < N_KEYS
-        figures = json.loads(out)
-        spent = [row for row in json.dumps(figures).split('"cost_usd": ')[1:]]
-        assert spent
-        assert price_usd > 0
+        spent = sum(one["money"]["judges_usd"] for one in json.loads(out)["variants"])
+        assert 0 < spent <= limit_usd
 
 
 def test_the_rate_is_that_of_all_workers(
@@ -214,8 +211,6 @@ def test_the_rate_is_that_of_all_workers(
         assert (code, len(times)) == (0, N_KEYS), err
         # One second's worth may come at once.
         assert times[-1] - times[0] >= (N_KEYS - per_second) / per_second - 1
-        windows = [one for one, other in pairwise(times) if other >= one]
-        assert len(windows) == N_KEYS - 1
 
 
 def test_ctrl_c_finishes_what_is_in_flight(
