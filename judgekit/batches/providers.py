@@ -180,7 +180,11 @@ class ProviderBatches(ABC):
     def _reply(
         self, result: Mapping[str, Any], request: BatchRequest
     ) -> ModelReply | ProviderFault:
-        body, protocol, label = self._reply_body(result), self.model.protocol, self.model.label
+        label, protocol = self.model.label, self.model.protocol
+        try:
+            body = self._reply_body(result)
+        except (AttributeError, TypeError, ValueError):
+            body = ProviderFault(label, "protocol", text=f"no result: {str(result)[:200]}")
         if isinstance(body, ProviderFault):
             return body
         if isinstance(protocol, NativeProtocol):
@@ -341,7 +345,7 @@ class OpenAIBatches(FileBatches):
         kind = f"multipart/form-data; boundary={record.name}"
         return await self._call(self.files, body, content_type=kind)
 
-    async def _create(self, record: BatchRecord, folder: BatchFolder) -> Mapping[str, Any]:  # noqa: ARG002
+    async def _create(self, record: BatchRecord, folder: BatchFolder) -> Mapping[str, Any]:  # noqa: ARG002 - the file has its requests
         content = {
             "input_file_id": record.file_id,
             "endpoint": "/v1/chat/completions",
@@ -503,7 +507,7 @@ class GeminiBatches(FileBatches):
         )
         return cast("Mapping[str, Any]", made["file"])
 
-    async def _create(self, record: BatchRecord, folder: BatchFolder) -> Mapping[str, Any]:  # noqa: ARG002
+    async def _create(self, record: BatchRecord, folder: BatchFolder) -> Mapping[str, Any]:  # noqa: ARG002 - the file has its requests
         batch = {"displayName": record.name, "inputConfig": {"fileName": record.file_id}}
         route = f"{self._root}models/{self.model.protocol.model}:batchGenerateContent"
         return await self._call(route, {"batch": batch})
