@@ -90,9 +90,9 @@ async def submit_requests(
             ]
     earlier = [pending[key] for key in requests if key in pending]
     # As they are now; also those that may be at the provider, whatever requests they hold.
-    now = {one.name: one for one in tried}
+    fresh = {one.name: one for one in tried}
     unsure = [one for one in tried if one.is_interrupted]
-    waiting = {one.name: now.get(one.name, one) for one in (*earlier, *unsure)}
+    waiting = {one.name: fresh.get(one.name, one) for one in (*earlier, *unsure)}
     sent = tuple(one for one in tried if not one.is_interrupted)
     return Submission(sent, tuple(waiting.values()), len(requests) - len(earlier), len(earlier))
 

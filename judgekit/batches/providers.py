@@ -290,9 +290,8 @@ class FileBatches(ProviderBatches):
     async def _prepare(self, record: BatchRecord, folder: BatchFolder) -> BatchRecord:
         file = await self._named(f"{self.files}?{self.files_page or self.page}", record)
         if file is None:
-            file = await self._upload(
-                record, b"".join(map(self.upload_line, folder.requests(record)))
-            )
+            lines = map(self.upload_line, folder.requests(record))
+            file = await self._upload(record, b"".join(lines))
         return folder.save(record, state="sending", file_id=file[self.id_field])
 
     @abstractmethod
@@ -358,11 +357,8 @@ class OpenAIBatches(FileBatches):
         counts = batch.get("request_counts") or {}
         errors = (batch.get("errors") or {}).get("data") or []
         n_done = (counts.get("completed") or 0) + (counts.get("failed") or 0)
-        return (
-            str(batch.get("status")),
-            n_done,
-            "; ".join(str(e.get("message")) for e in errors[:3]),
-        )
+        problem = "; ".join(str(one.get("message")) for one in errors[:3])
+        return batch.get("status") or "", n_done, problem
 
     async def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         for name in ("output_file_id", "error_file_id"):
@@ -425,14 +421,17 @@ class AnthropicBatches(ProviderBatches):
                 continue
             if not is_ended:
                 candidates.append(batch["id"])
-            elif keys == {one.get(self.key_field) async for one in self._results(batch)}:
+                continue
+            results = {one.get(self.key_field) async for one in self._results(batch)}
+            # A line that cannot be read is no reason to pay for all of it again.
+            if results & keys and results <= {*keys, None}:
                 return self._submitted(record, folder, batch)
         return folder.save(record, candidates=tuple(candidates))
 
     def _progress(self, batch: Mapping[str, Any]) -> tuple[str, int, str]:
         counts = batch.get("request_counts") or {}
         n_done = sum(counts.values()) - (counts.get("processing") or 0)
-        return str(batch.get("processing_status")), n_done, ""
+        return batch.get("processing_status") or "", n_done, ""
 
     async def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         if batch.get("archived_at"):
@@ -515,7 +514,7 @@ class GeminiBatches(FileBatches):
     def _progress(self, batch: Mapping[str, Any]) -> tuple[str, int, str]:
         about = batch.get("metadata") or {}
         counts, error = about.get("batchStats") or {}, batch.get("error") or {}
-        status = str(about.get("state")).rpartition("STATE_")[2].lower()
+        status = str(about.get("state") or "").rpartition("STATE_")[2].lower()
         if batch.get("done") and status not in self.ended:
             status = "failed" if error else "succeeded"
         done = ("successfulRequestCount", "failedRequestCount")

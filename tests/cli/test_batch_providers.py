@@ -380,14 +380,25 @@ def test_what_is_known_of_a_submission_is_said_of_one_that_is_open(
 
 @anthropic_only
 def test_a_refused_submission_is_not_looked_for_afterwards(
-    bench: Bench, server: AnthropicBatchServer, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, server: AnthropicBatchServer
 ) -> None:
-    monkeypatch.setattr(server, "_create", lambda *_: (400, {"error": {"message": "not today"}}))
+    server.fault = "refuses"
     refused = submit(bench, server)
     assert (refused.code, "not today" in refused.err) == (3, True)
-    monkeypatch.undo()
     foreign(server)  # might be mistaken for it
     assert submit(bench, server, "--json").json["batches"][0]["batch_id"] == "msgbatch-1"
+
+
+@anthropic_only
+def test_a_submission_that_failed_may_have_made_a_batch(
+    bench: Bench, server: AnthropicBatchServer
+) -> None:
+    server.fault = "creates and fails"
+    assert submit(bench, server).code == 3
+    assert submit(bench, server, "--json").json["batches"][0]["candidates"] == ["msgbatch-0"]
+    server.finish(good)
+    assert submit(bench, server, "--json").json["batches"][0]["batch_id"] == "msgbatch-0"
+    assert len(server.batches) == 1
 
 
 @anthropic_only

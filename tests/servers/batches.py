@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from email.parser import BytesParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from judgekit.testing import ServedReply, ServedRequest
@@ -198,6 +198,8 @@ class AnthropicBatchServer(BatchServer):
 
     model = "anthropic/claude-sonnet-4-5"
     root, base = "/v1/messages/", ""
+    fault: Literal["refuses", "creates and fails"] | None = None
+    """What comes of the next batch."""
 
     def lines(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
         return [
@@ -255,6 +257,12 @@ class AnthropicBatchServer(BatchServer):
         if has_schema and "structured-outputs" not in beta:
             return 400, _anthropic_error("output_format: Extra inputs are not permitted")
         names = [one["custom_id"] for one in requests]
+        fault, self.fault = self.fault, None
+        if fault == "refuses":
+            return 400, _anthropic_error("not today")
+        if fault is not None:
+            self.add(requests)
+            return 500, _anthropic_error("not today")
         if len({*names}) < len(names) or not all(map(_CUSTOM_ID.fullmatch, names)):
             return 400, _anthropic_error("custom_id")
         return 200, self.add(requests)
