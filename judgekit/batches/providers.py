@@ -382,7 +382,7 @@ class AnthropicBatches(ProviderBatches):
     """Anthropic's message batches, which have neither files nor names.
 
     An interrupted submission is identified by the keys in its results. Until a batch that has as
-    many requests has ended, it cannot be told whether it is ours: it is a candidate.
+    many requests has ended, nothing shows whether it is ours: it is a candidate.
     """
 
     batches = "v1/messages/batches"
@@ -468,7 +468,7 @@ class GeminiBatches(FileBatches):
     page = "pageSize=100"
     id_field, key_field = "name", "key"
     cancelling = ":cancel"
-    # A file that has expired is said to be of somebody else.
+    # A file that has expired is refused like one of somebody else.
     gone = FileBatches.gone | {403}
     ended = frozenset({"succeeded", "failed", "cancelled", "expired"})
 
