@@ -162,9 +162,9 @@ async def settle_submission(folder: BatchFolder, name: str, batch_id: str | None
         record = folder.record(name)
         if not record.candidates or batch_id not in {None, *record.candidates}:
             raise SettingsError(
-                f"{record.name} is not known to be perhaps {batch_id or 'at the provider'}",
-                hint="`judgekit batch submit` looks for an interrupted submission, and says which "
-                "batches may be it",
+                f"{record.name} may be {' or '.join(record.candidates) or 'no batch that is known'}"
+                f"{f', not {batch_id}' if batch_id else ''}",
+                hint="`judgekit batch submit` looks for the batches that may be it",
             )
         if batch_id is None:
             return folder.save(record, state="written", candidates=())

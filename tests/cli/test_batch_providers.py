@@ -322,6 +322,18 @@ def test_a_batch_that_may_be_ours_is_waited_for_and_taken_once_it_has_ended(
 
 
 @anthropic_only
+def test_a_batch_of_another_record_is_no_candidate_and_an_uncounted_one_is(
+    bench: Bench, server: AnthropicBatchServer
+) -> None:
+    kill_submission(bench, server, "after POST batches")
+    only(server)["request_counts"] = {}
+    assert submit(bench, server, "--temperature", "0.5").code == 4
+    assert len(server.batches) == 2
+    found = submit(bench, server, "--json").json["batches"]
+    assert [one["candidates"] for one in found] == [["msgbatch-0"]]
+
+
+@anthropic_only
 def test_a_batch_of_somebody_else_is_told_from_ours_by_its_results(
     bench: Bench, server: AnthropicBatchServer
 ) -> None:
