@@ -424,7 +424,7 @@ class AnthropicBatches(ProviderBatches):
                 continue
             results = {one.get(self.key_field) async for one in self._results(batch)}
             # A line that cannot be read is no reason to pay for all of it again.
-            if results & keys and results <= {*keys, None}:
+            if results <= {*keys, None}:
                 return self._submitted(record, folder, batch)
         return folder.save(record, candidates=tuple(candidates))
 
