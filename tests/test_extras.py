@@ -39,8 +39,8 @@ def test_errors_name_the_extras_that_the_distribution_declares() -> None:
         for need in needs
     }
     assert packages == EXTRAS
-    # Clients of other tools' servers have many packages of their own.
-    assert set(declared) - set(everything) == {"mlflow", "wandb"}
+    # Ray is large, and clients of other tools' servers have many packages of their own.
+    assert set(declared) - set(everything) == {"mlflow", "ray", "wandb"}
     assert not set(EXTRAS) & {re.split(r"[\[=<>]", need)[0] for need in project["dependencies"]}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import sys
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SCHEME = "ray://"
+_REACHING_S = 5.0
 # More calls may wait in an actor than Ray lets by default, each of which holds nothing but memory.
 _MOST_WAITING = 1_000_000
 # Only what is too large for a message is there; by default it is a third of the memory.
@@ -54,8 +56,9 @@ def ray_cluster(address: str | None, n_wanted: int | None, n_most: int) -> Itera
         own = {"address": "local", "num_cpus": n_here, "include_dashboard": False}
         own |= {"_node_ip_address": "127.0.0.1", "object_store_memory": _OBJECT_STORE_BYTES}
     try:
+        _require_reachable(address)
         ray.init(**own, log_to_driver=False, configure_logging=False)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise SettingsError(
             f"Ray cannot be used: {error}",
             hint="`ray status` shows whether the cluster runs; this command must run on one of its "
@@ -71,6 +74,13 @@ def ray_cluster(address: str | None, n_wanted: int | None, n_most: int) -> Itera
             yield RayCluster(len(nodes), min(n_wanted or max(n_cpus, 1), n_most))
     finally:
         ray.shutdown()
+
+
+def _require_reachable(address: str | None) -> None:
+    """Refuse an address where nobody listens: Ray would try for a quarter of an hour."""
+    host, _, port = (address or "").rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHING_S).close()
 
 
 class RayCluster:

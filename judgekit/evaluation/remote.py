@@ -52,6 +52,8 @@ _Event: TypeAlias = "tuple[Literal['keep', 'put', 'queue', 'result', 'error', 'c
 _MOST_LOST = 3
 # How long a run waits for a worker when it has none, in seconds.
 _PATIENCE_S = 60.0
+# How long the workers may take to start, in seconds: a node may have to be started for them.
+_STARTING_S = 300.0
 # How long the workers may take to close what they have open, in seconds.
 _CLOSING_S = 5.0
 
@@ -307,7 +309,7 @@ class RemoteEngine:
 class WorkerPool:
     """Has answers worked on by remote workers, and stores what they observe.
 
-    The answers of a worker that dies are given to others, with what is stored of them.
+    The answers of a worker that dies go to others, with what is stored of them.
     """
 
     def __init__(self, cluster: Cluster, opened: OpenSuite, run_id: str) -> None:
@@ -338,13 +340,20 @@ class WorkerPool:
     async def start(self, find_called: Callable[[], Awaitable[Collection[str]]]) -> None:
         """Start the workers, and refuse the run if one of them could not do its part."""
         started = [self._new_member() for _ in range(self._cluster.n_workers)]
-        lacking = await asyncio.gather(*map(self._open, started))
+        try:
+            async with asyncio.timeout(_STARTING_S):
+                lacking = await asyncio.gather(*map(self._open, started))
+        except TimeoutError as error:
+            raise SettingsError(
+                f"{len(started)} workers have not started within {_STARTING_S:g} s",
+                hint="each takes a CPU of the cluster, which may be busy: lower --workers",
+            ) from error
         # What is cached needs no key. Whether all of it is takes a plan.
         if any(lacking) and (called := await find_called()):
             found = [one.handle.ask("check", tuple(called)) for one in started]
-            for error in await asyncio.gather(*found):
-                if isinstance(error, JudgekitError):
-                    raise error
+            for refusal in await asyncio.gather(*found):
+                if isinstance(refusal, JudgekitError):
+                    raise refusal
         for one in started:
             self._join(one)
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
+import sys
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgekit.errors import SettingsError
 from judgekit.evaluation import Session
+from judgekit.evaluation.ray_engine import ray_cluster
+from judgekit.models import LostProcessError, SharedLimits
 from judgekit.testing import ChaosServer, ServedReply
 from tests.chaos.commands import judged, lay_out
-from tests.evaluation.processes import Processes, run_in
+from tests.cli.commanding import runner
+from tests.evaluation.processes import Process, Processes, run_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -266,3 +274,151 @@ async def test_a_worker_with_other_files_is_refused(folder: Path, server: ChaosS
     with pytest.raises(SettingsError, match=r"is another one there .*: the rubric"):
         await run_in(folder, processes)
     assert server.n_requests == 0
+
+
+async def test_workers_that_do_not_start_are_an_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judgekit.evaluation.remote._STARTING_S", 0.05)
+
+    class Busy(Processes):
+        def spawn(self, make: type[object], *arguments: object, is_near: bool) -> Process:
+            process = super().spawn(make, *arguments, is_near=is_near)
+            if not is_near:
+                monkeypatch.setattr(process, "ask", lambda *_: asyncio.sleep(60))
+            return process
+
+    with pytest.raises(SettingsError, match=r"2 workers have not started within"):
+        await run_in(folder, Busy(2))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--engine", "dask"], "no engine is called 'dask'"),
+        (["--engine", "ray://"], "no engine is called 'ray://'"),
+        (["--workers", "2"], "--workers is for --engine ray"),
+        (["--engine", "ray"], 'pip install "judgekit-llm[ray]"'),
+    ],
+)
+def test_an_engine_that_cannot_be_used_is_refused_before_the_run(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    ran = runner(capsys)("run", str(folder / "judgekit.yaml"), *arguments)
+    assert ran.code == 2
+    assert message in " ".join((ran.out + ran.err).split())
+
+
+def test_a_batch_is_sent_by_one_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("judgekit.cli.setup.require_package", lambda *_: None)
+    ran = runner(capsys)("run", str(folder / "judgekit.yaml"), "--engine", "ray", "--batch")
+    assert ran.code == 2
+    assert "--batch and --engine contradict each other" in ran.err
+
+
+class FakeRay(ModuleType):
+    """As much of Ray as starts actors; its actors are objects of this process."""
+
+    def __init__(self) -> None:
+        super().__init__("ray")
+        self.started: dict[str, object] = {}
+        self.options: list[dict[str, object]] = []
+        self.is_shut = False
+
+    def init(self, **settings: object) -> None:
+        self.started = settings
+        signal.signal(signal.SIGTERM, lambda *_: None)
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [{"Alive": True, "Resources": {"CPU": 3.0}}, {"Alive": False, "Resources": {}}]
+
+    def shutdown(self) -> None:
+        self.is_shut = True
+
+    def get_runtime_context(self) -> FakeRay:
+        return self
+
+    def get_node_id(self) -> str:
+        return "node"
+
+    def kill(self, actor: Any) -> None:
+        actor.kill()
+
+    def remote(self, make: type[object]) -> Any:
+        def options(**settings: object) -> Any:
+            self.options.append(settings)
+            return SimpleNamespace(remote=lambda *arguments: _Actor(make(*arguments)))
+
+        return SimpleNamespace(options=options)
+
+
+class _Actor(Process):
+    def __getattr__(self, method: str) -> Any:
+        async def ended(task: asyncio.Task[Any]) -> object:
+            death = asyncio.ensure_future(self._died.wait())
+            await asyncio.wait({task, death}, return_when=asyncio.FIRST_COMPLETED)
+            death.cancel()
+            if self.is_dead:
+                raise _RayError("the actor died")
+            return task.result()
+
+        def remote(*arguments: object) -> asyncio.Task[Any]:
+            return asyncio.ensure_future(ended(self._begin(method, arguments)))
+
+        return SimpleNamespace(remote=remote)
+
+
+class _RayError(Exception):
+    pass
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    ray = FakeRay()
+    strategies = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda node, soft: (node, soft))
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "ray.exceptions", SimpleNamespace(RayError=_RayError))
+    monkeypatch.setitem(sys.modules, "ray.util.scheduling_strategies", strategies)
+    monkeypatch.setitem(sys.modules, "ray.util", ModuleType("ray.util"))
+    monkeypatch.setattr("judgekit.evaluation.ray_engine.require_package", lambda *_: None)
+    return ray
+
+
+async def test_ray_on_this_machine_listens_on_loopback_and_ends(ray: FakeRay) -> None:
+    handler = signal.getsignal(signal.SIGTERM)
+    with ray_cluster(None, 2, 8) as cluster:
+        assert (cluster.n_nodes, cluster.n_workers) == (1, 2)
+        assert ray.started["_node_ip_address"] == "127.0.0.1"
+        assert ray.started["include_dashboard"] is False
+        assert signal.getsignal(signal.SIGTERM) is handler
+        limits = cluster.spawn(SharedLimits, 1.0, 0.25, is_near=True)
+        assert await limits.ask("spent_usd") == 0.25
+        limits.tell("spend", 0.5)
+        assert await limits.ask("spent_usd") == 0.75
+        limits.kill()
+        with pytest.raises(LostProcessError, match="the actor died"):
+            await limits.ask("spent_usd")
+    assert ray.is_shut
+    assert ray.options[0]["scheduling_strategy"] == ("node", False)
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+
+
+def test_a_cluster_has_a_worker_for_each_cpu(ray: FakeRay) -> None:
+    with ray_cluster("auto", None, 8) as cluster:
+        assert (ray.started["address"], cluster.n_workers) == ("auto", 3)
+
+
+def test_an_address_where_nobody_listens_is_an_error(ray: FakeRay) -> None:
+    with (
+        pytest.raises(SettingsError, match=r"Ray cannot be used: .*refused"),
+        ray_cluster("127.0.0.1:1", None, 8),
+    ):
+        pass
+    assert ray.started == {}

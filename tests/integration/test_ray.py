@@ -221,7 +221,7 @@ def test_ctrl_c_finishes_what_is_in_flight(
     with server:
         bench = laying()
         expected = undisturbed(bench)
-        process = start(bench, *on(nodes, url))
+        process = start(bench, *on(nodes, url, "-j", "4"))  # others are not begun then
         until(bench, N_KEYS + N_KEYS // 3)
         os.killpg(process.pid, signal.SIGINT)
         code, _, err = ended(process)
