@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from math import isnan, nan, sqrt
 from typing import NamedTuple, get_args
 
@@ -226,7 +227,7 @@ def _label_pairs(
     if not pairs:
         raise NotEnoughDataError("no item has a label of both raters")
     rank = {label: place for place, label in enumerate(labels)}
-    strange = sorted({repr(x) for pair in pairs for x in pair if x not in rank})
+    strange = sorted({repr(x) for x in set(chain.from_iterable(pairs)) if x not in rank})
     if strange:
         raise ValueError(f"{', '.join(strange)} is not on the scale {list(labels)}")
     if clusters is not None and len(clusters) != len(a):

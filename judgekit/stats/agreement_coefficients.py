@@ -130,6 +130,10 @@ def interval_by(
     return Interval(max(-1.0, value - half), min(1.0, value + half), None)
 
 
+Ratings = Sequence[Sequence[Hashable]] | np.ndarray
+"""One row an item, one rating a rater; None and nan are missing. An array holds scores."""
+
+
 @dataclass(frozen=True, slots=True)
 class RatingList:
     """The ratings of the items that have enough of them, in the order of the items."""
@@ -169,19 +173,18 @@ class RatingList:
         if strange:
             raise ValueError(f"{', '.join(strange)} is not on the scale {list(scale)}")
         counts = np.zeros((len(self.units), len(scale)))
-        np.add.at(counts, (self.items, np.array([place[r] for r in self.ratings])), 1)
+        np.add.at(counts, (self.items, np.array(list(map(place.__getitem__, self.ratings)))), 1)
         return scale, counts
 
 
 def list_ratings(
-    ratings: Sequence[Sequence[Hashable]],
-    *,
-    at_least: int = 2,
-    clusters: Sequence[Hashable] | None = None,
+    ratings: Ratings, *, at_least: int = 2, clusters: Sequence[Hashable] | None = None
 ) -> RatingList:
     """The known ratings, without the items that have fewer than `at_least`."""
     if clusters is not None and len(clusters) != len(ratings):
         raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
+    if isinstance(ratings, np.ndarray):
+        return _scored_ratings(ratings, at_least, clusters)
     # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
     known = [
         [r.item() if isinstance(r, np.generic) else r for r in row if not is_missing(r)]
@@ -189,7 +192,7 @@ def list_ratings(
     ]
     usable = [i for i, row in enumerate(known) if len(row) >= at_least]
     if not usable:
-        raise NotEnoughDataError(f"no item has {at_least} ratings")
+        raise _too_few(at_least)
     return RatingList(
         ratings=[rating for i in usable for rating in known[i]],
         items=np.repeat(np.arange(len(usable)), [len(known[i]) for i in usable]),
@@ -198,6 +201,29 @@ def list_ratings(
         n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
         n_dropped=len(known) - len(usable),
     )
+
+
+def _scored_ratings(
+    ratings: np.ndarray, at_least: int, clusters: Sequence[Hashable] | None
+) -> RatingList:
+    """The same for a table of scores, in which nan is missing."""
+    known = ~np.isnan(ratings)
+    sizes = known.sum(axis=1)
+    usable = np.flatnonzero(sizes >= at_least)
+    if not len(usable):
+        raise _too_few(at_least)
+    return RatingList(
+        ratings=ratings[usable][known[usable]].tolist(),
+        items=np.repeat(np.arange(len(usable)), sizes[usable]),
+        labels=frozenset(np.unique(ratings[known]).tolist()),
+        units=np.arange(len(usable)) if clusters is None else cluster_codes(clusters, usable),
+        n_missing=int((~known).sum()),
+        n_dropped=len(ratings) - len(usable),
+    )
+
+
+def _too_few(at_least: int) -> NotEnoughDataError:
+    return NotEnoughDataError(f"no item has {at_least} ratings")
 
 
 _LEAST_DEGREES = 4

@@ -7,7 +7,7 @@ The base class of results, and the decision an interval allows. Intervals of mea
 from __future__ import annotations
 
 from dataclasses import Field, dataclass, fields
-from math import fsum, isinf, isnan, nan, sqrt
+from math import fsum, isfinite, isinf, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
@@ -158,12 +158,14 @@ def known_observations(
         raise ValueError(f"{len(x)} observations, but {len(clusters)} cluster names")
     names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
     try:
-        known = ((None if v is None else float(v), c) for v, c in zip(x, names, strict=True))
-        used = [(v, c) for v, c in known if v is not None and not isnan(v)]
+        values = [nan if v is None else float(v) for v in x]
     except (TypeError, ValueError) as error:
         raise ValueError(f"an observation is no number: {error}") from error
-    if any(isinf(value) for value, _ in used):
+    if all(map(isfinite, values)):
+        return values, list(names)
+    if any(map(isinf, values)):
         raise ValueError("an observation is infinite; give nan where it is missing")
+    used = [(v, c) for v, c in zip(values, names, strict=True) if not isnan(v)]
     return [value for value, _ in used], [name for _, name in used]
 
 

@@ -60,11 +60,11 @@ def mean(
         for deviation, name in zip(deviations, names, strict=True):
             sums[name] += deviation
         totals = list(sums.values())
-        naive = fsum(d**2 for d in deviations) / (n * (n - 1)) if n > 1 else nan
+        naive = fsum([d**2 for d in deviations]) / (n * (n - 1)) if n > 1 else nan
     groups = len(totals)
-    variance = fsum(t * t for t in totals) / n**2 * groups / (groups - 1) if groups > 1 else nan
+    variance = fsum([t * t for t in totals]) / n**2 * groups / (groups - 1) if groups > 1 else nan
     # Equal values leave a variance of rounding errors, and an interval of no width says too much.
-    flat = groups > 1 and sqrt(variance) <= 1e-12 * max(abs(value) for value in known)
+    flat = groups > 1 and sqrt(variance) <= 1e-12 * max(map(abs, known))
     alone = "one cluster only" if clusters is not None else "one observation only"
     reason = alone if groups == 1 else "no variation" if flat else None
     half = nan if reason else t_quantile(level, groups - 1) * sqrt(variance)
@@ -280,7 +280,7 @@ def pooled_proportion(
     is 0. `clustered_proportion` gives every case the same weight instead.
     """
     known, names = known_observations(outcomes, clusters)
-    if any(value not in (0, 1) for value in known):
+    if not set(known) <= {0, 1}:
         raise ValueError("an outcome is neither 0 nor 1")
     if not known:
         raise NotEnoughDataError("no outcomes to average")

@@ -17,6 +17,7 @@ from judgekit.stats.agreement_coefficients import (
     Interval,
     IntervalMethod,
     RatingList,
+    Ratings,
     Weights,
     above_chance,
     category_weights,
@@ -52,7 +53,7 @@ class ChanceCorrected(Estimate):
 
 
 def gwet_ac(
-    ratings: Sequence[Sequence[Hashable]],
+    ratings: Ratings,
     *,
     labels: Sequence[Hashable],
     weights: Weights | None = None,
@@ -98,10 +99,7 @@ def gwet_ac(
 
 
 def fleiss_kappa(
-    ratings: Sequence[Sequence[Hashable]],
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
+    ratings: Ratings, *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
 ) -> ChanceCorrected:
     """Fleiss' kappa of many raters; with two it is Scott's pi.
 
@@ -140,7 +138,7 @@ class _Agreement:
     @classmethod
     def of(
         cls,
-        ratings: Sequence[Sequence[Hashable]],
+        ratings: Ratings,
         clusters: Sequence[Hashable] | None,
         expected: Callable[[np.ndarray], np.ndarray],
         weights: np.ndarray | None = None,

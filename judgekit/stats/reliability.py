@@ -185,10 +185,12 @@ def _chance_gaps(
     pull = means if codes is None else group_sums(codes, (y - p)[:, None] * means)
     many = len(pull)
     most = max(1, _CELLS // many)
+    room = np.empty((min(most, n_simulations), many)) if codes is None else np.empty((0, 0))
     for start in range(0, n_simulations, most):
         size = (min(most, n_simulations - start), many)
         if codes is None:
-            yield np.abs(((rng.random(size) < p) - p) @ pull)
+            drawn = rng.random(out=room[: size[0]])
+            yield np.abs(np.subtract(drawn < p, p, out=drawn) @ pull)
         else:
             # Whole cases change sign (wild bootstrap): drawing each outcome alone would treat
             # repeats of a case as independent.

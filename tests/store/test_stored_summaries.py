@@ -138,7 +138,9 @@ def test_an_approval_is_shown_with_stored_figures(store: RunStore) -> None:
     run = stored(store)
     store.approve(approval(evidence=("run-1",)))
     document = stored_run_document(store, Run(run, store), has_page=False)
-    assert document.data()["approvals"] == ["apr-1"]
+    found = document.data()
+    assert isinstance(found, dict)
+    assert found["approvals"] == ["apr-1"]
 
 
 def test_a_change_during_the_computation_is_not_missed(store: RunStore, location: str) -> None:
