@@ -407,8 +407,8 @@ def clustered_rate(
     outcomes: Sequence[float] | np.ndarray, clusters: Sequence[Hashable] | None, *, level: float
 ) -> Rate:
     """The share `k / n` of all outcomes, whatever the sizes of their clusters."""
-    numbers = [float(x) for x in outcomes]
-    known = [x for x in numbers if not isnan(x)]
+    numbers = np.asarray(outcomes, dtype=float).tolist()
+    known = numbers if not any(map(isnan, numbers)) else [x for x in numbers if not isnan(x)]
     if clusters is None or not known:
         n_missing = len(numbers) - len(known)
         return proportion(int(sum(known)), len(known), n_missing=n_missing, level=level)

@@ -167,7 +167,7 @@ def scott_pi(
     """
     pairs, _ = known_labels(a, b)
     # Pi has no weights, so unused labels change nothing: the scale is not needed.
-    labels = list(dict.fromkeys(label for pair in pairs for label in pair))
+    labels = list(dict.fromkeys(chain.from_iterable(pairs)))
     counted = _label_pairs(a, b, labels, clusters)
     equal = np.eye(len(labels))
     value, po, pe = (float(x) for x in _beyond_chance(counted.table, equal, pooled=True))

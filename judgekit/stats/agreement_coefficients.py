@@ -87,7 +87,7 @@ def coefficient_interval(
     `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` by the delta method on Fisher's z, so that
     limits stay inside (-1, 1). `undefined` is the reason where the value is nan.
     """
-    values = [float(v) for v in left_out]
+    values = np.asarray(left_out, dtype=float).tolist()
     quantile = t_quantile(level, len(values) - 1)
     if isnan(value) and undefined:
         reason = undefined
@@ -95,7 +95,7 @@ def coefficient_interval(
         reason = f"one {unit} only"
     elif abs(value) >= 1:
         reason = f"the coefficient is {value:g}: its spread cannot be seen in these data"
-    elif isnan(value) or any(isnan(v) for v in values):
+    elif isnan(value) or any(map(isnan, values)):
         reason = f"leaving one {unit} out leaves the coefficient undefined"
     else:
         se = jackknife_se(values)

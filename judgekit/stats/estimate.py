@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LabelsAre = Literal["random", "other"]
 """How labelled items were chosen."""
 
-_OWN = (float, int, str, bool, type(None))
+_OWN = frozenset({float, int, str, bool, type(None)})
 
 
 class Result:
@@ -46,6 +46,8 @@ def python_value(value: object) -> object:
     if kind in _OWN:
         return value
     if kind is tuple and isinstance(value, tuple):
+        if all(map(_OWN.__contains__, map(type, value))):
+            return value
         converted = tuple(map(python_value, value))
         same = all(new is old for new, old in zip(converted, value, strict=True))
         return value if same else converted
@@ -196,7 +198,7 @@ def jackknife_se(leave_one_out: Sequence[float] | np.ndarray) -> float:
     n = len(leave_one_out)
     # fsum: the differences of leave-one-out values are near the limit of doubles.
     centre = fsum(leave_one_out) / n
-    return sqrt((n - 1) / n * fsum((v - centre) ** 2 for v in leave_one_out))
+    return sqrt((n - 1) / n * fsum([(v - centre) ** 2 for v in leave_one_out]))
 
 
 def decide(estimate: Estimate, margin: float) -> Decision:

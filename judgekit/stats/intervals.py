@@ -115,7 +115,7 @@ def rating_mean(
     bottom, top = min(scale, default=0.0), max(scale, default=0.0)
     if not bottom < top:
         raise ValueError("a scale needs two different points")
-    if any(not bottom <= value <= top for value in known):
+    if known and not bottom <= min(known) <= max(known) <= top:
         raise ValueError(f"a rating lies outside {bottom:g}..{top:g}")
     if not known:
         raise NotEnoughDataError("no ratings to average")

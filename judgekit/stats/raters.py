@@ -251,7 +251,7 @@ def icc(
     """
     check_level(level)
     check_choice("ICC", kind, get_args(ICCKind))
-    if len({len(row) for row in ratings}) > 1:
+    if len(set(map(len, ratings))) > 1:
         raise ValueError("items have unlike numbers of ratings; give None where one is missing")
     if not len(ratings):
         raise NotEnoughDataError("no items; an ICC needs two, of two raters")
