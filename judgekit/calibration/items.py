@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from math import fsum, isclose, isnan, nan
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
+from typing import TYPE_CHECKING, ParamSpec, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from judgekit.calibration.inputs import (
     label_reasons,
 )
 from judgekit.errors import InputError, NotEnoughDataError
-from judgekit.records import Criterion, Judgment, Label, Rubric, Scale, meets_threshold
+from judgekit.records import Criterion, Judgment, Rubric, Scale, meets_threshold
 from judgekit.scoring import conclude
 from judgekit.stats.agreement_coefficients import coefficient_interval
 from judgekit.stats.alpha import AlphaLevel, krippendorff_alpha
@@ -591,28 +591,3 @@ def _verdict(rubric: Rubric, values: _Values) -> tuple[float | None, bool | None
 
 def _joined(parts: Mapping[str, str]) -> str | None:
     return "; ".join(f"{name}: {text}" for name, text in parts.items()) or None
-
-
-# Written even if null, so that a reader of the JSON finds them in every estimate.
-_CORE = frozenset({"value", "low", "high", "level", "n", "n_missing", "method"})
-
-
-def plain_data(value: object) -> Any:
-    """Results as plain JSON types; an undefined figure is null, with its reason."""
-    if isinstance(value, Estimate):
-        # Optional fields are written only if they have a value: most estimates have few of them.
-        found = {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
-        return {k: v for k, v in found.items() if k in _CORE or v is not None}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Label):
-        value = value.to_json()
-    elif hasattr(value, "_asdict"):
-        # As the fields of a label row, into which a label only has to be added.
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {str(key): plain_data(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_data(item) for item in value]
-    # nan is no JSON.
-    return None if isinstance(value, float) and isnan(value) else value

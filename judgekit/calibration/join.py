@@ -6,14 +6,12 @@ Comparisons are joined in `pairs`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import fsum
 
 from judgekit.calibration.inputs import (
-    CLUSTER_BY_CASE,
-    CLUSTER_BY_ITEM,
     CalibrationOptions,
     Groups,
     MatchedLabel,
@@ -21,6 +19,7 @@ from judgekit.calibration.inputs import (
     PairJudgment,
     PointwiseData,
     ScoreSample,
+    cluster_of,
     label_reasons,
 )
 from judgekit.calibration.items import (
@@ -170,17 +169,6 @@ def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):
                 groups.setdefault(each.place, {}).setdefault(name, (str(value),))
-
-
-def cluster_of(
-    place: OutputKey, groups: Groups, criterion: str, options: CalibrationOptions
-) -> Hashable:
-    """The unit of independence that an item belongs to."""
-    if options.cluster == CLUSTER_BY_ITEM:
-        return (place, criterion)
-    if options.cluster == CLUSTER_BY_CASE:
-        return place.case_id
-    return groups.get(options.cluster, (place.case_id,))
 
 
 def _by_criterion(grades: PointwiseData, own: Sequence[str]) -> dict[str, list[ScoreSample]]:
