@@ -382,7 +382,7 @@ def _runs(store: stores.RunStore, options: _ShowOptions) -> tuple[int, report.Do
             ids = {run.id for run in (having if found is None else found)}
             found = [run for run in having if run.id in ids]
         runs = list(islice(found or (), limit))
-    # Summaries are computed, not stored: the rules may have improved since the run.
+    # Stored figures are of this release: the rules may have improved since the run.
     summaries = [evaluation.Run(run, store).summary() for run in runs] if options.figures else None
 
     def data() -> object:
