@@ -189,8 +189,8 @@ def _chance_gaps(
     for start in range(0, n_simulations, most):
         size = (min(most, n_simulations - start), many)
         if codes is None:
-            drawn = rng.random(out=room[: size[0]])
-            yield np.abs(np.subtract(drawn < p, p, out=drawn) @ pull)
+            uniform = rng.random(out=room[: size[0]])
+            yield np.abs(np.subtract(uniform < p, p, out=uniform) @ pull)
         else:
             # Whole cases change sign (wild bootstrap): drawing each outcome alone would treat
             # repeats of a case as independent.
