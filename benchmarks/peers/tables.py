@@ -101,7 +101,7 @@ def machine() -> str:
 def _cell(row: Row, column: str) -> str:
     if column not in row.figures:
         return row.absent.get(column, "not measured")
-    number = median(row.figures[column])
+    number = float(median(row.figures[column]))
     if number.is_integer() or number >= 100:
         return f"{number:,.0f}"
     return f"{number:,.{1 if number >= 10 else 2}f}"
