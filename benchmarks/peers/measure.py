@@ -103,10 +103,10 @@ def first(tool: Tool) -> Report:
 
 
 def start_cpu_s(command: Sequence[str]) -> float:
-    """CPU seconds of a process, the least of three; the first may compile modules."""
+    """CPU seconds of a process, the least of two; the first may compile modules."""
     with tempfile.TemporaryDirectory() as folder:
         settings = [f"{name}={value}" for name, value in {**ENVIRONMENT, "HOME": folder}.items()]
-        return min(child_cpu_s(["env", *settings, *command], Path(folder)) for _ in range(3))
+        return min(child_cpu_s(["env", *settings, *command], Path(folder)) for _ in range(2))
 
 
 def faults(tool: Tool, n: int) -> tuple[int, int, float]:
