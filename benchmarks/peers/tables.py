@@ -37,6 +37,8 @@ HEADINGS = {
     "n_calls": "calls", "prompt": "prompt", "schema": "reply schema", "all_tokens": "together",
 }  # fmt: skip
 
+_URL = re.compile(r"\w+://[^\s`'\"]+")
+
 
 @dataclass(slots=True)
 class Row:
@@ -59,7 +61,8 @@ class Row:
 
 def tables(rows: Sequence[Row], introduction: str) -> str:
     """What is known of the run, the tables, and what went wrong."""
-    problems = [f"- {row.name}: {row.problem}" for row in rows if row.problem]
+    # What installers print names the index that they were set up with.
+    problems = [f"- {row.name}: {_URL.sub('…', row.problem)}" for row in rows if row.problem]
     parts = [introduction]
     for sentence, columns in TABLES.items():
         cells = [
