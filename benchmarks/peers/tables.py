@@ -19,7 +19,9 @@ START, END = "<!-- bench-peers: begin -->", "<!-- bench-peers: end -->"
 
 TABLES = {
     "": ("wall_s", "ratio", "cpu_ms", "peak_mib", "warm_s", "n_warm_requests"),
-    "CPU seconds of a new process; of import and `--help`, the lesser of two:": ("import_cpu_s", "first_cpu_s", "help_cpu_s"),
+    "CPU seconds of a new process; of import and `--help`, the lesser of two:": (
+        "import_cpu_s", "first_cpu_s", "help_cpu_s",
+    ),
     "Where a twentieth of the requests is answered with 429 and `Retry-After: 1`:": (
         "n_right", "n_lost", "n_wrong", "faulty_s",
     ),
