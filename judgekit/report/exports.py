@@ -149,7 +149,9 @@ def verdict_line(verdict: Verdict) -> str:
     """A verdict as one line of a JSONL file: `verdict_json`, written three times as fast."""
     whole = verdict.model_dump_json(exclude=_apart(verdict))
     exclude = {place: _WHEN for place, each in enumerate(verdict.judgments) if _when(each)}
-    judgments = _judgments().dump_json(verdict.judgments, exclude_none=True, exclude=exclude or None)
+    judgments = _judgments().dump_json(
+        verdict.judgments, exclude_none=True, exclude=exclude or None
+    )
     failures = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.failures])
     return f'{whole[:-1]},"judgments":{judgments.decode()},"failures":[{failures}]}}\n'
 
