@@ -425,7 +425,7 @@ class PendingGrading(NamedTuple):
                 failures.append(outcome)
         return conclude(
             self.rubric,
-            with_repeat_confidence(judgments),
+            with_repeat_confidence(judgments) if len(judgments) > 1 else judgments,
             failures,
             case_id=self.case.id,
             variant=self.output.variant,

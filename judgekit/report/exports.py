@@ -8,12 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-
-from pydantic import TypeAdapter
 
 from judgekit import formats, records
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
@@ -148,26 +145,16 @@ def verdict_json(verdict: Verdict) -> JsonObject:
 def verdict_line(verdict: Verdict) -> str:
     """A verdict as one line of a JSONL file: `verdict_json`, written three times as fast."""
     whole = verdict.model_dump_json(exclude=_apart(verdict))
-    exclude = {place: _WHEN for place, each in enumerate(verdict.judgments) if _when(each)}
-    judgments = _judgments().dump_json(
-        verdict.judgments, exclude_none=True, exclude=exclude or None
+    judgments = ",".join(
+        [each.model_dump_json(exclude_none=True, exclude=_when(each)) for each in verdict.judgments]
     )
     failures = ",".join([each.model_dump_json(exclude_none=True) for each in verdict.failures])
-    return f'{whole[:-1]},"judgments":{judgments.decode()},"failures":[{failures}]}}\n'
-
-
-@cache
-def _judgments() -> TypeAdapter[tuple[Judgment, ...]]:
-    # One call for all of them; made when it is needed, as that takes a millisecond.
-    return TypeAdapter(tuple[records.Judgment, ...])
-
-
-_WHEN = {"judged_at"}
+    return f'{whole[:-1]},"judgments":[{judgments}],"failures":[{failures}]}}\n'
 
 
 def _when(judgment: Judgment) -> set[str] | None:
     # Only the store knows when a model judged; the same verdicts make the same bytes without it.
-    return None if judgment.judged_at is None or judgment.source == "human" else _WHEN
+    return None if judgment.source == "human" else {"judged_at"}
 
 
 def _apart(verdict: Verdict) -> set[str]:

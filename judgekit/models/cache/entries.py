@@ -51,7 +51,7 @@ class CacheEntry:
     """Whether it is stored for the record only and never served: cut short, filtered or empty."""
 
     request_text: str | None = field(default=None, compare=False, repr=False)
-    """The request as canonical JSON, where it was read as that: it is not written anew."""
+    """The request as canonical JSON, where it was read as that."""
 
     @property
     def canonical_request(self) -> str:
@@ -151,13 +151,8 @@ def encode_entry(entry: CacheEntry, request: str | None = None) -> str:
     return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 
 
-def decode_reply(text: str, key: str) -> ModelReply:
+def decode_reply(text: str, key: str, *, may_be_rejected: bool = False) -> ModelReply:
     """The reply of a reply row, if it may be served under that key."""
-    return _decoded(text, key, may_be_rejected=False)[0]
-
-
-def _decoded(text: str, key: str, *, may_be_rejected: bool) -> tuple[ModelReply, dict[str, Any]]:
-    """The reply of a reply row, and the whole row."""
     # Every cache hit comes through here: the checksum, the JSON and the reply in one function.
     rest = "{" + text[_BODY_AT:]
     checksum = hashlib.sha256(rest.encode("utf-8", "surrogatepass")).hexdigest()
@@ -168,26 +163,19 @@ def _decoded(text: str, key: str, *, may_be_rejected: bool) -> tuple[ModelReply,
         # The checksum holds for a row that was copied under another name, too.
         if body["key"] != key or ("rejected" in body and not may_be_rejected):
             raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
-        return _cached_reply(body["reply"], key), body
-    except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
-
-
-def _cached_reply(fields: object, key: str) -> ModelReply:
-    if isinstance(fields, dict):
-        fields = {**fields, "cached": True, "key": key}
-    try:
-        return ModelReply.model_validate(fields)
+        return ModelReply.model_validate({**body["reply"], "cached": True, "key": key})
     except ValidationError as error:
         raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
 
 
 def decode_entry(
     text: str, key: str, request: JsonObject | None, request_text: str | None = None
 ) -> CacheEntry:
     """The entry of a reply row, served or rejected."""
-    reply, body = _decoded(text, key, may_be_rejected=True)
-    return _entry(body, reply, request, request_text)
+    reply = decode_reply(text, key, may_be_rejected=True)
+    return _entry(json.loads(text), reply, request, request_text)
 
 
 def decode_request(text: str, key: str) -> JsonObject:
@@ -226,6 +214,15 @@ def decode_line(line: str) -> CacheEntry:
     if not entry.rejected and not is_servable(entry.reply):
         raise DamagedEntryError("the reply was cut short, filtered or empty and may not be served")
     return entry
+
+
+def _cached_reply(fields: object, key: str) -> ModelReply:
+    if isinstance(fields, dict):
+        fields = {**fields, "cached": True, "key": key}
+    try:
+        return ModelReply.model_validate(fields)
+    except ValidationError as error:
+        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
 
 
 def _sealed_text(line: str, body: dict[str, Any]) -> str:

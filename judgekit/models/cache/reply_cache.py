@@ -293,13 +293,12 @@ class ReplyCache:
     ) -> None:
         entry = CacheEntry(
             key=request.key,
-            request=request.key_parts,
+            request=None,  # its text does
             reply=reply,
             created_at=self._now().astimezone(UTC).isoformat(timespec="milliseconds"),
             rejected=rejected,
-            request_text=request.key_text,
         )
-        rows = {name: encode_entry(entry), request_row(entry.key): entry.canonical_request}
+        rows = {name: encode_entry(entry), request_row(entry.key): request.key_text}
         try:
             self._rows.write(rows)
         except StoreError as error:
@@ -308,7 +307,7 @@ class ReplyCache:
             if not rejected:
                 # Also in memory: the same question in this run must not be paid for twice.
                 self._rescued[entry.key] = decode_reply(rows[name], entry.key)
-            self._rescue.save(entry, error)
+            self._rescue.save(replace(entry, request=request.key_parts), error)
 
     def _has(self, name: str) -> bool:
         try:
