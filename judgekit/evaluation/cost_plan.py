@@ -101,8 +101,8 @@ def plan_grading(
         n_skipped += output.error is not None
         for request in judge.requests(case, output, rubric):
             counting.take(request, estimate_judge_reply_tokens(request, rubric))
-        # Joint calls can only be fewer where there are calls at all, and counting their tokens loads a
-        # tokenizer, which takes as long as all else in a short plan.
+        # Joint calls can only be fewer where there are calls at all, and counting their tokens
+        # loads a tokenizer, which takes as long as all else in a short plan.
         waiting.append((case, output, rubric))
         if counting.n_calls or len(waiting) >= _MOST_WAITING:
             for each in waiting:

@@ -135,11 +135,15 @@ class CompiledTemplate:
             self.blocks, self.uses = _outlined(name, self._sources)
             self._runs_here = is_trusted or _is_shipped(self._sources)
             if is_trusted:
-                _compiled(name, self._sources)
+                self.compile()
         except RecursionError:
             raise errors.TemplateError(f"template {name} is nested too deeply") from None
         if not self._runs_here:
             _check_bounded(name, self._sources)
+
+    def compile(self) -> None:
+        """Compile it now and not with the first prompt, if it is rendered in this process."""
+        _ = self._template if self._runs_here else None
 
     @cached_property
     def _template(self) -> Template:

@@ -75,7 +75,8 @@ def fit_isotonic(
 def _pooled(level: list[float], mass: list[float]) -> list[float]:
     """Values that nowhere fall, each the mean of neighbours that would."""
     blocks: list[tuple[float, float, int]] = []
-    for value, weight, n in zip(level, mass, [1] * len(level), strict=True):
+    for knot in zip(level, mass, strict=True):
+        value, weight, n = *knot, 1
         while blocks and blocks[-1][0] >= value:
             earlier, its_weight, its_n = blocks.pop()
             value = (earlier * its_weight + value * weight) / (its_weight + weight)
