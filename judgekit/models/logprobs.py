@@ -194,7 +194,7 @@ def choice_distribution(
     tokens = reply.logprobs or ()
     text = "".join(token.token for token in tokens)
     matches = list(re.finditer(lead, text))
-    if not matches or reply.text is None or text.strip() != reply.text.strip():
+    if not matches or reply.text is None or reply.text.strip() not in text:
         return None
     # The token that holds the first character of the choice.
     rest = text[matches[-1].end() :].lstrip(_CHOICE_LEAD)

@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 import random
 from operator import methodcaller
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 from judgekit.errors import TemplateError
 from judgekit.fingerprint import Frozen, fingerprint
 from judgekit.prompts.conversation import IMAGE_MARKER, whole_conversation
 from judgekit.prompts.environment import IMAGE_TITLE, CompiledTemplate, make_environment, to_text
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
-from judgekit.prompts.templates import find_template, read_header
-from judgekit.records import show_images
+from judgekit.prompts.templates import PREFERENCE_FIELDS, SCORE_FIELDS, find_template, read_header
+from judgekit.records import PreferenceSlot, show_images
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -227,8 +227,11 @@ class PromptTemplate(JudgeTemplate):
                     texts.append(self._compiled.render(block, shown))
             schema = None
             if self.header.reply.kind == "json":
-                joint = self.header.asks == "all"
-                schema = criteria_schema(criteria) if joint else criterion_schema(criteria[0])
+                fields = self.header.fields
+                if self.header.asks == "all":
+                    schema = criteria_schema(criteria, fields)
+                else:
+                    schema = criterion_schema(criteria[0], fields)
             self._frames[key] = _Frame(tuple(texts), shown, schema and freeze_schema(schema))
         return self._frames[key]
 
@@ -396,7 +399,10 @@ class PairTemplate(JudgeTemplate):
                 "uses",
                 hint="the block overall goes with asks: criterion",
             )
-        self._schema = freeze_schema(preference_schema()) if self.reply.kind == "json" else None
+        self._choices = tuple(self.reply.choices) or _CHOICES
+        self._schema = None
+        if self.reply.kind == "json":
+            self._schema = freeze_schema(preference_schema(self.header.fields, self._choices))
         self._schemas: dict[tuple[str, ...], JsonObject] = {}
         # By the fingerprints of the criteria
         self._criteria: dict[tuple[str, ...], dict[str, JsonValue]] = {}
@@ -439,7 +445,8 @@ class PairTemplate(JudgeTemplate):
         texts = [self._block(block, item, criteria) for block in self._may_have[:3]]
         key = tuple(criterion.fingerprint for criterion in criteria)
         if key not in self._schemas:  # one schema serves all pairs of a rubric
-            self._schemas[key] = freeze_schema(preferences_schema(criteria))
+            schema = preferences_schema(criteria, self.header.fields, self._choices)
+            self._schemas[key] = freeze_schema(schema)
         return self._prompt(criteria, texts, self._schemas[key], asks_overall=True)
 
     def _block(
@@ -492,7 +499,8 @@ def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> d
 _MOST_POINTS = 21
 
 
-def criterion_schema(criterion: Criterion) -> JsonObject:
+def criterion_schema(criterion: Criterion, fields: Sequence[str] = SCORE_FIELDS) -> JsonObject:
+    """JSON Schema of the answer to one criterion, with these fields in their order."""
     # Evidence and rationale come before the score: a model that has written a score defends it.
     points = criterion.scale.points
     whole = criterion.scale.integer or (points is not None and all(map(float.is_integer, points)))
@@ -501,21 +509,22 @@ def criterion_schema(criterion: Criterion) -> JsonObject:
     # `minimum` and `maximum`.
     if points is not None and len(points) <= _MOST_POINTS:
         score["enum"] = list(map(int, points)) if whole else list(points)
-    return closed_object(
-        {
-            "evidence": {"type": "array", "items": {"type": "string"}},
-            "rationale": {"type": "string"},
-            "score": {"anyOf": [score, {"type": "null"}]},
-            "confidence": {"type": "number"},
-            # Last, so that a "true" the judge has just written does not stand before its score.
-            "assessable": {"type": "boolean"},
-        }
-    )
+    kinds: dict[str, JsonValue] = {
+        "evidence": {"type": "array", "items": {"type": "string"}},
+        "rationale": {"type": "string"},
+        "score": {"anyOf": [score, {"type": "null"}]},
+        "confidence": {"type": "number"},
+        # Last, so that a "true" the judge has just written does not stand before its score.
+        "assessable": {"type": "boolean"},
+    }
+    return closed_object(dict(zip(fields, map(kinds.__getitem__, fields), strict=True)))
 
 
-def criteria_schema(criteria: Sequence[Criterion]) -> JsonObject:
+def criteria_schema(
+    criteria: Sequence[Criterion], fields: Sequence[str] = SCORE_FIELDS
+) -> JsonObject:
     """JSON Schema of the answers to several criteria at once, keyed by their names."""
-    answers: JsonObject = {c.name: criterion_schema(c) for c in criteria}
+    answers: JsonObject = {c.name: criterion_schema(c, fields) for c in criteria}
     return closed_object({"criteria": closed_object(answers)})
 
 
@@ -542,31 +551,41 @@ def closed_object(properties: Mapping[str, JsonValue]) -> JsonObject:
 # The key of the overall preference, beside those on criteria.
 OVERALL_KEY = "overall"
 
+_CHOICES: tuple[str, ...] = get_args(PreferenceSlot)
 
-def preference_schema() -> JsonObject:
-    """JSON Schema of one preference: evidence and rationale, then scores, then the choice."""
+
+def preference_schema(
+    fields: Sequence[str] = PREFERENCE_FIELDS, choices: Sequence[str] = _CHOICES
+) -> JsonObject:
+    """JSON Schema of one preference, with these fields in their order."""
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
     points = list(range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1))
     score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
-    return closed_object(
-        {
-            "evidence_first": quotes,
-            "evidence_second": quotes,
-            "rationale": {"type": "string"},
-            "score_first": score,
-            "score_second": score,
-            "preference": {"type": "string", "enum": ["first", "second", "tie"]},
-            "confidence": {"type": "number"},
-            # Last, so that a "true" the judge has just written does not stand before its choice.
-            "assessable": {"type": "boolean"},
-        }
-    )
+    kinds: dict[str, JsonValue] = {
+        "evidence_first": quotes,
+        "evidence_second": quotes,
+        "rationale": {"type": "string"},
+        "score_first": score,
+        "score_second": score,
+        "preference": {"type": "string", "enum": [*choices]},
+        "confidence": {"type": "number"},
+        # Last, so that a "true" the judge has just written does not stand before its choice.
+        "assessable": {"type": "boolean"},
+    }
+    return closed_object(dict(zip(fields, map(kinds.__getitem__, fields), strict=True)))
 
 
-def preferences_schema(criteria: Sequence[Criterion]) -> JsonObject:
+def preferences_schema(
+    criteria: Sequence[Criterion],
+    fields: Sequence[str] = PREFERENCE_FIELDS,
+    choices: Sequence[str] = _CHOICES,
+) -> JsonObject:
     """JSON Schema of the preferences on several criteria and overall, in one reply."""
-    answers: JsonObject = {criterion.name: preference_schema() for criterion in criteria}
-    return closed_object({"criteria": closed_object(answers), OVERALL_KEY: preference_schema()})
+    answers: JsonObject = {
+        criterion.name: preference_schema(fields, choices) for criterion in criteria
+    }
+    whole = preference_schema(fields, choices)
+    return closed_object({"criteria": closed_object(answers), OVERALL_KEY: whole})
 
 
 # A schema as an object whose canonical text is computed once for all cache keys.

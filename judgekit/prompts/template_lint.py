@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 from judgekit.errors import TemplateError
 from judgekit.prompts.environment import (
@@ -18,13 +17,7 @@ from judgekit.prompts.environment import (
     block_pieces,
     make_environment,
 )
-from judgekit.prompts.messages import (
-    CRITERIA_NAMES,
-    ITEM_NAMES,
-    PairTemplate,
-    PromptTemplate,
-    criterion_schema,
-)
+from judgekit.prompts.messages import CRITERIA_NAMES, ITEM_NAMES, PairTemplate, PromptTemplate
 from judgekit.prompts.parsing import RATIONALE_KEYS, TEXT_FORMATS
 from judgekit.prompts.rubric_lint import Flaw
 from judgekit.prompts.templates import TemplateHeader, find_template, is_pair_template
@@ -208,8 +201,7 @@ def _form_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     if header.reply.kind in TEXT_FORMATS:
         wanted = list(TEXT_FORMATS[header.reply.kind].wanted_words or header.reply.choices)
     else:
-        any_criterion = Criterion(name="any", question="Any?", scale=Scale(min=0, max=1))
-        wanted = cast("list[str]", criterion_schema(any_criterion)["required"])
+        wanted = list(header.fields)
         wanted = wanted if header.asks == "criterion" else ["criteria", *wanted]
     missing = [
         word for word in wanted if not any(_mentions(parsed.text, one) for one in word.split("|"))
@@ -218,9 +210,7 @@ def _form_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
         named = ", ".join(missing).replace("|", " or ")
         vital = not {"score", "rationale", "criteria"}.isdisjoint(missing)
         message = f"the reply needs {named}, and the text never asks for it"
-        remedy = (
-            "describe every field, in the order evidence, rationale, assessable, score, confidence"
-        )
+        remedy = f"describe every field, in the order {', '.join(header.fields)}"
         if header.reply.kind != "json":
             vital, remedy = True, "show the judge the exact form of the reply its header declares"
         yield Flaw("reply-form-unsaid", "error" if vital else "warning", message, remedy)

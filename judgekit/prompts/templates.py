@@ -22,8 +22,17 @@ _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
 # Words may have an equals sign themselves, as in `A=B=tie`.
 _SLOT = re.compile(r"(.+)=(first|second|tie)")
-_FIELDS = ("description", "asks", "reply", "choices", "needs", "scales", "judges", "rationale",
-           "shows")  # fmt: skip
+_FIELDS = ("description", "asks", "reply", "fields", "choices", "needs", "scales", "judges",
+           "rationale", "shows")  # fmt: skip
+
+SCORE_FIELDS = ("evidence", "rationale", "score", "confidence", "assessable")
+"""The fields of a JSON reply about one output, in this order, unless the header names others."""
+
+PREFERENCE_FIELDS = (
+    "evidence_first", "evidence_second", "rationale", "score_first", "score_second", "preference",
+    "confidence", "assessable",
+)  # fmt: skip
+"""The fields of a JSON reply that compares two outputs."""
 
 # Folders of files that other templates include, and of the questions after a verdict.
 _NOT_JUDGES = ("partials/", "analysis/")
@@ -42,6 +51,8 @@ class TemplateHeader:
     # The reply format of a comparison of two outputs; None where one output is graded.
     pair: PairReplyFormat | None = None
     shows_examples: bool = False
+    # The fields of a JSON reply about one question, in order.
+    fields: tuple[str, ...] = SCORE_FIELDS
 
 
 def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[Path, ...]]:
@@ -116,14 +127,12 @@ def read_header(source: str, name: str) -> TemplateHeader:
         reply=ReplyFormat(),
     )
     choices = fields.get("choices", "")
+    known = PREFERENCE_FIELDS if is_pair else SCORE_FIELDS
+    if "fields" in fields:
+        known = _reply_fields(fields["fields"], known, kind, name)
+    header = replace(header, fields=known)
     if is_pair:
-        slots = _slots(choices, name)
-        if needs_choices[kind] != bool(slots):
-            verb = "needs" if needs_choices[kind] else "has no"
-            raise TemplateError(
-                f"template {name}: reply: {kind} {verb} choices:",
-                hint="choices: A=first B=second C=tie",
-            )
+        slots = _slots_of_reply(choices, name, kind, needs_choices=needs_choices[kind])
         return replace(header, pair=PairReplyFormat(kind, slots, has_rationale))
     worth = _choices(choices, name, _CHOICE, "word=number")
     if needs_choices[kind] != bool(worth):
@@ -138,6 +147,20 @@ def read_header(source: str, name: str) -> TemplateHeader:
         binary_only=one_of("scales", "any", "binary") == "binary",
         shows_examples=one_of("shows", "item", "examples") == "examples",
     )
+
+
+def _reply_fields(text: str, known: tuple[str, ...], kind: str, name: str) -> tuple[str, ...]:
+    if kind != "json":
+        raise TemplateError(f"template {name}: fields: goes with reply: json")
+    found = tuple(text.split())
+    needed = {"rationale", "preference" if "preference" in known else "score"}
+    if len(set(found)) < len(found) or not needed <= set(found) <= set(known):
+        raise TemplateError(
+            f"template {name}: fields: {text!r} does not list fields of a reply",
+            hint=f"name each at most once: {', '.join(known)}; "
+            f"{' and '.join(sorted(needed))} cannot be left out",
+        )
+    return found
 
 
 def _reply_kinds(fields: Mapping[str, str], *, is_pair: bool) -> dict[str, bool]:
@@ -174,6 +197,24 @@ def _slots(text: str, name: str) -> dict[str, PreferenceSlot]:
     # A judge who cannot say "second" would prefer the first output every time.
     if slots and not {"first", "second"} <= set(slots.values()):
         raise TemplateError(f"template {name}: choices: needs a word for first and one for second")
+    return slots
+
+
+def _slots_of_reply(
+    choices: str, name: str, kind: str, *, needs_choices: bool
+) -> dict[str, PreferenceSlot]:
+    slots = _slots(choices, name)
+    if kind == "json":
+        if any(word != slot for word, slot in slots.items()):
+            raise TemplateError(
+                f"template {name}: in a JSON reply the choices are first, second and tie",
+                hint="choices: first=first second=second, for a comparison without ties",
+            )
+    elif needs_choices != bool(slots):
+        raise TemplateError(
+            f"template {name}: reply: {kind} {'needs' if needs_choices else 'has no'} choices:",
+            hint="choices: A=first B=second C=tie",
+        )
     return slots
 
 

@@ -46,6 +46,15 @@ def test_a_token_may_hold_a_part_of_the_choice_and_what_stands_around_it(made: s
     assert found.first == pytest.approx(0.1)
 
 
+def test_a_server_may_strip_the_fence_around_the_reply() -> None:
+    # llama.cpp lists the tokens of a code fence that it leaves out of the text.
+    inner = [token('{"preference": "'), token("first", 0.8, second=0.2), token('"}')]
+    said = reply(token("```json\n"), *inner, token("\n```"), text='{"preference": "first"}')
+    found = choice_distribution(said, SLOTS, lead=JSON, made="first")
+    assert found is not None
+    assert found.first == pytest.approx(0.8)
+
+
 def test_letters_count_as_they_are_written() -> None:
     said = reply(token("So [["), token("B", 0.6, A=0.2, a=0.1, C=0.1), token("]]"))
     found = choice_distribution(said, LETTERS, lead=r"\[\[", made="second")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -161,7 +161,9 @@ def test_a_template_for_one_output_cannot_compare_nor_the_other_way_round() -> N
         ("reply: json", "shared question more", "has the blocks shared, question, more"),
         ("asks: all", "shared question overall", "asks: all never uses"),
         ("reply: choice", "shared question", "reply: choice needs choices"),
-        ("choices: A=first B=second", "shared question", "reply: json has no choices"),
+        ("choices: A=first B=second", "shared question", "are first, second and tie"),
+        ("reply: stated\nfields: preference", "shared question", "fields: goes with reply: json"),
+        ("fields: rationale score", "shared question", "does not list fields"),
         ("reply: brackets\nchoices: A=first", "shared question", "one for second"),
         ("reply: brackets\nchoices: A=1", "shared question", "'A=1' is not of the form"),
         ("asks: all\nreply: two_scores", "shared question", "asks: all needs reply: json"),
@@ -175,6 +177,21 @@ def test_an_unsound_template_is_refused(
     body = "".join(f"{{% block {name} %}}x{{% endblock %}}" for name in blocks.split())
     with pytest.raises(TemplateError, match=problem):
         own(tmp_path, f"{{# judgekit\njudges: pair\n{header}\n#}}{body}")
+
+
+@pytest.mark.parametrize(
+    ("line", "slots"),
+    [("", ["first", "second", "tie"]), ("choices: first=first second=second", ["first", "second"])],
+)
+def test_a_template_may_say_which_fields_and_choices_the_reply_has(
+    tmp_path: Path, line: str, slots: list[str]
+) -> None:
+    blocks = "{% block shared %}s{% endblock %}{% block question %}q{% endblock %}"
+    header = f"judges: pair\nasks: overall\nfields: rationale preference\n{line}"
+    template = own(tmp_path, f"{{# judgekit\n{header}\n#}}{blocks}")
+    schema: Any = template.prompts(make_case(), "Y", "N", RUBRIC)[0].reply_schema
+    assert list(schema["properties"]) == schema["required"] == ["rationale", "preference"]
+    assert schema["properties"]["preference"]["enum"] == slots
 
 
 def test_a_json_template_for_one_output_always_asks_for_a_rationale() -> None:

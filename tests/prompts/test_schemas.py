@@ -50,6 +50,15 @@ def test_no_schema_has_bounds_that_strict_modes_refuse() -> None:
     assert "maximum" not in text
 
 
+def test_a_reply_has_the_fields_that_its_template_names() -> None:
+    names = ["rationale", "score", "evidence"]
+    one: Any = criterion_schema(make_criterion(), names)
+    joint: Any = criteria_schema([make_criterion("style"), make_criterion("tone")], names)
+    answers = joint["properties"]["criteria"]["properties"]
+    assert [list(answers[name]["properties"]) for name in ("style", "tone")] == [names, names]
+    assert list(one["properties"]) == one["required"] == names
+
+
 def test_a_joint_schema_holds_one_answer_for_each_criterion_in_order() -> None:
     criteria = [make_criterion("style"), make_criterion("accuracy", scale="unit")]
     schema: Any = criteria_schema(criteria)

@@ -72,6 +72,10 @@ def test_a_published_reply_format_is_taken(kind: str) -> None:
         ("reply: choice\nchoices: a", "choices: 'a' is not of the form word=number"),
         ("reply: choice\nchoices: a=nan", "choices: 'a=nan' is not of the form word=number"),
         ("asks: all\nasks: criterion", "its header has asks: twice"),
+        ("fields: score", "fields: 'score' does not list fields"),
+        ("fields: rationale score score", "fields: .* does not list fields"),
+        ("fields: rationale score price", "fields: .* does not list fields"),
+        ("reply: result\nfields: rationale score", "fields: goes with reply: json"),
         ("asks: all\nreply: result", "asks: all needs reply: json"),
     ],
 )

@@ -74,6 +74,7 @@ def _strict_answer(
 # Larger whole numbers lose digits as floats, and the largest raise.
 _LARGEST = 10**15
 _CRITERION_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
+_NEEDED_FIELDS = _CRITERION_FIELDS - {"assessable"}
 
 
 def _strict_replies(
@@ -95,10 +96,14 @@ def _strict_replies(
 
 
 def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | None:
-    if not isinstance(answer, dict) or answer.keys() != _CRITERION_FIELDS:
+    if not isinstance(answer, dict) or not _NEEDED_FIELDS <= answer.keys() <= _CRITERION_FIELDS:
         return None
     evidence, rationale = answer["evidence"], answer["rationale"]
-    if answer["assessable"] is not True or type(rationale) is not str or type(evidence) is not list:
+    if (
+        answer.get("assessable", True) is not True
+        or type(rationale) is not str
+        or type(evidence) is not list
+    ):
         return None
     for number in (answer["score"], answer["confidence"]):
         # A bool is an int to Python; a huge int is no score, and `float` fails on it.
@@ -149,18 +154,19 @@ _PREFERENCE_FIELDS = frozenset(
     {"evidence_first", "evidence_second", "rationale", "score_first", "score_second"}
     | {"preference", "confidence", "assessable"}
 )
+_NEEDED_OF_PREFERENCE = frozenset({"rationale", "preference"})
 
 
 def _strict_preference(answer: object) -> PreferenceReply | None:
     if (
         not isinstance(answer, dict)
-        or answer.keys() != _PREFERENCE_FIELDS
-        or answer["assessable"] is not True
+        or not _NEEDED_OF_PREFERENCE <= answer.keys() <= _PREFERENCE_FIELDS
+        or answer.get("assessable", True) is not True
     ):
         return None
     choice = next((slot for slot in SLOTS_BY_SCORE if slot == answer["preference"]), None)
-    rationale, confidence = answer["rationale"], answer["confidence"]
-    quotes = answer["evidence_first"], answer["evidence_second"]
+    rationale = answer["rationale"]
+    quotes = answer.get("evidence_first", []), answer.get("evidence_second", [])
     if (
         choice is None
         or not isinstance(rationale, str)
@@ -174,9 +180,11 @@ def _strict_preference(answer: object) -> PreferenceReply | None:
         rationale=rationale.strip() or None,
         evidence_first=tuple(filter(None, map(str.strip, quotes[0]))),
         evidence_second=tuple(filter(None, map(str.strip, quotes[1]))),
-        confidence=_number_within(confidence, 0, 1),
-        raw_first=_number_within(answer["score_first"], LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE),
-        raw_second=_number_within(answer["score_second"], LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE),
+        confidence=_number_within(answer.get("confidence"), 0, 1),
+        raw_first=_number_within(answer.get("score_first"), LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE),
+        raw_second=_number_within(
+            answer.get("score_second"), LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE
+        ),
     )
 
 
