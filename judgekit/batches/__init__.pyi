@@ -3,6 +3,7 @@ from .jobs import (
     cancel_batch as cancel_batch,
     collect_batches as collect_batches,
     refresh_batches as refresh_batches,
+    settle_submission as settle_submission,
     submit_requests as submit_requests,
 )
 from .records import BatchFolder as BatchFolder, BatchRecord as BatchRecord

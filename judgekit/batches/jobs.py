@@ -13,15 +13,16 @@ from itertools import groupby
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from judgekit.batches.openai import MOST_BYTES, MOST_REQUESTS, OpenAIBatches
+from judgekit.batches.providers import MOST_BYTES, MOST_REQUESTS, open_batches
 from judgekit.batches.records import BatchRecord, BatchRequest, RefusedRequest
 from judgekit.errors import BudgetExceededError, SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
 from judgekit.models.cache import CacheEntry, is_servable
 from judgekit.models.error_mapping import ProviderFault, redact
-from judgekit.models.pricing import BATCH_PRICE_SHARE, ModelPrice, can_batch
+from judgekit.models.pricing import BATCH_PRICE_SHARE, BATCH_PROVIDERS, ModelPrice, can_batch
 
 if TYPE_CHECKING:
+    from judgekit.batches.providers import ProviderBatches
     from judgekit.batches.records import BatchFolder
     from judgekit.models.cache import ReplyCache
     from judgekit.models.pricing import PriceTable
@@ -38,7 +39,7 @@ class Submission:
 
     sent: tuple[BatchRecord, ...]
     waiting: tuple[BatchRecord, ...]
-    """Earlier batches that some of the requests are in already."""
+    """Earlier batches that some of the requests are in already, or may be."""
 
     n_new: int
     n_waiting: int
@@ -82,18 +83,18 @@ async def submit_requests(
                     # All are written before the first is sent: what is not submitted after an
                     # interruption is found here.
                     folder.write(record, own)
-            sent = [
+            tried = [
                 await clients.of(record).submit(record, folder)
                 for record in folder.records()
-                if record.state in {"written", "uploaded"}
+                if record.is_interrupted
             ]
-    waiting = [pending[key] for key in requests if key in pending]
-    return Submission(
-        tuple(sent),
-        tuple({one.name: one for one in waiting}.values()),
-        len(requests) - len(waiting),
-        len(waiting),
-    )
+    earlier = [pending[key] for key in requests if key in pending]
+    # As they are now; also those that may be at the provider, whatever requests they hold.
+    fresh = {one.name: one for one in tried}
+    unsure = [one for one in tried if one.is_interrupted]
+    waiting = {one.name: fresh.get(one.name, one) for one in (*earlier, *unsure)}
+    sent = tuple(one for one in tried if not one.is_interrupted)
+    return Submission(sent, tuple(waiting.values()), len(requests) - len(earlier), len(earlier))
 
 
 async def refresh_batches(folder: BatchFolder, name: str | None = None) -> list[BatchRecord]:
@@ -136,14 +137,40 @@ async def cancel_batch(folder: BatchFolder, name: str) -> BatchRecord:
         async with _Clients() as clients:
             record = folder.record(name)
             client = clients.of(record)
-            if record.state in {"written", "uploaded"}:
+            if record.state == "sending":
                 # An interrupted submission may have reached the provider all the same.
                 record = await client.find(record, folder)
+            if record.candidates:
+                raise SettingsError(
+                    f"{record.name} may be {' or '.join(record.candidates)}, or none of them",
+                    hint="say which first: judgekit batch status NAME --sent-as ID, or --not-sent",
+                )
             if record.state == "submitted":
                 return await client.cancel(record, folder)
-            if record.state in {"written", "uploaded"}:
+            if record.is_interrupted:
                 return folder.save(record, state="collected", status="cancelled")
             return record
+
+
+async def settle_submission(folder: BatchFolder, name: str, batch_id: str | None) -> BatchRecord:
+    """Record what the user knows of an interrupted submission: the id of its batch, or no batch.
+
+    Raises:
+        SettingsError: If that is not open, or the batch is none of its candidates.
+    """
+    with folder.lock():
+        record = folder.record(name)
+        if not record.candidates or batch_id not in {None, *record.candidates}:
+            raise SettingsError(
+                f"{record.name} may be {' or '.join(record.candidates) or 'no batch that is known'}"
+                f"{f', not {batch_id}' if batch_id else ''}",
+                hint="`judgekit batch submit` looks for the batches that may be it",
+            )
+        if batch_id is None:
+            return folder.save(record, state="written", candidates=())
+        async with _Clients() as clients:
+            sent = {"state": "submitted", "batch_id": batch_id, "candidates": ()}
+            return await clients.of(record).refresh(record.model_copy(update=sent), folder)
 
 
 def refuse_other_requests(requests: Iterable[ModelRequest]) -> None:
@@ -151,7 +178,7 @@ def refuse_other_requests(requests: Iterable[ModelRequest]) -> None:
     for request in requests:
         if not can_batch(request.model):
             raise SettingsError(
-                f"{request.model} cannot be called in batches: only openai/NAME can",
+                f"{request.model} cannot be called in batches: only {_CALLABLE} can",
                 hint="run it without --batch",
             )
         if "encoding_format" in request.parameters:
@@ -161,17 +188,20 @@ def refuse_other_requests(requests: Iterable[ModelRequest]) -> None:
             )
 
 
+_CALLABLE = ", ".join(f"{one}/NAME" for one in BATCH_PROVIDERS)
+
+
 class _Clients(AsyncExitStack):
     """One client for each endpoint."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._opened: dict[tuple[str, str], OpenAIBatches] = {}
+        self._opened: dict[tuple[str, str], ProviderBatches] = {}
 
-    def of(self, one: BatchRecord | ModelRequest) -> OpenAIBatches:
+    def of(self, one: BatchRecord | ModelRequest) -> ProviderBatches:
         endpoint = _endpoint(one)
         if endpoint not in self._opened:
-            client = OpenAIBatches(one.model, api_base=one.api_base)
+            client = open_batches(one.model, api_base=one.api_base)
             if client.check is not None:
                 client.check()
             self.push_async_callback(client.aclose)
@@ -193,6 +223,9 @@ class _Group:
         self.requests = requests
         self.model, self.api_base = requests[0].model, requests[0].api_base
         self.client = clients.of(requests[0])
+        # Before anything is written: a request that is refused takes no other with it.
+        for request in requests:
+            self.client.messages(request)
         self._prices = prices
         self._bounded: BudgetedModel | None = None
         if max_cost_usd is not None:
@@ -257,7 +290,7 @@ def _check_limit(groups: Sequence[_Group], max_cost_usd: float | None) -> dict[s
 
 
 def _parts(
-    requests: Iterable[BatchRequest], client: OpenAIBatches, most_requests: int, most_bytes: int
+    requests: Iterable[BatchRequest], client: ProviderBatches, most_requests: int, most_bytes: int
 ) -> Iterator[list[BatchRequest]]:
     """Requests in parts that each fit into one file."""
     part: list[BatchRequest] = []
@@ -274,7 +307,11 @@ def _parts(
 
 
 async def _collect(
-    client: OpenAIBatches, record: BatchRecord, folder: BatchFolder, cache: ReplyCache, at: datetime
+    client: ProviderBatches,
+    record: BatchRecord,
+    folder: BatchFolder,
+    cache: ReplyCache,
+    at: datetime,
 ) -> BatchRecord:
     """Store the replies of a batch; interrupted, it does so again and stores nothing twice."""
     # Bodies are large, and no longer needed.

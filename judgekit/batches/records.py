@@ -44,16 +44,22 @@ class BatchRecord(Record):
     """One batch: what was sent, and how far it is."""
 
     name: Name
-    """Its name here, and at the provider: the name of its file and a field of its metadata."""
+    """Its name here, and at a provider that takes names: of its file, and of the batch."""
 
     model: Name
     api_base: str | None = None
     created_at: str
-    state: Literal["written", "uploaded", "submitted", "ended", "collected"] = "written"
-    """How far it is: `uploaded` has a file at the provider, `submitted` a batch, `ended` is done
-    there, and of a `collected` one every reply is in the cache."""
+    state: Literal["written", "sending", "submitted", "ended", "collected"] = "written"
+    """How far it is: `sending` may have a batch at the provider, `submitted` has one, `ended` is
+    done there, and of a `collected` one every reply is in the cache."""
 
     file_id: str | None = None
+    after_id: str | None = None
+    """The newest batch before it was sent, where the provider takes no names."""
+
+    candidates: tuple[str, ...] = ()
+    """The batches at the provider of which one may be it, after an interruption."""
+
     batch_id: str | None = None
     status: str | None = None
     """The provider's own word."""
@@ -77,6 +83,11 @@ class BatchRecord(Record):
 
     problem: str | None = None
     """Why the provider refused all of it."""
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether it is not known to be at the provider."""
+        return self.state in {"written", "sending"}
 
     @property
     def is_open(self) -> bool:

@@ -19,7 +19,14 @@ from judgekit.cli.batch_requests import (
 )
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import HelpGroup, command
-from judgekit.cli.options import CacheFolderOptions, OutputOptions, TalkOptions, max_cost_option
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    OutputOptions,
+    TalkOptions,
+    flag,
+    max_cost_option,
+    option,
+)
 from judgekit.cli.outputs import show_document
 from judgekit.cli.plan import JobOptions, is_run
 from judgekit.cli.run import prepared_run, run_with_progress
@@ -42,7 +49,8 @@ def batch_command() -> None:
     """Have judge requests answered in batches: half the price, within 24 hours.
 
     Replies go into the reply cache under the keys that calls have, so that any later run is
-    answered by them. Batches need a model openai/NAME, and the machine may be off meanwhile.
+    answered by them. Batches need a model openai/NAME, anthropic/NAME or gemini/NAME, and the
+    machine may be off meanwhile.
 
     Examples:
         judgekit batch submit outputs.jsonl --rubric helpfulness
@@ -116,17 +124,36 @@ class _BatchOptions(CacheFolderOptions, OutputOptions):
     """What the commands on submitted batches take."""
 
 
-@command("status", _BatchOptions, batch_command)
+class _StatusOptions(_BatchOptions):
+    sent_as: str | None = option(
+        "BATCH, whose submission was interrupted, is the batch ID at the provider.", metavar="ID"
+    )
+    not_sent: bool = flag(
+        "BATCH, whose submission was interrupted, is none of the batches at the provider; the "
+        "next `submit` sends it."
+    )
+
+
+@command("status", _StatusOptions, batch_command)
 @click.argument("batch", required=False)
-def batch_status_command(options: _BatchOptions, *, batch: str | None) -> None:
+def batch_status_command(options: _StatusOptions, *, batch: str | None) -> None:
     """Ask the provider how far BATCH is, or all batches; exit code 4 while one is not collected.
 
     BATCH is its name, the beginning of it, or its id at the provider.
 
     Examples:
         judgekit batch status
+        judgekit batch status judgekit-3f2a --sent-as msgbatch_01
     """
-    records = asyncio.run(batches.refresh_batches(batches.BatchFolder(options.cache_dir), batch))
+    folder, is_settled = batches.BatchFolder(options.cache_dir), options.sent_as or options.not_sent
+    if is_settled and (batch is None or (options.sent_as and options.not_sent)):
+        raise SettingsError(
+            "--sent-as and --not-sent each need BATCH, and exclude each other",
+            hint="judgekit batch status BATCH --sent-as ID",
+        )
+    if is_settled and batch is not None:
+        asyncio.run(batches.settle_submission(folder, batch, options.sent_as))
+    records = asyncio.run(batches.refresh_batches(folder, batch))
     show_document(batches_document(records), options)
     sys.exit(Exit.INCONCLUSIVE if any(one.is_open for one in records) else 0)
 
@@ -136,7 +163,7 @@ def batch_status_command(options: _BatchOptions, *, batch: str | None) -> None:
 def batch_collect_command(options: _BatchOptions, *, batch: str | None) -> None:
     """Store the replies of batches that have ended in the reply cache.
 
-    Requests without a reply (refused, or expired after 24 hours) are listed and go into the next
+    Requests without a reply (refused, or expired) are listed and go into the next
     submission. Exit code 4 while a batch is not done, 3 if requests have no reply.
 
     Examples:

@@ -104,16 +104,26 @@ def batches_document(records: Sequence[BatchRecord]) -> report.Document:
 
 
 def _state(record: BatchRecord) -> str:
-    if record.state in {"written", "uploaded"}:
+    if record.is_interrupted:
         return "interrupted"
-    if record.state == "collected" and record.status in {None, "completed"}:
+    if record.state == "collected" and record.status in _COMPLETE:
         return "collected"
     return record.status or record.state
+
+
+_COMPLETE = {None, "completed", "succeeded", "ended"}
 
 
 def _notes(records: Sequence[BatchRecord]) -> list[str]:
     notes = []
     for one in records:
+        if one.candidates:
+            ids = message.one_line(" or ".join(one.candidates))
+            notes.append(
+                f"{one.name} was interrupted while it was sent, and may be {ids} at the provider; "
+                "once that has ended, `judgekit batch submit` can tell. If you know it: "
+                f"`judgekit batch status {one.name} --sent-as ID`, or --not-sent"
+            )
         if one.problem:
             notes.append(f"{one.name} was refused: {message.one_line(one.problem)}")
         if one.n_rejected:
@@ -127,6 +137,6 @@ def _notes(records: Sequence[BatchRecord]) -> list[str]:
             notes.append(f"{one.name}: {n_more:,} more without a reply; --json lists all")
     if any(one.n_open for one in records):
         notes.append("open requests go into the next batch: submit the same again")
-    if any(one.state in {"written", "uploaded"} for one in records):
+    if any(one.is_interrupted and not one.candidates for one in records):
         notes.append("an interrupted submission is finished by the next `judgekit batch submit`")
     return notes

@@ -24,6 +24,7 @@ from .logprobs import (
 )
 from .pricing import (
     BATCH_PRICE_SHARE as BATCH_PRICE_SHARE,
+    BATCH_PROVIDERS as BATCH_PROVIDERS,
     ModelPrice as ModelPrice,
     PriceTable as PriceTable,
     can_batch as can_batch,

@@ -130,7 +130,7 @@ class ChatProtocol:
 
     def __init__(self, model: str, *, is_own: bool) -> None:
         self.model = model
-        self._is_own = is_own
+        self.is_own = is_own
         # Of all models, only Claude wants to know how far a prompt is shared.
         self.marks_cache = self.can_mark_cache and "claude" in model.lower()
         # The parameters that are never sent with a request; None where litellm has to send it.

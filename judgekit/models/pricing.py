@@ -44,9 +44,13 @@ BATCH_PRICE_SHARE = 0.5
 """What a request costs in a provider's batch, as a share of its price as a call."""
 
 
+BATCH_PROVIDERS = ("openai", "anthropic", "gemini")
+"""The providers whose batches are supported."""
+
+
 def can_batch(model: str) -> bool:
     """Whether requests to a model can be sent as provider batches."""
-    return model.startswith("openai/")
+    return model.partition("/")[0] in BATCH_PROVIDERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,10 @@ class AnthropicProtocol(NativeProtocol):
     never_sent = frozenset(
         {"seed", "logprobs", "top_logprobs", "presence_penalty", "frequency_penalty"}
     )
+    version: ClassVar = {"anthropic-version": "2023-06-01"}
+    for_schemas: ClassVar = {"anthropic-beta": "structured-outputs-2025-11-13"}
+    """Headers, of each request and of one with a reply schema."""
+
     pattern, features = "claude-", ("supports_native_structured_output", "supports_prompt_caching")
 
     def _dropped(self, messages: Messages, request: ModelRequest) -> frozenset[str] | None:
@@ -145,12 +149,12 @@ class AnthropicProtocol(NativeProtocol):
         # It must be given, so that litellm takes the most that the model can write.
         limit = {"max_tokens": self.facts["max_tokens"]}
         body = {"model": self.model, "messages": turns, **limit, **fields}
-        headers = {"anthropic-version": "2023-06-01", "Accept": "application/json"}
+        headers = {**self.version, "Accept": "application/json"}
         if system:
             body["system"] = system
         if schema:
             body["output_format"] = {"type": "json_schema", "schema": schema}
-            headers["anthropic-beta"] = "structured-outputs-2025-11-13"
+            headers |= self.for_schemas
         return "v1/messages", body, headers
 
     def _part(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -214,7 +218,7 @@ class GeminiProtocol(NativeProtocol):
         if config:
             body["generationConfig"] = config
         # An address of one's own ends in the version.
-        version = "" if self._is_own else f"v1{'alpha' if is_new else 'beta'}/"
+        version = "" if self.is_own else f"v1{'alpha' if is_new else 'beta'}/"
         return f"{version}models/{self.model}:generateContent", body, {}
 
     def _part(self, part: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -127,7 +127,7 @@ def read_header(source: str, name: str) -> TemplateHeader:
         reply=ReplyFormat(),
     )
     choices = fields.get("choices", "")
-    known = PREFERENCE_FIELDS if is_pair else SCORE_FIELDS
+    known: tuple[str, ...] = PREFERENCE_FIELDS if is_pair else SCORE_FIELDS
     if "fields" in fields:
         known = _reply_fields(fields["fields"], known, kind, name)
     header = replace(header, fields=known)

@@ -293,7 +293,7 @@ def test_a_variant_that_is_a_prompt_goes_first_and_its_judge_next(
         "before GET files",  # the record is written
         "before POST files",  # nothing is uploaded
         "after POST files",  # uploaded, and not recorded
-        "before GET batches",  # recorded
+        "before POST batches",  # recorded
         "after POST batches",  # made, and not recorded
         "before GET files/file/content",  # while it collects
     ],

@@ -139,17 +139,17 @@ class DirectModel:
         base = base.removesuffix("/v1/messages").rstrip("/")  # as Anthropic's may be given
         # Ollama's variable names the server alone, as its other protocols want it.
         is_short = provider.startswith("ollama") and not base.endswith("/v1")
-        self.name, self._base = model, f"{base}/v1" if is_short else base
-        self._protocol = self._host.protocol(bare, is_own=own is not None)
+        self.name, self.base = model, f"{base}/v1" if is_short else base
+        self.protocol = self._host.protocol(bare, is_own=own is not None)
         # What listens at an address of one's own mostly wants no key.
         wants_key = self._host.wants_key and own is None
         self.check = self._require_key if wants_key else None
         self.label = endpoint_label(provider, own)
         self.negotiation = Negotiation(
-            self._protocol.own_forms if wants_key else ("json_schema", "plain"),
+            self.protocol.own_forms if wants_key else ("json_schema", "plain"),
             renamed=self._host.renamed,
         )
-        self._sessions = http_sessions(self._base, timeout_s=timeout_s)
+        self._sessions = http_sessions(self.base, timeout_s=timeout_s)
         self._litellm = LitellmModel(model, api_base=api_base, timeout_s=timeout_s)
 
     def _require_key(self) -> None:
@@ -161,7 +161,7 @@ class DirectModel:
             )
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        protocol = self._protocol
+        protocol = self.protocol
         # Copied once, since a request that is negotiated is sent several times.
         messages = (
             marked_messages(request, mark_cache=protocol.marks_cache)
@@ -181,7 +181,7 @@ class DirectModel:
         await self._litellm.aclose()
 
     async def embed(self, text: str) -> object | ProviderFault:
-        return await self.fetch("embeddings", {"model": self._protocol.model, "input": text})
+        return await self.fetch("embeddings", {"model": self.protocol.model, "input": text})
 
     async def fetch(
         self,
@@ -204,13 +204,13 @@ class DirectModel:
             self.check()  # which says what is missing
         session = await self._sessions.current()
         body = json.dumps(content).encode() if isinstance(content, Mapping) else content
-        header, before = self._protocol.key_header
+        header, before = self.protocol.key_header
         headers = {header: before + key, "Content-Type": content_type, **headers}
         if self._host is _HOSTS["openai"] and (whose := os.environ.get("OPENAI_ORGANIZATION")):
             headers["OpenAI-Organization"] = whose
         try:
             async with session.client.request(
-                method, f"{self._base}/{route}", data=body, headers=headers, allow_redirects=False
+                method, f"{self.base}/{route}", data=body, headers=headers, allow_redirects=False
             ) as response:
                 raw = await read_body(response, most_bytes)
         except session.errors as error:
