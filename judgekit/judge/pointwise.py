@@ -93,6 +93,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     def __post_init__(self) -> None:
         # `super()` does not work in a dataclass with slots, which is a second class.
         Asker.__post_init__(self)
+        self.template.compile()
         # Checked here and not in each request: the same object is part of thousands of requests.
         for name, value in self.parameters.items():
             try:

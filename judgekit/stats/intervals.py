@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, cluster_means, few_clusters, known_observations
 from judgekit.stats.quantiles import (
+    beta_quantile,
     check_choice,
     check_level,
     normal_p_value,
@@ -395,11 +396,9 @@ def _rate_interval(k: int, n: int, method: RateMethod, level: float) -> tuple[fl
     if method == "wilson":
         return wilson(k / n, n, level=level)
     check_choice("interval", method, ("wilson", *_PRIORS))
-    from scipy.special import betaincinv  # noqa: PLC0415 - half a second, for these methods only
-
     tail, (outer, inner) = (1 - level) / 2, _PRIORS[method]
     # Clopper-Pearson and the Bayesian limits are Beta quantiles that differ in what they add to k
     # and n - k.
-    low = 0.0 if k == 0 else float(betaincinv(k + outer, n - k + inner, tail))
-    high = 1.0 if k == n else float(betaincinv(k + inner, n - k + outer, 1 - tail))
+    low = 0.0 if k == 0 else beta_quantile(k + outer, n - k + inner, tail)
+    high = 1.0 if k == n else beta_quantile(k + inner, n - k + outer, 1 - tail)
     return low, high
