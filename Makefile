@@ -10,7 +10,7 @@ define install
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 endef
 
-.PHONY: audit chaos fuzz integration trackers mutants demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench docs format lock clean
+.PHONY: audit chaos fuzz integration trackers mutants demo test check format-check lint types floors tests smoke wheel release-check browser pages pages-check pages-compared bench bench-peers docs format lock clean
 
 demo: .venv/.runtime
 	@$(BIN)/judgekit demo
@@ -114,6 +114,11 @@ mutants: .venv/.dev
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
+
+# Other tools beside judgekit, each in an environment of its own; those that cannot be installed are
+# left out. The tables of docs/performance.md are written anew.
+bench-peers: .venv/.dev
+	$(BIN)/python -m benchmarks.peers --write docs/performance.md
 
 format: .venv/.dev
 	$(BIN)/ruff format .

@@ -15,7 +15,7 @@ from benchmarks.figures import Figure, exit_code, table
 
 NAMES = (
     "startup", "lists", "checks", "pages", "resampling", "growth", "cached", "cold", "runs",
-    "memory", "killed",
+    "memory", "reports", "killed",
 )  # fmt: skip
 """Every benchmark, the quick ones first."""
 

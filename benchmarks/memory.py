@@ -65,7 +65,7 @@ def _peaks(n: int) -> dict[str, float]:
     pairs = (*rubric, "--judge", "recorded:pairs.jsonl", "--template", "pairwise/mt_bench", "-q")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _write_files(folder, n)
+        write_files(folder, n)
         return {
             title: _peak(folder, words)
             for title, words in {
@@ -82,7 +82,8 @@ def _peaks(n: int) -> dict[str, float]:
         }
 
 
-def _write_files(folder: Path, n: int) -> None:
+def write_files(folder: Path, n: int) -> None:
+    """Cases, outputs, replies, labels and a rubric for the commands."""
     verdict = {"score": 4, "rationale": "It answers the question.", "confidence": 0.9}
     # A value of each case is made when it is written: lists of them would be larger than judgekit.
     rows: dict[str, Callable[[int], Iterable[object]]] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,6 +53,8 @@ def missing_dependencies(names: Iterable[str], folder: Path) -> list[str]:
         # Versions are not compared: programs have no common way to ask for theirs.
         if shutil.which(name) is not None or (folder / "node_modules" / name).is_dir():
             return True
+        from importlib import metadata  # noqa: PLC0415 - of 40 modules, and no help needs them
+
         return any(metadata.distributions(name=name))
 
     found = {name: _NAME.match(name.strip()) for name in names}

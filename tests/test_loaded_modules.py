@@ -15,16 +15,21 @@ if TYPE_CHECKING:
     Row = tuple[str, tuple[str, ...]]
 
 ENGINE = ("sqlalchemy", "jinja2", "numpy", "scipy", "litellm", "tiktoken", "rich", "aiohttp")
-STATISTICS = ("scipy", "litellm", "pandas", "aiohttp")
+STATISTICS = ("scipy", "litellm", "pandas", "aiohttp", "tiktoken_ext.openai_public")
 
-# Both loops of events and readers of YAML are loaded for some helps only.
+# Readers of YAML are loaded for some helps only, and the loop of events for one.
 LIGHT = ("approve", "cache", "data", "explain", "findings", "gate", "init", "lint", "show", "trend")
 HELPS: list[Row] = [
     *((f"{name} --help", (*ENGINE, "asyncio", "yaml")) for name in LIGHT),
-    *((f"{name} --help", ENGINE) for name in COMMANDS if name not in LIGHT),
+    *(
+        (f"{name} --help", (*ENGINE, "asyncio"))
+        for name in COMMANDS
+        if name not in (*LIGHT, "batch")
+    ),
+    ("batch --help", ENGINE),
 ]
 
-FIRST: list[Row] = [("init .", ENGINE), ("run -q", STATISTICS)]
+FIRST: list[Row] = [("init .", ENGINE), ("run -q", ("numpy", *STATISTICS))]
 
 # In one process, which keeps what it has loaded: the commands that need least come first.
 STORED: list[Row] = [
@@ -39,6 +44,9 @@ STORED: list[Row] = [
     ),
     ("findings", STATISTICS),
     ("trend", STATISTICS),
+    ("doctor", STATISTICS),
+    ("compare outputs/v1.jsonl outputs/v2.jsonl", STATISTICS),
+    ("calibrate labels.jsonl", STATISTICS),
 ]
 
 RUN = """

@@ -14,7 +14,7 @@ from judgekit.stats.estimate import Estimate, cluster_means, known_observations,
 from judgekit.stats.intervals import clustered_proportion, effective_n
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.paired import VALUE_STEP, PairedDifference, paired_difference
-from judgekit.stats.quantiles import t_p_value
+from judgekit.stats.quantiles import beta_cdf, t_p_value
 
 if TYPE_CHECKING:
     from judgekit.evaluation import JudgeUsage
@@ -293,9 +293,7 @@ def _share_p(outcomes: Sequence[float | None], cases: Sequence[str], margin: flo
     successes = trials * fsum(shares) / len(shares)
     if successes <= 0:
         return 1.0
-    from scipy.special import betainc  # noqa: PLC0415 - half a second, only where it is needed
-
-    return float(betainc(successes, trials - successes + 1, margin))
+    return beta_cdf(successes, trials - successes + 1, margin, 1 - margin)
 
 
 def _p(shift: PairedDifference, harm: Harm) -> float | None:

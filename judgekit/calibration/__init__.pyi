@@ -39,6 +39,7 @@ from .inputs import (
     PairwiseData as PairwiseData,
     PointwiseData as PointwiseData,
     Rightness as Rightness,
+    cluster_of as cluster_of,
     groups_of as groups_of,
     output_key as output_key,
     pair_key as pair_key,
@@ -57,7 +58,6 @@ from .join import (
     LabelMatcher as LabelMatcher,
     add_metadata as add_metadata,
     align_items as align_items,
-    cluster_of as cluster_of,
     label_problems as label_problems,
 )
 from .packets import (

@@ -126,12 +126,12 @@ def scale_agreement(aligned: AlignedItems, *, level: float) -> ScaleAgreement:
     gaps = np.abs(aligned.human_level - aligned.judge_level)
     # No category is close to another: "within one" is exact there.
     step = 0.0 if aligned.is_nominal else level_step(aligned.levels)
-    rows = np.column_stack([aligned.human_level, aligned.judge_level]).tolist()
+    rows = np.column_stack([aligned.human_level, aligned.judge_level])
     # With two levels all weights are equal, and unweighted AC1 is the known name.
     weights: Weights | None = None if aligned.is_binary or aligned.is_nominal else "quadratic"
 
-    def ac(a: list[float], b: list[float], labels: Sequence[float], **options: Any) -> Estimate:
-        return gwet_ac(list(zip(a, b, strict=True)), labels=labels, weights=weights, **options)
+    def ac(_: list[float], __: list[float], labels: Sequence[float], **options: Any) -> Estimate:
+        return gwet_ac(rows, labels=labels, weights=weights, **options)
 
     return ScaleAgreement(
         exact=clustered_rate(gaps <= _SLACK, clusters, level=level),
@@ -182,7 +182,11 @@ def pass_fail_agreement(aligned: AlignedItems, *, level: float) -> PassFail | No
             cohen_kappa, a, b, labels=binary, ci="smoothed", clusters=names, level=level
         ),
         ac1=estimate_or_undefined(
-            gwet_ac, list(zip(a, b, strict=True)), labels=binary, clusters=names, level=level
+            gwet_ac,
+            np.column_stack([human[known], judge[known]]),
+            labels=binary,
+            clusters=names,
+            level=level,
         ),
         phi=clustered_correlation(human[known], judge[known], "pearson", names, level=level),
         tpr=tpr,

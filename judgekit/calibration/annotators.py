@@ -25,11 +25,11 @@ from judgekit.calibration.items import (
     clustered_unit_mean,
     clusters_of,
     level_of,
-    plain_data,
     shared_clusters,
 )
 from judgekit.calibration.join import UNNAMED_ANNOTATOR
 from judgekit.calibration.packets import CHOSEN_FIELD, SLOT_FIELD, ResolvedLabels
+from judgekit.calibration.report import plain_data
 from judgekit.calibration.substitution import human_ceiling
 from judgekit.datasets import LocatedLabel, score_on_scale
 from judgekit.evaluation import check_adjudicator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
@@ -219,9 +220,14 @@ def cross_fit_recalibration(
 def cluster_folds(names: Sequence[Hashable], seed: int) -> list[int]:
     """A fold for each item, equal for items of one cluster, whatever their order."""
     # Otherwise a case would be predicted by a map that was fitted on it.
-    shuffled = sorted(set(names), key=lambda name: random_key(seed, name))
-    fold = {name: place % _FOLDS for place, name in enumerate(shuffled)}
-    return [fold[name] for name in names]
+    return list(map(_folds(frozenset(names), seed).__getitem__, names))
+
+
+# Trust and the map of a criterion are of the same items.
+@lru_cache(maxsize=1)
+def _folds(names: frozenset[Hashable], seed: int) -> dict[Hashable, int]:
+    shuffled = sorted(names, key=lambda name: random_key(seed, name))
+    return {name: place % _FOLDS for place, name in enumerate(shuffled)}
 
 
 def random_key(seed: int, *names: object) -> str:
@@ -249,9 +255,11 @@ def _review(
     """The threshold from which judgments need no review."""
     # The bound assumes independent items, so that one item of each case is sampled.
     names = [item.cluster for item in items]
-    keys = [random_key(options.seed, *item.place, item.criterion) for item in items]
-    order = sorted(range(len(items)), key=lambda i: keys[i])
-    one_each = sorted({names[i]: i for i in order}.values())
+    one_each: Sequence[int] = range(len(items))
+    if shared_clusters(names) is not None:
+        keys = [random_key(options.seed, *item.place, item.criterion) for item in items]
+        order = sorted(range(len(items)), key=lambda i: keys[i])
+        one_each = sorted({names[i]: i for i in order}.values())
     bound = abstain_threshold(
         [x[i] for i in one_each],
         [y[i] for i in one_each],

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from sys import intern
@@ -299,6 +299,17 @@ def _texts(metadata: Mapping[str, object]) -> Groups:
         for name, value in metadata.items()
         if isinstance(value, str | int | float) and str(value).strip()
     }
+
+
+def cluster_of(
+    place: OutputKey, groups: Groups, criterion: str, options: CalibrationOptions
+) -> Hashable:
+    """The unit of independence that an item belongs to."""
+    if options.cluster == CLUSTER_BY_ITEM:
+        return (place, criterion)
+    if options.cluster == CLUSTER_BY_CASE:
+        return place.case_id
+    return groups.get(options.cluster, (place.case_id,))
 
 
 @dataclass(frozen=True, slots=True)

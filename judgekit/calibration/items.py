@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 from math import fsum, isclose, isnan, nan
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
+from typing import TYPE_CHECKING, ParamSpec, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from judgekit.calibration.inputs import (
     label_reasons,
 )
 from judgekit.errors import InputError, NotEnoughDataError
-from judgekit.records import Criterion, Judgment, Label, Rubric, Scale, meets_threshold
+from judgekit.records import Criterion, Judgment, Rubric, Scale, meets_threshold
 from judgekit.scoring import conclude
 from judgekit.stats.agreement_coefficients import coefficient_interval
 from judgekit.stats.alpha import AlphaLevel, krippendorff_alpha
@@ -48,6 +48,9 @@ _DIGITS = 12
 
 # A jackknife needs few blocks to be stable; more would only cost time.
 _MOST_LEFT_OUT = 60
+
+# On a scale with levels so many different scores, or combinations of them, hardly occur.
+_MOST_KEPT = 4096
 
 _NO_LEVELS_FOR_ALPHA = "the scale has no levels: see alpha at the interval level"
 _ALL = "all annotators"
@@ -176,14 +179,22 @@ class AlignedItems:
 
     def label(self, item: JudgedItem) -> float:
         """The annotators' combined label of an item, on the criterion's scale."""
-        ratings = list(item.ratings.values())
-        if self.is_nominal:
-            return most_frequent(ratings)
-        if self.consensus == "mean":
-            return mean_rating(item)
-        combined = mode(ratings) if self.consensus == "majority" else median(ratings)
-        # Two of four annotators make a median of one half, which a binary scale does not have.
-        return level_of(combined, self.levels) if self.is_binary else combined
+        return self._combined(tuple(item.ratings.values()))
+
+    @cached_property
+    def _combined(self) -> Callable[[tuple[float, ...]], float]:
+        # Of many items few have ratings that no other has.
+        @lru_cache(maxsize=_MOST_KEPT)
+        def combined(ratings: tuple[float, ...]) -> float:
+            if self.is_nominal:
+                return most_frequent(ratings)
+            if self.consensus == "mean":
+                return _mean_of(ratings)
+            found = mode(ratings) if self.consensus == "majority" else median(ratings)
+            # Two of four annotators make a median of one half, which a binary scale does not have.
+            return level_of(found, self.levels) if self.is_binary else found
+
+        return combined
 
     def votes(self, item: JudgedItem) -> dict[str, float]:
         """Each annotator's label, for statistics that ask whether two labels are equal."""
@@ -214,11 +225,17 @@ class AlignedItems:
             unlabelled=tuple(item for item in self.unlabelled if is_wanted(item)),
         )
 
-    def passes(self, raw: float) -> float:
+    @cached_property
+    def passes(self) -> Callable[[float], float]:
         """Whether a score passes: 1, 0, or nan without a threshold."""
-        if self.threshold is None:
-            return nan
-        return float(meets_threshold(self.value(raw), self.threshold))
+
+        @lru_cache(maxsize=_MOST_KEPT)
+        def passes(raw: float) -> float:
+            if self.threshold is None:
+                return nan
+            return float(meets_threshold(self.value(raw), self.threshold))
+
+        return passes
 
 
 def most_frequent(ratings: Sequence[float]) -> float:
@@ -228,7 +245,12 @@ def most_frequent(ratings: Sequence[float]) -> float:
 
 
 def mean_rating(item: JudgedItem) -> float:
-    return round(fsum(item.ratings.values()) / len(item.ratings), _DIGITS)
+    return _mean_of(tuple(item.ratings.values()))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _mean_of(ratings: tuple[float, ...]) -> float:
+    return round(fsum(ratings) / len(ratings), _DIGITS)
 
 
 def clusters_of(items: Iterable[JudgedItem]) -> list[Hashable] | None:
@@ -284,7 +306,7 @@ def level_of(score: float, points: Sequence[float] | None) -> float:
     return round(score, _LEVEL_DIGITS) if points is None else _nearest(score, tuple(points))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=_MOST_KEPT)
 def _nearest(score: float, points: tuple[float, ...]) -> float:
     place = min(
         # A half goes up, as in manual rounding, and not to the even level.
@@ -385,8 +407,8 @@ def clustered_rate(
     outcomes: Sequence[float] | np.ndarray, clusters: Sequence[Hashable] | None, *, level: float
 ) -> Rate:
     """The share `k / n` of all outcomes, whatever the sizes of their clusters."""
-    numbers = [float(x) for x in outcomes]
-    known = [x for x in numbers if not isnan(x)]
+    numbers = np.asarray(outcomes, dtype=float).tolist()
+    known = numbers if not any(map(isnan, numbers)) else [x for x in numbers if not isnan(x)]
     if clusters is None or not known:
         n_missing = len(numbers) - len(known)
         return proportion(int(sum(known)), len(known), n_missing=n_missing, level=level)
@@ -431,7 +453,7 @@ def measurement_level(aligned: AlignedItems) -> AlphaLevel:
 
 def scale_alpha(
     aligned: AlignedItems,
-    rows: Sequence[Sequence[float | None]],
+    rows: Sequence[Sequence[float | None]] | np.ndarray,
     measurement: AlphaLevel,
     clusters: Sequence[Hashable] | None,
     level: float,
@@ -476,7 +498,7 @@ def overall_items(
     for one in labels:
         labels_by_place.setdefault(one.place, []).append(one)
     # Scores repeat on a scale with levels, so that few verdicts have to be concluded.
-    verdict = lru_cache(maxsize=4096)(partial(_verdict, rubric))
+    verdict = lru_cache(maxsize=_MOST_KEPT)(partial(_verdict, rubric))
     items = [
         _item(verdict, by_name, parts, combined.get(place), labels_by_place.get(place, ()))
         for place, parts in sorted(by_place.items(), key=lambda one: one[0].rank)
@@ -569,28 +591,3 @@ def _verdict(rubric: Rubric, values: _Values) -> tuple[float | None, bool | None
 
 def _joined(parts: Mapping[str, str]) -> str | None:
     return "; ".join(f"{name}: {text}" for name, text in parts.items()) or None
-
-
-# Written even if null, so that a reader of the JSON finds them in every estimate.
-_CORE = frozenset({"value", "low", "high", "level", "n", "n_missing", "method"})
-
-
-def plain_data(value: object) -> Any:
-    """Results as plain JSON types; an undefined figure is null, with its reason."""
-    if isinstance(value, Estimate):
-        # Optional fields are written only if they have a value: most estimates have few of them.
-        found = {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
-        return {k: v for k, v in found.items() if k in _CORE or v is not None}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Label):
-        value = value.to_json()
-    elif hasattr(value, "_asdict"):
-        # As the fields of a label row, into which a label only has to be added.
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {str(key): plain_data(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_data(item) for item in value]
-    # nan is no JSON.
-    return None if isinstance(value, float) and isnan(value) else value

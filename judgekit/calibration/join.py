@@ -6,14 +6,12 @@ Comparisons are joined in `pairs`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import fsum
 
 from judgekit.calibration.inputs import (
-    CLUSTER_BY_CASE,
-    CLUSTER_BY_ITEM,
     CalibrationOptions,
     Groups,
     MatchedLabel,
@@ -21,6 +19,7 @@ from judgekit.calibration.inputs import (
     PairJudgment,
     PointwiseData,
     ScoreSample,
+    cluster_of,
     label_reasons,
 )
 from judgekit.calibration.items import (
@@ -172,17 +171,6 @@ def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]
                 groups.setdefault(each.place, {}).setdefault(name, (str(value),))
 
 
-def cluster_of(
-    place: OutputKey, groups: Groups, criterion: str, options: CalibrationOptions
-) -> Hashable:
-    """The unit of independence that an item belongs to."""
-    if options.cluster == CLUSTER_BY_ITEM:
-        return (place, criterion)
-    if options.cluster == CLUSTER_BY_CASE:
-        return place.case_id
-    return groups.get(options.cluster, (place.case_id,))
-
-
 def _by_criterion(grades: PointwiseData, own: Sequence[str]) -> dict[str, list[ScoreSample]]:
     """The samples of each criterion, those of an output together, in the order of the outputs."""
     named = {s.criterion for s in grades.samples if s.criterion}
@@ -243,8 +231,8 @@ def _mean_label_notes(
 ) -> Iterable[str]:
     """How labels between the two levels of a criterion are used."""
     for each in criteria:
-        scores = (_mean_of_two(one.placed.label.raw, each.scale) for one in labels[each.name])
-        n = sum(score is not None for score in scores)
+        raws = Counter(one.placed.label.raw for one in labels[each.name])
+        n = sum(k for raw, k in raws.items() if _mean_of_two(raw, each.scale) is not None)
         if n:
             yield (
                 f"{n:,} of the labels of {each.name} lie between its two levels: each is used as a "
@@ -268,11 +256,12 @@ def label_problems(
     """The labels of these criteria that are not on their scale."""
     problems: list[DatasetError] = []
     for criterion in criteria:
+        known: dict[object, float] = {}
         for each in labels.get(
             WHOLE_OUTPUT if criterion is WHOLE_CRITERION else criterion.name, ()
         ):
             try:
-                label_score(each.placed, criterion)
+                _known_score(each.placed, criterion, known)
             except DatasetError as error:
                 problems.append(error)
     return problems
@@ -295,6 +284,14 @@ def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
         raise placed.fault(error.message, hint) from None
 
 
+def _known_score(placed: LocatedLabel, criterion: Criterion, known: dict[object, float]) -> float:
+    """The same, looked up: many labels are few different scores."""
+    raw = placed.label.raw
+    if raw not in known:
+        known[raw] = label_score(placed, criterion)
+    return known[raw]
+
+
 def align_items(
     criterion: Criterion,
     labels: Sequence[MatchedLabel],
@@ -305,8 +302,13 @@ def align_items(
     """All items of a criterion, labelled and unlabelled, in the order of the judged outputs."""
     by_place = labels_by_place(labels)
     del labels
+    scores: dict[object, float] = {}
+
+    def ratings(own: Sequence[MatchedLabel]) -> dict[str, float]:
+        return {one.annotator: _known_score(one.placed, criterion, scores) for one in own}
+
     items = [
-        _item(place, criterion, samples, by_place.pop(place, ()), grades, options)
+        _item(place, criterion, samples, by_place.pop(place, ()), ratings, grades, options)
         for place, samples in judged
     ]
     # A criterion's own threshold takes precedence over the rubric's.
@@ -337,6 +339,7 @@ def _item(
     criterion: Criterion,
     samples: Sequence[ScoreSample],
     labels: Sequence[MatchedLabel],
+    ratings: Callable[[Sequence[MatchedLabel]], Mapping[str, float]],
     grades: PointwiseData,
     options: CalibrationOptions,
 ) -> JudgedItem:
@@ -359,7 +362,7 @@ def _item(
         cluster=cluster_of(place, groups, criterion.name, options),
         judge=score,
         samples=tuple(s.raw for s in samples),
-        ratings={t.annotator: label_score(t.placed, criterion) for t in labels},
+        ratings=ratings(labels),
         confidence=fsum(confidences) / len(confidences) if confidences else None,
         rationale=next((s.rationale for s in usable if s.rationale), None),
         reasons=label_reasons(labels),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import fsum, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from judgekit.calibration.inputs import label_reasons, majority_winner
+from judgekit.calibration.inputs import cluster_of, label_reasons, majority_winner
 from judgekit.calibration.items import (
     PREFERENCE_SCALE,
     AlignedItems,
@@ -23,7 +23,6 @@ from judgekit.calibration.join import (
     CalibrationData,
     LabelMatcher,
     add_metadata,
-    cluster_of,
     labels_by_place,
 )
 from judgekit.records import WINNER_POINTS, Winner

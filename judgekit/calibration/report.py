@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from math import fsum, isnan, nan
 from pathlib import Path
@@ -34,7 +34,7 @@ from judgekit.calibration.confidence import assess_trust, cross_fit_recalibratio
 from judgekit.calibration.correction import correct_figure, label_budget
 from judgekit.calibration.files import read_judged_file, read_judged_rows
 from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairwiseData, PointwiseData
-from judgekit.calibration.items import clustered_mean, clusters_of, plain_data
+from judgekit.calibration.items import clustered_mean, clusters_of
 from judgekit.calibration.join import WHOLE_OUTPUT, CalibrationData, JoinCounts, join_labels
 from judgekit.calibration.maps import fit_maps
 from judgekit.calibration.pairs import PairOrders, join_pairs, pair_orders
@@ -46,6 +46,7 @@ from judgekit.evaluation import Run, judging_of_names
 from judgekit.formats import FileRow
 from judgekit.presentable import Presentable
 from judgekit.records import CalibratedPanel, Calibration, Dataset, JsonObject, Label, Rubric
+from judgekit.stats.estimate import Estimate
 from judgekit.stats.paired import paired_proportions
 
 if TYPE_CHECKING:
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from judgekit.calibration.inputs import PairJudgment
     from judgekit.calibration.items import AlignedItems, JudgedItem
     from judgekit.calibration.substitution import HumanCeiling, StandIn
-    from judgekit.stats.estimate import Estimate
 
     _Right = dict[tuple[OutputKey, str], tuple[JudgedItem, float]]
     _Answer = JudgmentRecord | Mapping[str, JsonValue]
@@ -540,3 +540,28 @@ def mean_over_criteria(parts: Sequence[CriterionCalibration]) -> CriteriaMean | 
         people_alpha=mean(part.people.alpha.value for part in parts),
         people_fleiss_kappa=mean(part.people.fleiss_kappa.value for part in parts),
     )
+
+
+# Written even if null, so that a reader of the JSON finds them in every estimate.
+_CORE = frozenset({"value", "low", "high", "level", "n", "n_missing", "method"})
+
+
+def plain_data(value: object) -> Any:
+    """Results as plain JSON types; an undefined figure is null, with its reason."""
+    if isinstance(value, Estimate):
+        # Optional fields are written only if they have a value: most estimates have few of them.
+        found = {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
+        return {k: v for k, v in found.items() if k in _CORE or v is not None}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain_data(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Label):
+        value = value.to_json()
+    elif hasattr(value, "_asdict"):
+        # As the fields of a label row, into which a label only has to be added.
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {str(key): plain_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(item) for item in value]
+    # nan is no JSON.
+    return None if isinstance(value, float) and isnan(value) else value

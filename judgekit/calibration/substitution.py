@@ -5,11 +5,13 @@ The alternative-annotator test is Calderon et al. (2025); the answer comes with 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from judgekit.calibration.agreement import ScaleAgreement, order_coefficient, scale_kappa
 from judgekit.calibration.items import (
@@ -26,6 +28,7 @@ from judgekit.calibration.items import (
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import Estimate, undefined_estimate
+from judgekit.stats.missing import floats
 from judgekit.stats.raters import fleiss_kappa
 from judgekit.stats.replacement import AltTest, CeilingMetric, alt_test, ceiling_gap
 
@@ -219,10 +222,15 @@ class HumanCeiling:
 def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
     """Agreement among annotators, and of the judge with the same annotators."""
     names = annotators_of(aligned.items)
-    rows = [[item.ratings.get(name) for name in names] for item in aligned.items]
-    votes = [[own.get(name) for name in names] for own in map(aligned.votes, aligned.items)]
+
+    def table(ratings: Iterable[Mapping[str, float]]) -> np.ndarray:
+        rows = [[own.get(name) for name in names] for own in ratings]
+        return floats(rows).reshape(len(rows), len(names))
+
+    rows = table(item.ratings for item in aligned.items)
+    votes = table(map(aligned.votes, aligned.items))
     clusters = clusters_of(aligned.items)
-    doubly = [row for row in rows if sum(r is not None for r in row) >= _PAIR]
+    n_doubly = int(((~np.isnan(rows)).sum(axis=1) >= _PAIR).sum())
     exact = _gap(aligned, "exact", level)
     fleiss = undefined_estimate("the scale has no levels", n=len(rows), method="kappa", level=level)
     if aligned.levels is not None:
@@ -230,7 +238,7 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
     annotators = tuple(_annotator(aligned, name, level) for name in names)
     return HumanCeiling(
         n_annotators=len(names),
-        n_doubly=len(doubly),
+        n_doubly=n_doubly,
         alpha_nominal=scale_alpha(aligned, votes, "nominal", clusters, level),
         alpha_ordinal=scale_alpha(aligned, rows, "ordinal", clusters, level),
         alpha_interval=scale_alpha(aligned, rows, "interval", clusters, level),

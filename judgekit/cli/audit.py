@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from judgekit.cli.options import (
     option,
 )
 from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
-from judgekit.cli.progress import attend, run_until_stopped, show_progress
+from judgekit.cli.progress import attend, run_async, run_until_stopped, show_progress
 from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
 from judgekit.errors import SettingsError
 from judgekit.report import message, numbers
@@ -264,7 +263,7 @@ def _self_test(options: _AuditCommandOptions) -> int:
     with show_progress(
         console.stderr(), total, shown=options.shows_progress, verb=("testing", "tested")
     ) as display:
-        result = asyncio.run(
+        result = run_async(
             run_self_test(
                 seed=options.seed,
                 n_cases=options.limit or SELF_TEST_CASES,

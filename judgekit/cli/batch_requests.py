@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
 from judgekit import batches, evaluation, models, report  # loaded when used
 from judgekit.cli import console
+from judgekit.cli.progress import run_async
 from judgekit.errors import SettingsError
 from judgekit.report import message, numbers
 
@@ -53,7 +53,7 @@ def send_requests(
     missed: dict[str, ModelRequest], setup: RunSetup, cache: CacheLocation, options: CallOptions
 ) -> Submission:
     """Send requests as batches, less those that an open batch holds."""
-    sent = asyncio.run(
+    sent = run_async(
         batches.submit_requests(
             batches.BatchFolder(cache),
             missed,

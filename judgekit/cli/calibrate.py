@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextlib import ExitStack, aclosing, closing
 from dataclasses import replace
@@ -28,7 +27,7 @@ from judgekit.cli.options import (
     outputs_option,
 )
 from judgekit.cli.outputs import output_option, show_document, show_plan, sort_outputs
-from judgekit.cli.progress import run_until_stopped
+from judgekit.cli.progress import run_async, run_until_stopped
 from judgekit.cli.run import grade_all
 from judgekit.cli.setup import (
     CALIBRATION_MAPS_FOLDER,
@@ -307,7 +306,7 @@ def _from_replies(model: str, options: _CalibrateOptions) -> _Collected:
     # Without the suite: its template and settings say nothing about replies that exist.
     with make_judge(options, None, model, own) as judge:
         chosen = _chosen(recorded, cases, options)
-        data = asyncio.run(calibrations.judged_from_replies(judge, chosen, rubric, cases))
+        data = run_async(calibrations.judged_from_replies(judge, chosen, rubric, cases))
     # The report names the source, so that a printed page can be reproduced.
     data.origin["file"] = str(recorded.path)
     return _Collected(data)

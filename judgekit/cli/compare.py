@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextlib import ExitStack, aclosing
 from dataclasses import asdict, dataclass, replace
@@ -34,7 +33,7 @@ from judgekit.cli.outputs import (
     show_document,
     sort_outputs,
 )
-from judgekit.cli.progress import attend, run_until_stopped, show_progress
+from judgekit.cli.progress import attend, run_async, run_until_stopped, show_progress
 from judgekit.cli.setup import (
     LIMIT_REACHED,
     cache_place,
@@ -503,7 +502,7 @@ def _analyse(job: _Job, path: Path) -> int:
 
     # Ctrl-C ends it at once: each analysis is stored as it arrives, and none depends on another.
     try:
-        failures = asyncio.run(analyse())
+        failures = run_async(analyse())
     except KeyboardInterrupt:
         console.note("interrupted; analyses so far are stored")
         return Exit.INTERRUPTED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import platform
 import re
@@ -28,6 +27,7 @@ from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import CacheFolderOptions, OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import show_document
+from judgekit.cli.progress import run_async
 from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, SUITE_FILE, open_cache
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.models import cache as reply_cache
@@ -151,7 +151,7 @@ def next_steps(checks: Sequence[HealthCheck], *, has_suite: bool) -> dict[str, s
 def _probe(model: str, *, api_base: str | None, timeout_s: float) -> Iterator[HealthCheck]:
     """One call exactly as a judge makes it, but without cache and retries."""
     try:
-        reply, waited_s = asyncio.run(_ask(model, api_base=api_base, timeout_s=timeout_s))
+        reply, waited_s = run_async(_ask(model, api_base=api_base, timeout_s=timeout_s))
     except JudgekitError as error:
         yield HealthCheck(_PROBE, "error", f"{model}: {error.message}", error.hint)
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
 import webbrowser
@@ -26,6 +25,7 @@ from judgekit.cli.options import (
     rubric_option,
 )
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, show_line, sort_outputs
+from judgekit.cli.progress import run_async
 from judgekit.cli.run import prepared_run, run_with_progress
 from judgekit.cli.setup import grade_inputs
 from judgekit.cli.suite_setup import (
@@ -146,9 +146,9 @@ def run_of_outputs(
     info = prepared_run(setup, resumes=True)
     same = find_same_run(store, info)
     if same is not None and same.status in {"waiting", "complete", "incomplete"}:
-        asyncio.run(opened.aclose())
+        run_async(opened.aclose())
         return same
-    return asyncio.run(run_with_progress(setup, grading))
+    return run_async(run_with_progress(setup, grading))
 
 
 def write_packet(

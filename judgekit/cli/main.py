@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import json
 import os
@@ -32,9 +31,6 @@ _MODULES = {"grade": "run", "history": "trend"}
 
 COMMANDS = {name: summary for commands in JOBS.values() for name, summary in commands.items()}
 """The summary of each command, for lookups; the help lists them by job."""
-
-
-_GC_THRESHOLD = (50_000, 20, 100)
 
 
 class LazyGroup(click.Group):
@@ -87,9 +83,9 @@ def judgekit() -> None:
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
-    # Imports and records fill memory with objects that stay. At Python's default of 700 new objects
-    # the collector goes through all of them again and again: 7 % of the time of `grade`.
-    gc.set_threshold(*_GC_THRESHOLD)
+    # The matrices of statistics are long and narrow: threads would mostly wait for one another, and
+    # the last digits of a sum would depend on their number. numpy reads it at its import.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Set by a shell's completion function. click itself would import every command for it.
     if instruction := os.environ.get("_JUDGEKIT_COMPLETE"):
         from judgekit.cli.completion import print_completions  # noqa: PLC0415 - only for a shell

@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 from pydantic import Field, ValidationError
 
-from judgekit import store as stores  # loaded when used
+from judgekit import models, store as stores  # loaded when used
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE,
@@ -29,7 +29,6 @@ from judgekit.datasets import (
     command_options,
 )
 from judgekit.errors import SettingsError
-from judgekit.models import transport_names
 from judgekit.models.cache import CacheLocation, CacheUrl, cache_location, mask_address
 from judgekit.records import DEFAULT_CONSENSUS, Consensus, Record
 
@@ -63,7 +62,9 @@ class CachePlace(click.ParamType[CacheLocation]):
         return place if isinstance(place, CacheUrl) else Path(_FOLDER.convert(place, param, ctx))
 
 
-_REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {"transport": transport_names}
+_REGISTERED: dict[str, Callable[[], tuple[str, ...]]] = {
+    "transport": lambda: models.transport_names()  # noqa: PLW0108 - loaded when used
+}
 """Settings whose choices are what is registered, not a list in their type."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
@@ -37,6 +36,7 @@ from judgekit.cli.outputs import (
     show_plan,
     sort_outputs,
 )
+from judgekit.cli.progress import run_async
 from judgekit.cli.setup import SUITE_FILE, GradeSetup, grade_setup
 from judgekit.cli.suite_setup import TARGET_OPTIONS, RunOptions, RunSetup, run_setup
 
@@ -144,7 +144,7 @@ def show_suite_plan(
             await setup.opened.aclose()
 
     with setup:
-        plan = asyncio.run(planned())
+        plan = run_async(planned())
     suite = setup.opened.suite
     for words in report.default_rubric_lines(
         evaluation.default_rubric_records(setup.opened.plans.by_default)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import sys
@@ -19,6 +18,7 @@ from judgekit.cli.startup import ENDING_SIGNALS
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
+    import asyncio
     from types import FrameType
 
     from rich.console import Console
@@ -173,6 +173,7 @@ def attend(
 @contextmanager
 def _looking(progress: Progress) -> Iterator[None]:
     """Show the progress every half second: an output of a slow judge takes minutes."""
+    import asyncio  # noqa: PLC0415 - loaded by now, and no help needs it
 
     async def look() -> None:
         while True:
@@ -228,11 +229,20 @@ def _bar(console: Console, progress: Progress, verb: str) -> Iterator[Callable[[
         yield show
 
 
+def run_async(work: Coroutine[object, object, _Result]) -> _Result:
+    """Run to the end."""
+    import asyncio  # noqa: PLC0415 - of 30 modules, and no help needs them
+
+    return asyncio.run(work)
+
+
 def run_until_stopped(work: Coroutine[object, object, _Result], continuation: str) -> _Result:
     """Run to the end; the second Ctrl-C ends the command, with a note how to continue."""
+    from asyncio import CancelledError  # noqa: PLC0415 - as above
+
     try:
-        return asyncio.run(work)
-    except asyncio.CancelledError:
+        return run_async(work)
+    except CancelledError:
         streams.note(f"stopped at once; {continuation}")
         sys.exit(Exit.INTERRUPTED)
 
@@ -265,6 +275,8 @@ class Interrupts:
         self._task: asyncio.Task[object] | None = None
 
     def __enter__(self) -> None:
+        import asyncio  # noqa: PLC0415 - as above
+
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         with suppress(ValueError):  # not the main thread
             for number in _SIGNALS:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,7 +27,7 @@ from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import EXISTING_PATH, TalkOptions, resume_command
 from judgekit.cli.outputs import OutputFiles, check_replies, export_outputs, show_document
-from judgekit.cli.progress import attend, run_until_stopped
+from judgekit.cli.progress import attend, run_async, run_until_stopped
 from judgekit.cli.setup import (
     SAME_COMMAND,
     GradeSetup,
@@ -167,12 +166,14 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
             )
     # Checked before the first call: a stale calibration makes every verdict unusable.
     if not evaluation.meets_calibration_gate(setup.opened.suite.gate, info):
-        asyncio.run(setup.opened.aclose())
+        run_async(setup.opened.aclose())
         return refuse_uncalibrated(evaluation.calibration_of_run(info))
     missed = watch_requests(setup) if options.batch else {}
+    from asyncio import CancelledError  # noqa: PLC0415 - loaded by now, and no help needs it
+
     try:
-        ended = asyncio.run(run_with_progress(setup, options))
-    except asyncio.CancelledError:  # the second Ctrl-C
+        ended = run_async(run_with_progress(setup, options))
+    except CancelledError:  # the second Ctrl-C
         console.note(_resume_note(setup, "stopped at once"))
         return Exit.INTERRUPTED
     folder = cache_place(options)
@@ -261,7 +262,7 @@ def record_run(
     """Store what the gate decided, and the figures and failures for later trends and findings."""
     if not setup.is_stored:
         return None
-    ended = asyncio.run(
+    ended = run_async(
         evaluation.complete_run(
             setup.opened.suite,
             setup.store,

@@ -197,8 +197,11 @@ def _refuse_others(options: _ShowOptions, allowed: Sequence[str], what: str, hin
 def _show_answers(
     store: stores.RunStore, run: RunInfo, wanted: evaluation.OutcomeFilter, options: _ShowOptions
 ) -> None:
-    matching = evaluation.select_outcomes(store, run, wanted)
-    answers = list(islice(matching, options.n_shown))
+    # One more shows that there are others; to count them, all answers would be read.
+    n_shown = options.n_shown
+    most = None if n_shown is None else n_shown + 1
+    found = list(islice(evaluation.select_outcomes(store, run, wanted), most))
+    answers = found[:n_shown]
     if not (answers or options.as_json or options.output):
         console.note(f"run {run.id} has no such answer")
         return
@@ -212,11 +215,12 @@ def _show_answers(
         },
     )
     show_document(document, options, options.files)
-    # `islice` has left the rest in the iterator.
-    n_more = 0 if options.as_json else sum(1 for _ in matching)
-    if n_more:
-        more = numbers.format_count(n_more, "more answer")
-        console.note(f"and {more}: -n {len(answers) + n_more}")
+    if len(found) > len(answers) and not options.as_json:
+        console.note(_first_shown(len(answers)))
+
+
+def _first_shown(n: int) -> str:
+    return f"the first {n:,} are shown; more with -n"
 
 
 def _show_case(
@@ -363,7 +367,7 @@ def _show_listing(store: stores.RunStore, options: _ShowOptions) -> None:
         console.note("no match in this store")
     # There may be exactly as many; counting the rest would read all of them.
     elif options.n_shown is not None and n >= options.n_shown:
-        console.note(f"the first {options.n_shown:,} are shown; more with -n")
+        console.note(_first_shown(options.n_shown))
 
 
 def _runs(store: stores.RunStore, options: _ShowOptions) -> tuple[int, report.Document]:
@@ -378,7 +382,7 @@ def _runs(store: stores.RunStore, options: _ShowOptions) -> tuple[int, report.Do
             ids = {run.id for run in (having if found is None else found)}
             found = [run for run in having if run.id in ids]
         runs = list(islice(found or (), limit))
-    # Summaries are computed, not stored: the rules may have improved since the run.
+    # Stored figures are of this release: the rules may have improved since the run.
     summaries = [evaluation.Run(run, store).summary() for run in runs] if options.figures else None
 
     def data() -> object:

@@ -5,7 +5,6 @@ Missing outputs are produced here too, before anything is compared.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, aclosing, closing
@@ -30,7 +29,7 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.options import ComparingOptions, ContestOptions, StudyOptions, resume_command
 from judgekit.cli.outputs import show_plan
-from judgekit.cli.progress import run_until_stopped
+from judgekit.cli.progress import run_async, run_until_stopped
 from judgekit.cli.run import prepared_run, run_with_progress
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
@@ -328,7 +327,7 @@ class SideArguments:
             async with aclosing(opened):
                 return await evaluation.plan_suite(opened, store=self.found_store)
 
-        plan, cases = asyncio.run(planned()), [*opened.cases]
+        plan, cases = run_async(planned()), [*opened.cases]
         known = {one.variant: one.text for one in plan.answers}
         sides, lengths = [], []
         for name, variant in zip(self.names, ids, strict=True):
@@ -567,7 +566,7 @@ def _produce(
     chosen = _cases_to_answer(options) if resumed is None else evaluation.choice_of_run(resumed)
     opened = evaluation.open_suite(suite, chosen, execution_options(options))
     judges = [one.connection for one in panel.judges]
-    asyncio.run(evaluation.check_keys(opened, store, resumed, compared_by=judges))
+    run_async(evaluation.check_keys(opened, store, resumed, compared_by=judges))
     session = evaluation.Session(in_flight=options.max_concurrency)
     notes, verb = "outputs to compare", ("answering", "answered")
     setup = RunSetup(opened, store, session, resumed, notes, verb=verb)

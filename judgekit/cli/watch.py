@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 import time
@@ -17,6 +16,7 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
+from judgekit.cli.progress import run_async
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
@@ -190,7 +190,7 @@ class _Watching:
         if same is not None and same.status == "complete":
             ended = same
         else:
-            ended = asyncio.run(run_with_progress(setup, self._options))
+            ended = run_async(run_with_progress(setup, self._options))
         values: list[float] = []
         tally = evaluation.CaseTally(ended)
 
@@ -258,7 +258,7 @@ class _Watching:
         self._change(is_alerting=not is_alerting, n_alerts=self._state.n_alerts + (not is_alerting))
 
     def _send(self, setup: RunSetup, alarm: Alarm) -> None:
-        problems = asyncio.run(evaluation.send_alarm(setup.opened.suite, alarm))
+        problems = run_async(evaluation.send_alarm(setup.opened.suite, alarm))
         for problem in problems:
             console.note(problem)
         unsent = alarm if problems else None

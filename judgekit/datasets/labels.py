@@ -175,15 +175,17 @@ def label_from_row(row: FileRow) -> Label | list[FieldFault]:
         fields["raw"] = "true" if raw else "false"
     elif isinstance(raw, str):
         fields["raw"] = parse_number(raw)
+    fields = as_texts(fields, _TEXTS)
+    # Labels are many, each was read with texts of its own, and they name the same few.
+    fields |= {name: intern(text) for name in _TEXTS[1:] if type(text := fields.get(name)) is str}
     try:
-        label = Label.model_validate(as_texts(fields, _TEXTS))
+        label = Label.model_validate(fields)
     except ValidationError as error:
         faults = validation_faults(error, Label, fields, synonyms=LABEL_ALIASES)
         return [_TURN if fault.where == _TURN.where else fault for fault in faults]
-    # Labels are many, each was read with texts of its own, and they name the same few; which fields
-    # its row had would take as much memory as the label.
-    named = {name: intern(text) for name in _TEXTS[1:] if (text := getattr(label, name))}
-    return Label.model_construct(_FIELDS, **{**vars(label), **named})
+    # Which fields its row had would take as much memory as the label.
+    object.__setattr__(label, "__pydantic_fields_set__", _FIELDS)
+    return label
 
 
 def _of_word(word: str, scale: Scale) -> float | None:

@@ -95,12 +95,19 @@ def plan_grading(
     n_outputs = n_skipped = 0
     counting = _counter(judge.connection, refresh=refresh)
     joint = _counter(judge.connection, refresh=refresh)
+    waiting: list[tuple[Case, Output, Rubric]] = []
     for case, output, rubric in answers:
         n_outputs += 1
         n_skipped += output.error is not None
         for request in judge.requests(case, output, rubric):
             counting.take(request, estimate_judge_reply_tokens(request, rubric))
-        take_joint(joint, judge, case, output, rubric)
+        # Joint calls can only be fewer where there are calls at all, and counting their tokens
+        # loads a tokenizer, which takes as long as all else in a short plan.
+        waiting.append((case, output, rubric))
+        if counting.n_calls or len(waiting) >= _MOST_WAITING:
+            for each in waiting:
+                take_joint(joint, judge, *each)
+            waiting.clear()
     return GradePlan(
         n_outputs=n_outputs,
         n_skipped=n_skipped,
@@ -202,6 +209,8 @@ _LIKELY_REPLY_TOKENS = 180
 _LONGEST_REPLY_TOKENS = 700
 # From this many cached replies on, their length predicts the next better than a default.
 _ENOUGH_REPLIES = 10
+# So many outputs are held until a call is known to be needed.
+_MOST_WAITING = 1000
 # Where tokens are estimated from characters, one request in this many is counted in full.
 _LOOK_EVERY = 50
 

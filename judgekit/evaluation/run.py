@@ -36,6 +36,7 @@ from judgekit.evaluation.judges import (
 )
 from judgekit.evaluation.outcome import Outcome, conclude_result
 from judgekit.evaluation.planner import check_keys
+from judgekit.evaluation.run_figures import store_summary, stored_summary, summary_key
 from judgekit.evaluation.runner import (
     choice_of_run,
     find_resumed_run,
@@ -56,6 +57,9 @@ if TYPE_CHECKING:
     from judgekit.datasets import CaseOutput, Gate, Suite
     from judgekit.models.cache import ReplyCache
     from judgekit.records import JudgeFailure, Judgment, Occurrence, Rubric, RunStatus, Verdict
+
+
+_STORED_LEVEL = 0.95
 
 
 async def evaluate(
@@ -343,7 +347,9 @@ class Run(Presentable):
         watch: Callable[[Outcome], None] | None = None,
         results: Iterable[CaseResult] | None = None,
     ) -> RunSummary:
-        """The figures of the run, computed now.
+        """The figures of the run.
+
+        They are computed once, and stored until the run changes.
 
         Args:
             level: Confidence level of all intervals, in (0, 1).
@@ -354,6 +360,13 @@ class Run(Presentable):
         Returns:
             Figures per variant, criterion, tag and stratum, and the variants' differences.
         """
+        waiting = n_waiting(self.store, self.info)
+        # Whoever watches has to see every answer, and only the usual level is stored.
+        key = None
+        if watch is None and results is None and level == _STORED_LEVEL:
+            key = summary_key(self.info, self.store)
+            if (known := stored_summary(self.info, self.store, key, waiting)) is not None:
+                return known
         own = without_calibration(self.info)
         # Both are summed up in one pass: a run may be larger than memory.
         tally = RunTally(self.info, None if own is self.info else own)
@@ -363,8 +376,10 @@ class Run(Presentable):
             if watch is not None:
                 watch(concluded)
         replaced = self.store.spent_usd(self.id, is_owned=tally.is_free, only_replaced=True)
-        waiting = n_waiting(self.store, self.info)
-        return tally.summary(n_waiting=waiting, replaced_usd=replaced, level=level)
+        summary = tally.summary(n_waiting=waiting, replaced_usd=replaced, level=level)
+        if key is not None:
+            store_summary(summary, self.store, key)
+        return summary
 
     def gate(self, summary: RunSummary | None = None) -> GateResult | None:
         """What the suite's gate says of the run: of each variant's value, and of its pass rate.

@@ -1,25 +1,38 @@
-"""The figures of a stored run by variant, computed once for each rubric and calibration.
+"""The figures of a stored run, computed once for each rubric and calibration.
 
 A gate or a trend looks at many runs, and reading the answers of one takes seconds where it has
-thousands, so that they are stored.
+thousands, so that they are stored: of a trend's runs the means and rates, of a run that is shown
+the whole summary.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import fields
 from functools import cached_property
+from importlib.metadata import version
 from math import isnan
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from judgekit.errors import StoreError
-from judgekit.evaluation.judges import CALIBRATION_KEY
-from judgekit.evaluation.summary import RunSummary, summarize_run
+from judgekit.evaluation.judges import CALIBRATION_KEY, JudgeUsage
+from judgekit.evaluation.summary import (
+    GroupFigures,
+    RunCost,
+    RunSummary,
+    VariantDifference,
+    VariantFigures,
+    summarize_run,
+)
 from judgekit.fingerprint import fingerprint
 from judgekit.records import FINISHED_STATUSES, Case, Record, RunInfo, read_record, record_text
+from judgekit.stats.estimate import Estimate
+from judgekit.stats.intervals import Rate
+from judgekit.stats.paired import PairedDifference, PairedProportions
 
 if TYPE_CHECKING:
-    from judgekit.stats.estimate import Estimate
     from judgekit.store import RunStore
 
 
@@ -145,8 +158,9 @@ def case_content(case: Case) -> str:
 
 
 def store_figures(summary: RunSummary, store: RunStore) -> None:
-    """Store the figures of a run that has just ended, so that no trend has to read its answers."""
+    """Store the figures of a run that has just ended, so that its answers need not be read."""
     store_record(store, "figures", summary.run, _figures(summary, store))
+    store_summary(summary, store, summary_key(summary.run, store))
 
 
 def store_record(store: RunStore, kind: str, run: RunInfo, record: Record) -> None:
@@ -178,3 +192,67 @@ def _figures(summary: RunSummary, store: RunStore, cases: str | None = None) -> 
 def _stored(found: Estimate) -> StoredFigure:
     value, low, high = (None if isnan(x) else x for x in (found.value, found.low, found.high))
     return StoredFigure(value=value, low=low, high=high, n=found.n)
+
+
+# The results that a summary consists of.
+_PARTS = {
+    part.__name__: part
+    for part in (
+        Estimate, GroupFigures, JudgeUsage, PairedDifference, PairedProportions, Rate, RunCost,
+        VariantDifference, VariantFigures,
+    )
+}  # fmt: skip
+_ENDING = {"status", "finished_at", "reason"}
+_NOT_STORED = {"run", "n_waiting"}
+
+
+def summary_key(run: RunInfo, store: RunStore) -> str:
+    """What the summary of a run depends on: the run, its answers, and the code that sums up."""
+    own = run.model_dump(mode="json", exclude=_ENDING)
+    # The answers' state is read before they are: figures of answers that change meanwhile are
+    # stored by a key that nothing looks for.
+    state = store.run_state(run.id)
+    parts = [[name, *(one.name for one in fields(part))] for name, part in _PARTS.items()]
+    return f"summary {fingerprint([version('judgekit-llm'), parts, own, state])}"
+
+
+def store_summary(summary: RunSummary, store: RunStore, key: str) -> None:
+    """Store the figures of a run that has ended; more answers are expected of any other."""
+    if summary.run.status in FINISHED_STATUSES:
+        values = {
+            field.name: _to_plain(getattr(summary, field.name))
+            for field in fields(summary)
+            if field.name not in _NOT_STORED
+        }
+        # A database that cannot be written to can still be read.
+        with suppress(StoreError):
+            store.keep_figures(summary.run.id, key, json.dumps(values))
+
+
+def stored_summary(run: RunInfo, store: RunStore, key: str, n_waiting: int) -> RunSummary | None:
+    """The figures that were stored by this key."""
+    text = store.figures_of_run(run.id, key)
+    if text is None:
+        return None
+    return RunSummary(run=run, n_waiting=n_waiting, **_from_plain(json.loads(text)))
+
+
+def _to_plain(value: object) -> object:
+    """A part of a summary as JSON; nan is written, since it differs from None."""
+    if type(value).__name__ in _PARTS:
+        own = {one.name: _to_plain(getattr(value, one.name)) for one in fields(value)}  # type: ignore[arg-type]  # all are dataclasses
+        return [type(value).__name__, own]
+    if isinstance(value, tuple):
+        return ["", *map(_to_plain, value)]
+    if isinstance(value, dict):
+        return {name: _to_plain(each) for name, each in value.items()}
+    return value
+
+
+def _from_plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _from_plain(each) for name, each in value.items()}
+    if not isinstance(value, list):
+        return value
+    name, *values = value
+    return _PARTS[name](**_from_plain(*values)) if name else tuple(map(_from_plain, values))

@@ -63,8 +63,7 @@ _DECLINED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
+class Spending(NamedTuple):
     """Calls, tokens and money of all replies to the same question."""
 
     n_calls: int = 0
@@ -76,8 +75,7 @@ class Spending:
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeAnswer(Generic[R]):
+class JudgeAnswer(NamedTuple, Generic[R]):
     """The result of a question: the parsed reply, or the error why there is none."""
 
     readings: R | None
@@ -467,21 +465,20 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             reply = self._without_secrets(reply)
         # A joint reply is paid for once, so that each of its judgments bears a part of the cost.
         share = 1 / len(question.criteria)
+        common = {
+            "case_id": subject.case_id,
+            "repeat": subject.repeat,
+            "judge": self.id,
+            "cached": spent.cached,
+            "cost_usd": None if spent.cost_usd is None else spent.cost_usd * share,
+            "price_usd": None if spent.price_usd is None else spent.price_usd * share,
+            "n_calls": spent.n_calls,
+            "reply_key": None if reply is None else reply.key or question.request.key,
+            **question.about,
+        }
         for index, name in enumerate(question.criteria):
-            fields = {
-                "criterion": name,
-                "case_id": subject.case_id,
-                "repeat": subject.repeat,
-                "judge": self.id,
-                "cached": spent.cached,
-                "cost_usd": None if spent.cost_usd is None else spent.cost_usd * share,
-                "price_usd": None if spent.price_usd is None else spent.price_usd * share,
-                # The tokens of a joint reply stand with its first part, so that sums are right.
-                "usage": None if index else spent.usage,
-                "n_calls": spent.n_calls,
-                "reply_key": None if reply is None else reply.key or question.request.key,
-                **question.about,
-            }
+            # The tokens of a joint reply stand with its first part, so that sums are right.
+            fields = {**common, "criterion": name, "usage": None if index else spent.usage}
             reading = None if answer.readings is None else answer.readings[name]
             # A judge that cannot assess has given no score: a failure, and never the lowest score.
             if reading is None or reply is None or self._stated(reading) is None:

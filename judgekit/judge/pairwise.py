@@ -61,7 +61,7 @@ _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
 _LEADS = {
     "json": r'(?<!\\)"preference"\s*:\s*"',
     "brackets": r"\[\[",
-    "stated": r"\A\s*Output \(",
+    "stated": r"Output \(",
     "choice": r"\A",
 }
 

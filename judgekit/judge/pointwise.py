@@ -13,7 +13,7 @@ from itertools import chain, islice
 from math import fsum
 from operator import attrgetter
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from pydantic import JsonValue, TypeAdapter
 
@@ -93,6 +93,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
     def __post_init__(self) -> None:
         # `super()` does not work in a dataclass with slots, which is a second class.
         Asker.__post_init__(self)
+        self.template.compile()
         # Checked here and not in each request: the same object is part of thousands of requests.
         for name, value in self.parameters.items():
             try:
@@ -391,8 +392,7 @@ def _require_evidence(
             )
 
 
-@dataclass(frozen=True, slots=True)
-class PendingGrading:
+class PendingGrading(NamedTuple):
     """The grading of one output: the questions, and the answers that the cache already holds."""
 
     case: Case
@@ -443,13 +443,13 @@ def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...
     # The agreement of repeats with values v_1 … v_n on [0, 1] is `1 - 2 * sd`, where `sd` is their
     # standard deviation about the mean: 1 when all are the same, 0 when half are worst and half
     # best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
-    if len(judgments) < _ENOUGH_REPEATS:
-        return tuple(judgments)
     # Repeats of different criteria, or of different turns, say nothing about each other.
     by_question: dict[tuple[str, int | None], list[float]] = {}
     for judgment in judgments:
         question = judgment.criterion, judgment.turn
         by_question.setdefault(question, []).append(judgment.value)
+    if len(by_question) == len(judgments):
+        return tuple(judgments)
     return tuple(
         _with_agreement(judgment, by_question[judgment.criterion, judgment.turn])
         for judgment in judgments

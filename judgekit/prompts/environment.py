@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -133,21 +133,31 @@ class CompiledTemplate:
             self._sources = tuple(self.sources.items())
             # `uses` has the variables that each block, or what it includes, may read.
             self.blocks, self.uses = _outlined(name, self._sources)
-            is_trusted = is_trusted or _is_shipped(self._sources)
-            self._template = _compiled(name, self._sources) if is_trusted else None
+            self._runs_here = is_trusted or _is_shipped(self._sources)
+            if is_trusted:
+                self.compile()
         except RecursionError:
             raise errors.TemplateError(f"template {name} is nested too deeply") from None
-        if self._template is None:
+        if not self._runs_here:
             _check_bounded(name, self._sources)
+
+    def compile(self) -> None:
+        """Compile it now and not with the first prompt, if it is rendered in this process."""
+        _ = self._template if self._runs_here else None
+
+    @cached_property
+    def _template(self) -> Template:
+        # Shipped templates compile: only those that are rendered need the time.
+        return _compiled(self.name, self._sources)
 
     def variables(self) -> frozenset[str]:
         """The variables that it may read in any of its parts."""
-        trees = {file: _parse(file, source) for file, source in self.sources.items()}
+        trees = {file: _read_tree(file, source) for file, source in self.sources.items()}
         return _variables_in(trees[self.name], trees)
 
     def check_limits(self, data: Mapping[str, JsonValue]) -> None:
         """Render a template with limits over made-up data, before anything is paid."""
-        for block in (self.blocks or (None,)) if self._template is None else ():
+        for block in (self.blocks or (None,)) if not self._runs_here else ():
             try:
                 self.render(block, data)
             except TemplateLimitError:
@@ -157,7 +167,7 @@ class CompiledTemplate:
 
     def render(self, block: str | None, data: Mapping[str, JsonValue]) -> str:
         """One block rendered over plain data; surrounding white space removed."""
-        if self._template is None:
+        if not self._runs_here:
             return _call_worker(self.name, self._sources, block, data, self._prints_json)
         try:
             values = dict(data)
@@ -284,7 +294,7 @@ def _compiled(name: str, sources: _Sources) -> Template:
 @lru_cache(maxsize=_CACHED_TEMPLATES)
 def _outlined(name: str, sources: _Sources) -> tuple[tuple[str, ...], Mapping[str, frozenset[str]]]:
     """The blocks of a template, and the variables that each may read."""
-    trees = {file: _parse(file, source) for file, source in sources}
+    trees = {file: _read_tree(file, source) for file, source in sources}
     uses = {one.name: _variables_in(one, trees) for one in trees[name].find_all(nodes.Block)}
     return tuple(uses), uses
 
@@ -336,9 +346,13 @@ def _parse(name: str, source: str) -> nodes.Template:
         raise errors.TemplateError(f"template {name}: {error}") from error
 
 
+# Most files are included in several templates. Callers must not change what they share.
+_read_tree = lru_cache(maxsize=_CACHED_TEMPLATES)(_parse)
+
+
 @lru_cache(maxsize=_CACHED_TEMPLATES)
 def _included_files(name: str, source: str) -> tuple[str, ...]:
-    tree = _parse(name, source)
+    tree = _read_tree(name, source)
     if tree.find(nodes.Extends) is not None:
         raise errors.TemplateError(
             f"template {name} uses extends", hint="put the shared part in a file and include it"

@@ -6,7 +6,7 @@ import hashlib
 import re
 import unicodedata
 from base64 import b64decode
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,10 @@ _FENCE = r"(?:outputs?|responses?|submissions?|answers?|candidate\w*|rubric|inst
 
 # Where an order may begin: at the start of a sentence, and not inside a report or a quotation.
 _ORDER = re.compile(r"(?:^|[.!?:;>\]})*]\s*|\n\s*|\b(?:please|kindly|must|you|and)\s+)$")
+
+
+# Not the cache of `re` itself, which takes longer than the search in a short text.
+_compiled = cache(partial(re.compile, flags=re.MULTILINE))
 
 
 def _either(*patterns: str) -> str:
@@ -212,7 +216,7 @@ def _is_addressed(folded: str, criteria: tuple[str, ...]) -> bool:
     for words, signs, verbs, order in _SIGNS:
         # Not `any` with a generator, which takes three times as long.
         if any(map(folded.__contains__, words)) and (
-            (signs and re.search(signs, folded, re.MULTILINE)) or _is_ordered(verbs, order, folded)
+            (signs and _compiled(signs).search(folded)) or _is_ordered(verbs, order, folded)
         ):
             return True
     if any(map(folded.__contains__, criteria)) and _verdict_on(criteria).search(folded):
@@ -226,7 +230,7 @@ def _is_ordered(verbs: tuple[str, ...], order: str, folded: str) -> bool:
         start = folded.find(verb)
         while start >= 0:
             is_first = _ORDER.search(folded, max(0, start - 12), start)
-            if is_first and re.compile(order).match(folded, start):
+            if is_first and _compiled(order).match(folded, start):
                 return True
             start = folded.find(verb, start + 1)
     return False

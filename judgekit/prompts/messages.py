@@ -121,6 +121,10 @@ class JudgeTemplate:
         """Name and fingerprint: `pointwise/criterion@1f3c…`, twelve digits."""
         return f"{self.name}@{self.fingerprint[:12]}"
 
+    def compile(self) -> None:
+        """Compile it now, before the first prompt."""
+        self._compiled.compile()
+
     def _check_blocks(self) -> None:
         blocks, optional = self._compiled.blocks, ("system", *self._may_have[3:])
         if {"shared", "question"} - set(blocks) or set(blocks) - set(self._may_have):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 WITHHELD_NAME = "[name withheld]"
@@ -43,22 +43,26 @@ _MADE = (
 _SELF = r"(?i:\b(?:I am|I['\u2019]m|my name is|call me|I am called))\s+"
 
 # Each pattern needs words that make the sentence one about its writer.
-_MAKERS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"{_SELF}{_CALLED}{_NAME}",
-        rf"\b[Aa]s {_NAME}(?=,? (?:I\b|an? (?:AI|large|language)))",
-        rf"\b{_NAME}(?= here\b|,? an? (?:AI|large|language)[^.\n]{{0,40}}\b(?:by|from)\b)",
-        rf"(?m:^[ \t]*[-\u2013\u2014~][ \t]*){_NAME}\s*\Z",
-        r"(?m:^[ \t>*_#]*(?P<name>ChatGPT|GPT-[0-9][\w.]{0,5})[*_]*:)",
-        rf"{_WHO}{_WITHIN}\b{_MADE}{_MAKER}",
-        rf"{_SELF}{_CALLED}(?:{_MODELS}){_VERSION}{_KIND},? (?:by|from|of) {_MAKER}",
-        rf"{_SELF}{_MAKER}(?=['\u2019]s (?:{_MODELS}))",
-        rf"{_SELF}(?:{_COMPANIES})['\u2019]s {_NAME}",
-        rf"(?i:\bmy (?:creators?|developers?|makers?)(?:,| at| by| from| is)? )(?:at )?{_MAKER}",
-        rf"\bI\b{_WITHIN}\b{_MAKER}(?=['\u2019]s? (?:usage |content |safety )?(?:polic|guideline))",
-    )
+_MAKERS = (
+    rf"{_SELF}{_CALLED}{_NAME}",
+    rf"\b[Aa]s {_NAME}(?=,? (?:I\b|an? (?:AI|large|language)))",
+    rf"\b{_NAME}(?= here\b|,? an? (?:AI|large|language)[^.\n]{{0,40}}\b(?:by|from)\b)",
+    rf"(?m:^[ \t]*[-\u2013\u2014~][ \t]*){_NAME}\s*\Z",
+    r"(?m:^[ \t>*_#]*(?P<name>ChatGPT|GPT-[0-9][\w.]{0,5})[*_]*:)",
+    rf"{_WHO}{_WITHIN}\b{_MADE}{_MAKER}",
+    rf"{_SELF}{_CALLED}(?:{_MODELS}){_VERSION}{_KIND},? (?:by|from|of) {_MAKER}",
+    rf"{_SELF}{_MAKER}(?=['\u2019]s (?:{_MODELS}))",
+    rf"{_SELF}(?:{_COMPANIES})['\u2019]s {_NAME}",
+    rf"(?i:\bmy (?:creators?|developers?|makers?)(?:,| at| by| from| is)? )(?:at )?{_MAKER}",
+    rf"\bI\b{_WITHIN}\b{_MAKER}(?=['\u2019]s? (?:usage |content |safety )?(?:polic|guideline))",
 )
+
+
+# They take long to compile, and only blind comparisons need them.
+@cache
+def _makers() -> tuple[re.Pattern[str], ...]:
+    return tuple(map(re.compile, _MAKERS))
+
 
 _IN_SELF = (
     r"(?i:\b(?:I am|I['\u2019]m|my name is|as|(?:written|generated|produced) by"
@@ -98,7 +102,7 @@ def scrub(text: str, names: Iterable[str] = ()) -> tuple[str, tuple[Redaction, .
     # everywhere, as whole words, if they cannot be words of a language (they have a digit or a
     # hyphen, and four characters or more); others, such as `v2`, only where the text is about
     # itself (`I am v2`), and common words, such as `a` or `new`, only as `variant new`.
-    patterns = [*_MAKERS] if any(stem in text for stem in _STEMS) else []
+    patterns = [*_makers()] if any(stem in text for stem in _STEMS) else []
     if own := frozenset(names):
         folded = text.casefold()
         patterns += [pattern for name, pattern in _own_names(own) if name in folded]

@@ -135,7 +135,8 @@ def overall_bounds(tallies: Sequence[CriterionTally], pass_threshold: float) -> 
         if verdict.required:
             required.append((verdict.weight, verdict.value))
             thresholds.append((low, high, threshold))
-    value, low, high = _known_mean(weighted), weighted_mean(lows), weighted_mean(highs)
+    value, low = _known_mean(weighted), weighted_mean(lows)
+    high = low if lows == highs else weighted_mean(highs)
     thresholds.append((low, high, pass_threshold))
     # Decided only where the worst and the best case agree, overall and for each required criterion.
     passed: bool | None = True

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from math import isnan, nan, sqrt
 from typing import NamedTuple, get_args
 
@@ -166,7 +167,7 @@ def scott_pi(
     """
     pairs, _ = known_labels(a, b)
     # Pi has no weights, so unused labels change nothing: the scale is not needed.
-    labels = list(dict.fromkeys(label for pair in pairs for label in pair))
+    labels = list(dict.fromkeys(chain.from_iterable(pairs)))
     counted = _label_pairs(a, b, labels, clusters)
     equal = np.eye(len(labels))
     value, po, pe = (float(x) for x in _beyond_chance(counted.table, equal, pooled=True))
@@ -226,7 +227,7 @@ def _label_pairs(
     if not pairs:
         raise NotEnoughDataError("no item has a label of both raters")
     rank = {label: place for place, label in enumerate(labels)}
-    strange = sorted({repr(x) for pair in pairs for x in pair if x not in rank})
+    strange = sorted({repr(x) for x in set(chain.from_iterable(pairs)) if x not in rank})
     if strange:
         raise ValueError(f"{', '.join(strange)} is not on the scale {list(labels)}")
     if clusters is not None and len(clusters) != len(a):

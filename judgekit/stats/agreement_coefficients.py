@@ -87,7 +87,7 @@ def coefficient_interval(
     `tanh(atanh(value) +- t(n-1) se / (1 - value^2))` by the delta method on Fisher's z, so that
     limits stay inside (-1, 1). `undefined` is the reason where the value is nan.
     """
-    values = [float(v) for v in left_out]
+    values = np.asarray(left_out, dtype=float).tolist()
     quantile = t_quantile(level, len(values) - 1)
     if isnan(value) and undefined:
         reason = undefined
@@ -95,7 +95,7 @@ def coefficient_interval(
         reason = f"one {unit} only"
     elif abs(value) >= 1:
         reason = f"the coefficient is {value:g}: its spread cannot be seen in these data"
-    elif isnan(value) or any(isnan(v) for v in values):
+    elif isnan(value) or any(map(isnan, values)):
         reason = f"leaving one {unit} out leaves the coefficient undefined"
     else:
         se = jackknife_se(values)
@@ -128,6 +128,10 @@ def interval_by(
     if not half > 0:
         return Interval(nan, nan, flat)
     return Interval(max(-1.0, value - half), min(1.0, value + half), None)
+
+
+Ratings = Sequence[Sequence[Hashable]] | np.ndarray
+"""One row an item, one rating a rater; None and nan are missing. An array holds scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +173,18 @@ class RatingList:
         if strange:
             raise ValueError(f"{', '.join(strange)} is not on the scale {list(scale)}")
         counts = np.zeros((len(self.units), len(scale)))
-        np.add.at(counts, (self.items, np.array([place[r] for r in self.ratings])), 1)
+        np.add.at(counts, (self.items, np.array(list(map(place.__getitem__, self.ratings)))), 1)
         return scale, counts
 
 
 def list_ratings(
-    ratings: Sequence[Sequence[Hashable]],
-    *,
-    at_least: int = 2,
-    clusters: Sequence[Hashable] | None = None,
+    ratings: Ratings, *, at_least: int = 2, clusters: Sequence[Hashable] | None = None
 ) -> RatingList:
     """The known ratings, without the items that have fewer than `at_least`."""
     if clusters is not None and len(clusters) != len(ratings):
         raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
+    if isinstance(ratings, np.ndarray):
+        return _scored_ratings(ratings, at_least, clusters)
     # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
     known = [
         [r.item() if isinstance(r, np.generic) else r for r in row if not is_missing(r)]
@@ -189,7 +192,7 @@ def list_ratings(
     ]
     usable = [i for i, row in enumerate(known) if len(row) >= at_least]
     if not usable:
-        raise NotEnoughDataError(f"no item has {at_least} ratings")
+        raise _too_few(at_least)
     return RatingList(
         ratings=[rating for i in usable for rating in known[i]],
         items=np.repeat(np.arange(len(usable)), [len(known[i]) for i in usable]),
@@ -198,6 +201,29 @@ def list_ratings(
         n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
         n_dropped=len(known) - len(usable),
     )
+
+
+def _scored_ratings(
+    ratings: np.ndarray, at_least: int, clusters: Sequence[Hashable] | None
+) -> RatingList:
+    """The same for a table of scores, in which nan is missing."""
+    known = ~np.isnan(ratings)
+    sizes = known.sum(axis=1)
+    usable = np.flatnonzero(sizes >= at_least)
+    if not len(usable):
+        raise _too_few(at_least)
+    return RatingList(
+        ratings=ratings[usable][known[usable]].tolist(),
+        items=np.repeat(np.arange(len(usable)), sizes[usable]),
+        labels=frozenset(np.unique(ratings[known]).tolist()),
+        units=np.arange(len(usable)) if clusters is None else cluster_codes(clusters, usable),
+        n_missing=int((~known).sum()),
+        n_dropped=len(ratings) - len(usable),
+    )
+
+
+def _too_few(at_least: int) -> NotEnoughDataError:
+    return NotEnoughDataError(f"no item has {at_least} ratings")
 
 
 _LEAST_DEGREES = 4

@@ -12,6 +12,7 @@ import numpy as np
 from judgekit.stats.agreement_coefficients import (
     IntervalMethod,
     RatingList,
+    Ratings,
     interval_by,
     list_ratings,
 )
@@ -41,7 +42,7 @@ class Alpha(Estimate):
 
 
 def krippendorff_alpha(
-    ratings: Sequence[Sequence[Hashable]],
+    ratings: Ratings,
     level: AlphaLevel = "ordinal",
     *,
     ci: IntervalMethod = "jackknife",

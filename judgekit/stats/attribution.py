@@ -16,7 +16,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
 from judgekit.stats.missing import cluster_codes, count_units, floats
-from judgekit.stats.quantiles import check_level, require_whole
+from judgekit.stats.quantiles import check_level, f_tail, require_whole
 from judgekit.stats.resample import resampled_rows
 
 # 2^10 regressions for each resample; beyond that the shares take minutes.
@@ -167,8 +167,6 @@ def type2_anova(
         ValueError: When lengths differ, or a column is out of range or in two groups.
         NotEnoughDataError: When the score does not vary, or no row is left for an error.
     """
-    from scipy.special import fdtrc  # noqa: PLC0415 - half a second, only where it is needed
-
     table = _table(X, y, groups, None, most=len(groups))
     columns = [c for group in table.groups for c in group]
     rss, rank = _residual(table.whole, columns)
@@ -183,7 +181,7 @@ def type2_anova(
         # Least squares can lose a digit: a residual may not seem to grow with a column.
         gain = max(0.0, without - rss)
         f = (gain / df) / (rss / df_error) if df and rss > 0 else nan
-        p_value = nan if np.isnan(f) else float(fdtrc(df, df_error, f))
+        p_value = f_tail(f, df, df_error)
         rows.append((f, p_value, gain / without if df and without else nan, df))
     f_values, p_values, eta2, df_groups = zip(*rows, strict=True)
     return Type2Anova(

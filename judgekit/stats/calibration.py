@@ -51,8 +51,6 @@ def fit_isotonic(
     Returns:
         The map, a knot at each distinct x.
     """
-    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to import, for fits only
-
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
         raise NotEnoughDataError("no pair of scores to fit a map on")
@@ -66,15 +64,25 @@ def fit_isotonic(
     knots, group = np.unique(left, return_inverse=True)
     mass = np.bincount(group, w)
     level = np.bincount(group, w * right) / mass
-    # Equal x are averaged before: isotonic_regression pools by position and would give equal scores
-    # different values.
-    fitted = isotonic_regression(level, weights=mass).x
+    fitted = _pooled(level.tolist(), mass.tolist())
     return IsotonicMap(
-        knots_x=tuple(knots.tolist()),
-        knots_y=tuple(fitted.tolist()),
-        n=len(left),
-        n_missing=n_missing,
+        knots_x=tuple(knots.tolist()), knots_y=tuple(fitted), n=len(left), n_missing=n_missing
     )
+
+
+# scipy.optimize has it too, in a package of 180 modules that takes longer to import than most
+# calibrations take; the tests compare this one with the definition.
+def _pooled(level: list[float], mass: list[float]) -> list[float]:
+    """Values that nowhere fall, each the mean of neighbours that would."""
+    blocks: list[tuple[float, float, int]] = []
+    for knot in zip(level, mass, strict=True):
+        value, weight, n = *knot, 1
+        while blocks and blocks[-1][0] >= value:
+            earlier, its_weight, its_n = blocks.pop()
+            value = (earlier * its_weight + value * weight) / (its_weight + weight)
+            weight, n = its_weight + weight, its_n + n
+        blocks.append((value, weight, n))
+    return [value for value, _, n in blocks for _ in range(n)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

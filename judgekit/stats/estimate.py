@@ -7,7 +7,7 @@ The base class of results, and the decision an interval allows. Intervals of mea
 from __future__ import annotations
 
 from dataclasses import Field, dataclass, fields
-from math import fsum, isinf, isnan, nan, sqrt
+from math import fsum, isfinite, isinf, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LabelsAre = Literal["random", "other"]
 """How labelled items were chosen."""
 
-_OWN = (float, int, str, bool, type(None))
+_OWN = frozenset({float, int, str, bool, type(None)})
 
 
 class Result:
@@ -46,6 +46,8 @@ def python_value(value: object) -> object:
     if kind in _OWN:
         return value
     if kind is tuple and isinstance(value, tuple):
+        if all(map(_OWN.__contains__, map(type, value))):
+            return value
         converted = tuple(map(python_value, value))
         same = all(new is old for new, old in zip(converted, value, strict=True))
         return value if same else converted
@@ -158,12 +160,14 @@ def known_observations(
         raise ValueError(f"{len(x)} observations, but {len(clusters)} cluster names")
     names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
     try:
-        known = ((None if v is None else float(v), c) for v, c in zip(x, names, strict=True))
-        used = [(v, c) for v, c in known if v is not None and not isnan(v)]
+        values = [nan if v is None else float(v) for v in x]
     except (TypeError, ValueError) as error:
         raise ValueError(f"an observation is no number: {error}") from error
-    if any(isinf(value) for value, _ in used):
+    if all(map(isfinite, values)):
+        return values, list(names)
+    if any(map(isinf, values)):
         raise ValueError("an observation is infinite; give nan where it is missing")
+    used = [(v, c) for v, c in zip(values, names, strict=True) if not isnan(v)]
     return [value for value, _ in used], [name for _, name in used]
 
 
@@ -194,7 +198,7 @@ def jackknife_se(leave_one_out: Sequence[float] | np.ndarray) -> float:
     n = len(leave_one_out)
     # fsum: the differences of leave-one-out values are near the limit of doubles.
     centre = fsum(leave_one_out) / n
-    return sqrt((n - 1) / n * fsum((v - centre) ** 2 for v in leave_one_out))
+    return sqrt((n - 1) / n * fsum([(v - centre) ** 2 for v in leave_one_out]))
 
 
 def decide(estimate: Estimate, margin: float) -> Decision:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Estimate, cluster_means, few_clusters, known_observations
 from judgekit.stats.quantiles import (
+    beta_quantile,
     check_choice,
     check_level,
     normal_p_value,
@@ -60,11 +61,11 @@ def mean(
         for deviation, name in zip(deviations, names, strict=True):
             sums[name] += deviation
         totals = list(sums.values())
-        naive = fsum(d**2 for d in deviations) / (n * (n - 1)) if n > 1 else nan
+        naive = fsum([d**2 for d in deviations]) / (n * (n - 1)) if n > 1 else nan
     groups = len(totals)
-    variance = fsum(t * t for t in totals) / n**2 * groups / (groups - 1) if groups > 1 else nan
+    variance = fsum([t * t for t in totals]) / n**2 * groups / (groups - 1) if groups > 1 else nan
     # Equal values leave a variance of rounding errors, and an interval of no width says too much.
-    flat = groups > 1 and sqrt(variance) <= 1e-12 * max(abs(value) for value in known)
+    flat = groups > 1 and sqrt(variance) <= 1e-12 * max(map(abs, known))
     alone = "one cluster only" if clusters is not None else "one observation only"
     reason = alone if groups == 1 else "no variation" if flat else None
     half = nan if reason else t_quantile(level, groups - 1) * sqrt(variance)
@@ -115,7 +116,7 @@ def rating_mean(
     bottom, top = min(scale, default=0.0), max(scale, default=0.0)
     if not bottom < top:
         raise ValueError("a scale needs two different points")
-    if any(not bottom <= value <= top for value in known):
+    if known and not bottom <= min(known) <= max(known) <= top:
         raise ValueError(f"a rating lies outside {bottom:g}..{top:g}")
     if not known:
         raise NotEnoughDataError("no ratings to average")
@@ -280,7 +281,7 @@ def pooled_proportion(
     is 0. `clustered_proportion` gives every case the same weight instead.
     """
     known, names = known_observations(outcomes, clusters)
-    if any(value not in (0, 1) for value in known):
+    if not set(known) <= {0, 1}:
         raise ValueError("an outcome is neither 0 nor 1")
     if not known:
         raise NotEnoughDataError("no outcomes to average")
@@ -395,11 +396,9 @@ def _rate_interval(k: int, n: int, method: RateMethod, level: float) -> tuple[fl
     if method == "wilson":
         return wilson(k / n, n, level=level)
     check_choice("interval", method, ("wilson", *_PRIORS))
-    from scipy.special import betaincinv  # noqa: PLC0415 - half a second, for these methods only
-
     tail, (outer, inner) = (1 - level) / 2, _PRIORS[method]
     # Clopper-Pearson and the Bayesian limits are Beta quantiles that differ in what they add to k
     # and n - k.
-    low = 0.0 if k == 0 else float(betaincinv(k + outer, n - k + inner, tail))
-    high = 1.0 if k == n else float(betaincinv(k + inner, n - k + outer, 1 - tail))
+    low = 0.0 if k == 0 else beta_quantile(k + outer, n - k + inner, tail)
+    high = 1.0 if k == n else beta_quantile(k + inner, n - k + outer, 1 - tail)
     return low, high

@@ -5,9 +5,11 @@ Checks of scalar arguments are in `quantiles`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from math import isnan
-from typing import TypeVar
+from operator import ne
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -65,6 +67,10 @@ def known_labels(
     """The pairs of labels of which both sides are known, and the position of each."""
     if len(a) != len(b):
         raise ValueError(f"{len(a)} labels of one rater, but {len(b)} of the other")
+    # Nearly always nothing is missing, and only nan differs from itself.
+    if not any(None in side or any(map(ne, side, side)) for side in (a, b)):
+        pairs = cast("list[tuple[_Label, _Label]]", list(zip(a, b, strict=True)))
+        return pairs, list(range(len(a)))
     known = [
         (place, (x, y))
         for place, (x, y) in enumerate(zip(a, b, strict=True))
@@ -81,11 +87,13 @@ def outcomes(x: Sequence[float | None] | np.ndarray, what: str = "an outcome") -
     return values
 
 
-def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int]) -> np.ndarray:
+def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int] | np.ndarray) -> np.ndarray:
     """The clusters of the observations at some places, numbered in order of appearance."""
     # By first appearance and not np.unique: names of clusters may be of types that do not sort.
-    codes: dict[Hashable, int] = {}
-    return np.array([codes.setdefault(clusters[place], len(codes)) for place in places], dtype=int)
+    names = clusters if len(places) == len(clusters) else [clusters[place] for place in places]
+    # A name is numbered when it is first looked up.
+    codes: defaultdict[Hashable, int] = defaultdict(lambda: len(codes))
+    return np.array(list(map(codes.__getitem__, names)), dtype=int)
 
 
 def count_units(codes: np.ndarray | None, n: int) -> int:

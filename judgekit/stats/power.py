@@ -9,7 +9,15 @@ from statistics import NormalDist
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Result
-from judgekit.stats.quantiles import SLACK, normal_quantile, require, require_whole, t_quantile
+from judgekit.stats.quantiles import (
+    SLACK,
+    binomial_cdf,
+    fair_binomial,
+    normal_quantile,
+    require,
+    require_whole,
+    t_quantile,
+)
 
 # The power of an exact test rises in saw-teeth: it has to hold for so many further sizes.
 _SAW_TEETH = 30
@@ -286,12 +294,10 @@ def _positive(**values: float) -> None:
 
 def _sign_power(n: int, p: float, alpha: float) -> float:
     """The chance that n decisive pairs are significant: both tails of Binomial(n, p)."""
-    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
-
     # The normal law only gives the start: the exact critical value is near it.
     most = max(0, int(n / 2 - _z(alpha) * sqrt(n) / 2))
-    while 2 * bdtr(most + 1, n, 0.5) <= alpha:
+    while 2 * fair_binomial(most + 1, n) <= alpha:
         most += 1
-    while most >= 0 and 2 * bdtr(most, n, 0.5) > alpha:
+    while most >= 0 and 2 * fair_binomial(most, n) > alpha:
         most -= 1
-    return float(bdtr(most, n, p) + bdtr(most, n, 1 - p)) if most >= 0 else 0.0
+    return binomial_cdf(most, n, p) + binomial_cdf(most, n, 1 - p) if most >= 0 else 0.0

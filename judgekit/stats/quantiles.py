@@ -1,6 +1,7 @@
-"""Quantiles and tail probabilities of the normal, t and binomial distributions.
+"""Quantiles and tail probabilities of the normal, t, F, beta and binomial distributions.
 
-Checks of scalar arguments. scipy is imported on first use.
+Checks of scalar arguments. scipy, whose import takes longer than most commands, is left to large
+numbers; `tests/stats/test_quantiles.py` compares the two.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ def t_p_value(t: float, df: float) -> float:
     """The two-sided p of a t statistic."""
     if isnan(t) or not df > 0:
         return nan
-    from scipy.special import stdtr  # noqa: PLC0415 - half a second, only where it is needed
+    if df <= _MANY_TRIES:
+        return _t_tail(t, df)
+    from scipy.special import stdtr  # noqa: PLC0415 - slow to import, only for large numbers
 
     return float(min(1.0, 2 * stdtr(df, -abs(t))))
 
@@ -119,9 +122,70 @@ def fair_binomial(k: int, n: int) -> float:
             ways = ways * (n - i) // (i + 1)
             so_far += ways
         return so_far / (1 << n)
-    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
+    return binomial_cdf(k, n, 0.5)
 
-    return float(bdtr(k, n, 0.5))
+
+def binomial_cdf(k: int, n: int, p: float) -> float:
+    """P(X <= k), X binomial with n tries at p."""
+    if k < 0 or k >= n:
+        return float(k >= n)
+    if n <= _MANY_TRIES:
+        return beta_cdf(n - k, k + 1, 1 - p, p)
+    from scipy.special import bdtr  # noqa: PLC0415 - slow to import, only for large numbers
+
+    return float(bdtr(k, n, p))
+
+
+def beta_cdf(a: float, b: float, x: float, y: float) -> float:
+    """P(X <= x), X beta with the parameters a and b: the regularized incomplete beta function.
+
+    y is 1 - x; whoever has the smaller one of the two exactly loses no digits of it.
+    """
+    if x <= 0 or y <= 0:
+        return float(y <= 0)
+    if isnan(x):
+        return nan
+    log_x, log_y = (log(v) if v < w else log1p(-w) for v, w in ((x, y), (y, x)))
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log_x + b * log_y)
+    # The fraction converges fast only on this side of the mean of the distribution.
+    if x < (a + 1) / (a + b + 2):
+        return min(1.0, front * _beta_fraction(a, b, x) / a)
+    return 1 - min(1.0, front * _beta_fraction(b, a, y) / b)
+
+
+def beta_quantile(a: float, b: float, p: float) -> float:
+    """The x with P(X <= x) = p, X beta with the parameters a and b."""
+    if a + b > _MANY_TRIES:
+        from scipy.special import betaincinv  # noqa: PLC0415 - slow to import, for large numbers
+
+        return float(betaincinv(a, b, p))
+    low, x, high = 0.0, a / (a + b), 1.0
+    front = lgamma(a + b) - lgamma(a) - lgamma(b)
+    for _ in range(200):
+        beyond = beta_cdf(a, b, x, 1 - x) - p
+        low, high = (low, x) if beyond > 0 else (x, high)
+        density = exp(front + (a - 1) * log(x) + (b - 1) * log1p(-x))
+        following = x - beyond / density if density > 0 else low
+        # Newton's step, but halving where it leaves what still can be.
+        if not low < following < high:
+            following = (low + high) / 2
+        if abs(following - x) <= _PRECISION * x:
+            break
+        x = following
+    return x
+
+
+def f_tail(f: float, df1: float, df2: float) -> float:
+    """P(F >= f), F with df1 degrees of freedom over df2."""
+    total = df2 + df1 * f
+    share = df1 * f / total if isfinite(total) else 1.0
+    return nan if isnan(f) else beta_cdf(df2 / 2, df1 / 2, df2 / total, share)
+
+
+def f_quantile(p: float, df1: float, df2: float) -> float:
+    """The f with P(F <= f) = p, for p in the upper half."""
+    x = beta_quantile(df2 / 2, df1 / 2, 1 - p)
+    return df2 * (1 - x) / (df1 * x)
 
 
 def require_whole(**values: object) -> tuple[int, ...]:
@@ -155,14 +219,9 @@ _PRECISION = 1e-15
 
 
 def _t_tail(t: float, df: float) -> float:
-    """P(|T| >= t): the regularized incomplete beta function of df / (df + t²)."""
-    a, b, x = df / 2, 0.5, df / (df + t * t)
-    y = t * t / (df + t * t)
-    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) - a * log1p(t * t / df) + b * log(y))
-    # The fraction converges fast only on this side of the mean of the beta distribution.
-    if x < (a + 1) / (a + b + 2):
-        return front * _beta_fraction(a, b, x) / a
-    return 1 - front * _beta_fraction(b, a, y) / b
+    """P(|T| >= t)."""
+    total = df + t * t
+    return beta_cdf(df / 2, 0.5, df / total, t * t / total) if isfinite(total) else 0.0
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:

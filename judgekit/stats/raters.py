@@ -17,6 +17,7 @@ from judgekit.stats.agreement_coefficients import (
     Interval,
     IntervalMethod,
     RatingList,
+    Ratings,
     Weights,
     above_chance,
     category_weights,
@@ -27,7 +28,7 @@ from judgekit.stats.agreement_coefficients import (
 from judgekit.stats.alpha import krippendorff_alpha
 from judgekit.stats.estimate import Estimate, in_units
 from judgekit.stats.missing import floats, group_sums
-from judgekit.stats.quantiles import check_choice, check_level, t_quantile
+from judgekit.stats.quantiles import check_choice, check_level, f_quantile, f_tail, t_quantile
 
 __all__ = ["fleiss_kappa", "gwet_ac", "icc", "krippendorff_alpha"]
 
@@ -52,7 +53,7 @@ class ChanceCorrected(Estimate):
 
 
 def gwet_ac(
-    ratings: Sequence[Sequence[Hashable]],
+    ratings: Ratings,
     *,
     labels: Sequence[Hashable],
     weights: Weights | None = None,
@@ -98,10 +99,7 @@ def gwet_ac(
 
 
 def fleiss_kappa(
-    ratings: Sequence[Sequence[Hashable]],
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
+    ratings: Ratings, *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
 ) -> ChanceCorrected:
     """Fleiss' kappa of many raters; with two it is Scott's pi.
 
@@ -140,7 +138,7 @@ class _Agreement:
     @classmethod
     def of(
         cls,
-        ratings: Sequence[Sequence[Hashable]],
+        ratings: Ratings,
         clusters: Sequence[Hashable] | None,
         expected: Callable[[np.ndarray], np.ndarray],
         weights: np.ndarray | None = None,
@@ -253,7 +251,7 @@ def icc(
     """
     check_level(level)
     check_choice("ICC", kind, get_args(ICCKind))
-    if len({len(row) for row in ratings}) > 1:
+    if len(set(map(len, ratings))) > 1:
         raise ValueError("items have unlike numbers of ratings; give None where one is missing")
     if not len(ratings):
         raise NotEnoughDataError("no items; an ICC needs two, of two raters")
@@ -275,8 +273,6 @@ def icc(
     else:
         reason = "raters differ nowhere: the spread cannot be seen in these data"
         ends = Interval(nan, nan, reason)
-    from scipy.special import fdtrc  # noqa: PLC0415 - half a second, only where it is needed
-
     return IntraclassCorrelation(
         value=value,
         **ends._asdict(),
@@ -287,7 +283,7 @@ def icc(
         n_observations=n * k,
         kind=kind,
         f=f,
-        p_value=float(fdtrc(n - 1, squares.error_df(kind), f)),
+        p_value=f_tail(f, n - 1, squares.error_df(kind)),
         n_raters=k,
         n_dropped=len(table) - n,
     )
@@ -343,8 +339,8 @@ def _ends(s: _MeanSquares, kind: ICCKind, f: float, level: float) -> Interval:
         low, high = stepped if of_mean else ends
     else:
         df = s.error_df(kind)
-        f_low = f / _f_quantile(level, s.n - 1, df)
-        f_high = f * _f_quantile(level, df, s.n - 1)
+        f_low = f / f_quantile((1 + level) / 2, s.n - 1, df)
+        f_high = f * f_quantile((1 + level) / 2, df, s.n - 1)
         low, high = (1 - 1 / x if of_mean else (x - 1) / (x + s.k - 1) for x in (f_low, f_high))
     # The F limits can miss the value or collapse in tiny tables: then there are none.
     if not low - _FLAT <= _value(s, kind) <= high + _FLAT or not high - low > _NARROW:
@@ -363,14 +359,8 @@ def _absolute_ends(s: _MeanSquares, level: float) -> tuple[float, float]:
     # Satterthwaite's degrees of freedom for the sum of two mean squares (Shrout & Fleiss 1979; as
     # ICC(A,1) in McGraw & Wong 1996).
     df = (k - 1) * (n - 1) * (own + rest) ** 2 / below
-    f_low, f_high = _f_quantile(level, n - 1, df), _f_quantile(level, df, n - 1)
+    f_low, f_high = f_quantile((1 + level) / 2, n - 1, df), f_quantile((1 + level) / 2, df, n - 1)
     scale = k * s.raters + (k * n - k - n) * s.error
     low = n * (s.items - f_low * s.error) / (f_low * scale + n * s.items)
     high = n * (f_high * s.items - s.error) / (scale + n * f_high * s.items)
     return low, high
-
-
-def _f_quantile(level: float, df1: float, df2: float) -> float:
-    from scipy.special import fdtri  # noqa: PLC0415 - half a second, only where it is needed
-
-    return float(fdtri(df1, df2, (1 + level) / 2))

@@ -18,7 +18,7 @@ from judgekit.stats.calibration import fit_isotonic
 from judgekit.stats.estimate import Counted, Estimate, Result, carried, few_clusters
 from judgekit.stats.intervals import Rate, mean, rate, rating_mean
 from judgekit.stats.missing import group_sums, is_missing, known_clusters, known_pairs, outcomes
-from judgekit.stats.quantiles import SLACK, require, require_whole
+from judgekit.stats.quantiles import SLACK, beta_quantile, require, require_whole
 
 BinKind = Literal["width", "mass"]
 _TENTHS = 10
@@ -185,10 +185,12 @@ def _chance_gaps(
     pull = means if codes is None else group_sums(codes, (y - p)[:, None] * means)
     many = len(pull)
     most = max(1, _CELLS // many)
+    room = np.empty((min(most, n_simulations), many)) if codes is None else np.empty((0, 0))
     for start in range(0, n_simulations, most):
         size = (min(most, n_simulations - start), many)
         if codes is None:
-            yield np.abs(((rng.random(size) < p) - p) @ pull)
+            uniform = rng.random(out=room[: size[0]])
+            yield np.abs(np.subtract(uniform < p, p, out=uniform) @ pull)
         else:
             # Whole cases change sign (wild bootstrap): drawing each outcome alone would treat
             # repeats of a case as independent.
@@ -388,15 +390,13 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
         needed = ceil(1 / alpha - 1 - SLACK)
         reason = f"{n} residuals; {needed} are needed for {1 - alpha:.0%}"
         return ConformalQuantile(value=inf, n=n, alpha=alpha, coverage_low=nan, reason=reason)
-    from scipy.special import betaincinv  # noqa: PLC0415 - half a second, only where it is needed
-
     return ConformalQuantile(
         # Coverage given the residuals is Beta(k, n + 1 - k); its 5 % quantile is what can be
         # relied on.
         value=known[k - 1],
         n=n,
         alpha=alpha,
-        coverage_low=float(betaincinv(k, n + 1 - k, 0.05)),
+        coverage_low=beta_quantile(k, n + 1 - k, 0.05),
     )
 
 

@@ -13,7 +13,7 @@ from judgekit.stats.agreement_coefficients import Interval, coefficient_interval
 from judgekit.stats.estimate import Counted, Estimate, jackknife_se
 from judgekit.stats.intervals import proportion
 from judgekit.stats.missing import count_units, known_clusters, known_pairs, outcomes
-from judgekit.stats.quantiles import SLACK, check_level, normal_quantile, require
+from judgekit.stats.quantiles import SLACK, binomial_cdf, check_level, normal_quantile, require
 from judgekit.stats.resample import bootstrap
 
 _GRID = tuple(round(0.99 - 0.01 * step, 2) for step in range(50))
@@ -165,8 +165,6 @@ def abstain_threshold(
         raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
     if len(grid) == 0:
         raise ValueError("the grid holds no level")
-    from scipy.special import bdtr  # noqa: PLC0415 - half a second, only where it is needed
-
     p, wrong, n_missing = _errors(confidence, correct)
     # Without any error, so many items are the fewest that can show the risk.
     needed = log(delta) / log(1 - max_risk)
@@ -179,7 +177,7 @@ def abstain_threshold(
         n, errors = int(accepted.sum()), int(wrong[accepted].sum())
         if n < needed - SLACK:
             continue
-        p_of_level = float(bdtr(errors, n, max_risk))
+        p_of_level = binomial_cdf(errors, n, max_risk)
         if p_of_level > delta:
             reason = (
                 f"from {threshold:g} on {errors} of {n} are wrong:"

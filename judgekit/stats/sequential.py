@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, log, nan, pi
+from math import exp, lgamma, log, nan, pi
 from numbers import Real
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted, Estimate, known_observations
 from judgekit.stats.quantiles import require, require_whole
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # Halving 60 times exhausts the digits of a double.
 _BISECTIONS = 60
@@ -50,11 +52,13 @@ def win_e_value(wins: int, losses: int, *, prior_a: float = 10.0, prior_b: float
     prior_a, prior_b = require(prior_a=prior_a, prior_b=prior_b)
     if min(wins, losses) < 0 or not (prior_a > 0 and prior_b > 0):
         raise ValueError("counts are 0 or more, priors more than 0")
-    from scipy.special import betaln  # noqa: PLC0415 - half a second, only where it is needed
-
     n = wins + losses
-    log_value = float(betaln(prior_a + wins, prior_b + losses) - betaln(prior_a, prior_b))
+    log_value = _log_beta(prior_a + wins, prior_b + losses) - _log_beta(prior_a, prior_b)
     return _e_value(log_value + n * log(2), n, 0, "beta mixture")
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
 def msprt(x: Sequence[float | None], sigma: float, tau: float) -> EValue:
@@ -139,6 +143,8 @@ def mean_confidence_sequence(
         raise NotEnoughDataError("no values to average")
     if min(known) < low or max(known) > high:
         raise ValueError(f"a value lies outside {low:g}..{high:g}")
+    import numpy as np  # noqa: PLC0415 - the rest of the module does without it
+
     unit = (np.asarray(known) - low) / (high - low)
     # The stake on each item rests on the items before it: the paper's predictable plug-in.
     t = np.arange(1, len(unit) + 1)
@@ -177,6 +183,8 @@ def _e_value(log_value: float, n: int, n_missing: int, method: str) -> EValue:
 def _capital(unit: np.ndarray, stakes: np.ndarray, m: float) -> float:
     """The log of the capital of the bettor on a mean above m; it falls in m."""
     # At most half of what would ruin, so that the capital stays positive.
+    import numpy as np  # noqa: PLC0415 - as above
+
     bets = np.minimum(stakes, 0.5 / m) if m > 0 else stakes
     return float(np.log1p(bets * (unit - m)).sum())
 

@@ -404,6 +404,13 @@ class StoredRuns(Database):
             found = connection.execute(query.where(run_figures.c.key.startswith(f"{kind} ")))
             return {(row.id, row.key): row.json for row in found}
 
+    def figures_of_run(self, run_id: str, key: str) -> str | None:
+        """The JSON of cached figures of a run; None where there are none by this key."""
+        query = select(run_figures.c.json).join(runs)
+        with self.reading() as connection:
+            found = query.where(runs.c.id == lookup_text(run_id), run_figures.c.key == key)
+            return connection.scalar(found)
+
     def suites(self) -> list[str]:
         """The names of all suites that have a run."""
         query = select(runs.c.suite).distinct().order_by(runs.c.suite)

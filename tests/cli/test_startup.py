@@ -47,6 +47,25 @@ def test_an_interrupt_during_the_imports_ends_the_command_without_a_word(
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
 
 
+EXIT = """
+import atexit, gc, sys
+
+# What is registered first runs last, after what the command registered.
+atexit.register(lambda: print("frozen:", gc.get_freeze_count() > 0))
+from judgekit.__main__ import start
+sys.argv[1:] = ["--version"]
+start()
+"""
+
+
+def test_at_the_end_the_garbage_collector_leaves_alone_what_was_imported(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", EXIT], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.startswith("judgekit, version")
+    assert ran.stdout.endswith("frozen: True\n")
+
+
 CTRL_BREAK = """
 import os, signal, sys
 

@@ -91,8 +91,13 @@ def _figures(value: object, path: str) -> Iterator[tuple[str, Any]]:
         yield path or ".", value
 
 
+_NOTHING = 1e-14
+"""What is nearer to 0 is what a machine's rounding leaves of it."""
+
+
 def _estimate(value: dict[str, Any]) -> str:
     """An estimate in one line: what of it is a number."""
     numbers = {name: item for name, item in value.items() if isinstance(item, int | float)}
-    shown = (f"{name} {float(item):.8g}" for name, item in numbers.items() if name != "level")
+    found = {name: 0.0 if abs(item) < _NOTHING else float(item) for name, item in numbers.items()}
+    shown = (f"{name} {number:.8g}" for name, number in found.items() if name != "level")
     return ", ".join(shown) or "none"

@@ -325,6 +325,16 @@ async def test_token_probabilities_are_averaged_over_the_orders() -> None:
     assert one.logprob_first == pytest.approx(0.7)
 
 
+async def test_a_choice_stated_after_its_reasons_has_a_probability() -> None:
+    top = (("a", math.log(0.7)), ("b", math.log(0.3)))
+    tokens = [TokenLogprob(token="Output (b) is vague. Therefore, Output (", logprob=0),
+              TokenLogprob(token="a", logprob=math.log(0.7), top=top),
+              TokenLogprob(token=") is better.", logprob=0)]  # fmt: skip
+    said = ModelReply(text="".join(one.token for one in tokens), logprobs=tuple(tokens))
+    found = await compare(ScriptedModel(said), template="pairwise/llmbar", logprobs=True)
+    assert [one.logprob_first for one in found.preferences] == [pytest.approx(0.7)] * 2
+
+
 async def test_a_template_for_comparing_leaves_grading_to_the_modes_own() -> None:
     judge = make_judge(ScriptedModel("Both are fine, the first is finer. [[A]]"),
                        template="pairwise/mt_bench")  # fmt: skip

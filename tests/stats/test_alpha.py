@@ -98,9 +98,9 @@ def test_words_can_be_nominal_only() -> None:
 def test_whole_numbers_of_an_array_are_numbers() -> None:
     rows = np.array([[10, 9], [2, 2], [3, 10], [9, 9]])
     for level in ("nominal", "ordinal", "interval"):
-        assert krippendorff_alpha(rows, level) == krippendorff_alpha(rows.tolist(), level)  # type: ignore[arg-type] # arrays are what people have
+        assert krippendorff_alpha(rows, level) == krippendorff_alpha(rows.tolist(), level)
     holes = np.array([[1, np.nan], [2, 2], [1, 2]], dtype=np.float32)
-    assert krippendorff_alpha(holes).n_missing == 1  # type: ignore[arg-type] # as above
+    assert krippendorff_alpha(holes).n_missing == 1
 
 
 def test_scores_without_steps_take_no_table_of_distinct_scores() -> None:

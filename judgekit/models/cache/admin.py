@@ -24,7 +24,7 @@ from judgekit.models.cache.entries import (
     encode_line,
     is_cache_key,
 )
-from judgekit.models.error_mapping import mask_secrets
+from judgekit.models.error_mapping import mask_secrets, secret_values
 from judgekit.models.request import ModelRequest
 
 if TYPE_CHECKING:
@@ -353,6 +353,8 @@ def export_entries(
             report = export_entries(cache, file, rejected=rejected)
             file.detach()  # the writer syncs and closes it
             return report
+    # Looked up once: going through the environment takes longer than reading an entry.
+    secrets = secret_values()
     skipped = []
     n_entries = 0
     for key, entry in cache.entries():
@@ -361,17 +363,17 @@ def export_entries(
         elif entry.request is None:
             skipped.append(f"{key}: entry {key[:12]} cannot be exported: its request is lost")
         else:
-            target.write(f"{encode_line(_masked(entry))}\n")
+            target.write(f"{encode_line(_masked(entry, secrets))}\n")
             n_entries += 1
     for key in cache.rejected_keys() if rejected else ():
         for each in cache.rejected(key):
-            target.write(f"{encode_line(_masked(each))}\n")
+            target.write(f"{encode_line(_masked(each, secrets))}\n")
             n_entries += 1
     return ExportReport(n_entries=n_entries, skipped=tuple(skipped))
 
 
-def _masked(entry: CacheEntry) -> CacheEntry:
-    text = mask_secrets(entry.reply.text or "")
+def _masked(entry: CacheEntry, secrets: tuple[str, ...]) -> CacheEntry:
+    text = mask_secrets(entry.reply.text or "", secrets=secrets, environ={})
     if text == (entry.reply.text or ""):
         return entry
     return replace(entry, reply=entry.reply.model_copy(update={"text": text}))

@@ -9,15 +9,15 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from judgekit.errors import StoreError
-from judgekit.fingerprint import canonical_json, fingerprint
+from judgekit.fingerprint import canonical_json, text_fingerprint
 from judgekit.models.request import ModelReply
 
 if TYPE_CHECKING:
@@ -49,6 +49,14 @@ class CacheEntry:
 
     rejected: bool = False
     """Whether it is stored for the record only and never served: cut short, filtered or empty."""
+
+    request_text: str | None = field(default=None, compare=False, repr=False)
+    """The request as canonical JSON, where it was read as that."""
+
+    @property
+    def canonical_request(self) -> str:
+        """The request as canonical JSON, whose hash is the key."""
+        return self.request_text or canonical_json(self.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 # and has a fixed length: the rest can be hashed without being encoded again.
 _SEAL = '{"checksum":"'
 _BODY_AT = len(_SEAL) + 64 + len('",')
+_REQUEST = ',"request":'
 
 
 def is_row_name(name: object) -> bool:
@@ -128,15 +137,17 @@ def is_cache_key(text: str) -> bool:
     return _KEY.fullmatch(text) is not None
 
 
-def encode_entry(entry: CacheEntry, **more: JsonValue) -> str:
-    """The text of an entry's row; the request has a row of its own, unless `more` holds it."""
+def encode_entry(entry: CacheEntry, request: str | None = None) -> str:
+    """The text of an entry's row; with the request's text, of its line in an export."""
     reply = entry.reply.model_dump(exclude={"cached", "key"})
-    body = {"created_at": entry.created_at, "key": entry.key, "reply": reply, **more}
-    if entry.imported is not None and not more:
+    body: JsonObject = {"created_at": entry.created_at, "key": entry.key, "reply": reply}
+    if entry.imported is not None and request is None:
         body["imported"] = entry.imported
     if entry.rejected:
         body["rejected"] = True
     rest = canonical_json(body)
+    if request is not None:
+        rest = f"{rest[:-1]}{_REQUEST}{request}}}"  # no other name sorts behind it
     return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 
 
@@ -159,17 +170,24 @@ def decode_reply(text: str, key: str, *, may_be_rejected: bool = False) -> Model
         raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
 
 
-def decode_entry(text: str, key: str, request: JsonObject | None) -> CacheEntry:
+def decode_entry(
+    text: str, key: str, request: JsonObject | None, request_text: str | None = None
+) -> CacheEntry:
     """The entry of a reply row, served or rejected."""
     reply = decode_reply(text, key, may_be_rejected=True)
-    return _entry(json.loads(text), reply, request)
+    return _entry(json.loads(text), reply, request, request_text)
 
 
 def decode_request(text: str, key: str) -> JsonObject:
     """The request in a request row; its fingerprint must be the key."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != key:
         raise DamagedEntryError(f"the request under {key[:12]} does not match its key")
-    parts: JsonObject = json.loads(text)
+    try:
+        parts = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DamagedEntryError(f"the request under {key[:12]} is not JSON: {error}") from error
+    if not isinstance(parts, dict):
+        raise DamagedEntryError(f"the request under {key[:12]} is not an object")
     return parts
 
 
@@ -177,7 +195,7 @@ def encode_line(entry: CacheEntry) -> str:
     """The entry as one line of an export, request included and provenance left out."""
     if entry.request is None:
         raise ValueError(f"entry {entry.key[:12]} cannot be exported: its request is lost")
-    return encode_entry(entry, request=entry.request)
+    return encode_entry(entry, entry.canonical_request)
 
 
 def decode_line(line: str) -> CacheEntry:
@@ -187,26 +205,40 @@ def decode_line(line: str) -> CacheEntry:
         raise DamagedEntryError(f"not JSON: {error}") from error
     if not isinstance(body, dict) or not {"checksum", "request", "key"} <= body.keys():
         raise DamagedEntryError("not an entry of a reply cache")
-    checksum, fields = body.pop("checksum"), body.get("reply")
-    try:
-        sealed = fingerprint(body) == checksum
-    except ValueError as error:
-        raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
-    if not sealed:
-        raise DamagedEntryError("the checksum does not match: the line was altered")
-    request = body.pop("request")
-    if not isinstance(request, dict) or fingerprint(request) != body["key"]:
+    text = _sealed_text(line.strip(), body)
+    request, request_text = body.pop("request"), text.partition(_REQUEST)[2][:-1]
+    if not isinstance(request, dict) or text_fingerprint(request_text) != body["key"]:
         raise DamagedEntryError("the key is not the fingerprint of the request")
-    try:
-        reply = ModelReply.model_validate(fields)
-    except ValidationError as error:
-        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
-    reply = reply.model_copy(update={"cached": True, "key": body["key"]})
-    entry = _entry(body, reply, request)
+    entry = _entry(body, _cached_reply(body.get("reply"), body["key"]), request, request_text)
     # Checked at the import: a truncated reply in an export would be served for ever.
     if not entry.rejected and not is_servable(entry.reply):
         raise DamagedEntryError("the reply was cut short, filtered or empty and may not be served")
     return entry
+
+
+def _cached_reply(fields: object, key: str) -> ModelReply:
+    if isinstance(fields, dict):
+        fields = {**fields, "cached": True, "key": key}
+    try:
+        return ModelReply.model_validate(fields)
+    except ValidationError as error:
+        raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
+
+
+def _sealed_text(line: str, body: dict[str, Any]) -> str:
+    """The canonical JSON of a line without its checksum, which must hold."""
+    checksum = body.pop("checksum")
+    # As it was exported, a line is canonical JSON, and need not be written again to be hashed.
+    text = "{" + line[_BODY_AT:]
+    if line.startswith(f'{_SEAL}{checksum}",') and text_fingerprint(text) == checksum:
+        return text
+    try:
+        text = canonical_json(body)
+    except ValueError as error:
+        raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
+    if text_fingerprint(text) != checksum:
+        raise DamagedEntryError("the checksum does not match: the line was altered")
+    return text
 
 
 def is_intact_row(name: str, text: str) -> bool:
@@ -225,7 +257,9 @@ def is_intact_row(name: str, text: str) -> bool:
     return True
 
 
-def _entry(body: dict[str, Any], reply: ModelReply, request: JsonObject | None) -> CacheEntry:
+def _entry(
+    body: dict[str, Any], reply: ModelReply, request: JsonObject | None, request_text: str | None
+) -> CacheEntry:
     created_at, imported = str(body.get("created_at")), body.get("imported")
     try:
         datetime.fromisoformat(created_at)
@@ -238,6 +272,7 @@ def _entry(body: dict[str, Any], reply: ModelReply, request: JsonObject | None) 
         created_at=created_at,
         imported=imported if isinstance(imported, str) else None,
         rejected="rejected" in body,
+        request_text=request_text,
     )
 
 

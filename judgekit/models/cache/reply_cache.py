@@ -135,7 +135,7 @@ class ReplyCache:
             name = self._free_rejected_row(entry.key, rows) if entry.rejected else entry.key
             rows[name] = encode_entry(entry)
             if entry.request is not None:
-                rows[request_row(entry.key)] = canonical_json(entry.request)
+                rows[request_row(entry.key)] = entry.canonical_request
         self._rows.write(rows)
 
     def delete(self, key: str) -> bool:
@@ -293,12 +293,12 @@ class ReplyCache:
     ) -> None:
         entry = CacheEntry(
             key=request.key,
-            request=request.key_parts,
+            request=None,  # its text does
             reply=reply,
             created_at=self._now().astimezone(UTC).isoformat(timespec="milliseconds"),
             rejected=rejected,
         )
-        rows = {name: encode_entry(entry), request_row(request.key): canonical_json(entry.request)}
+        rows = {name: encode_entry(entry), request_row(entry.key): request.key_text}
         try:
             self._rows.write(rows)
         except StoreError as error:
@@ -307,7 +307,7 @@ class ReplyCache:
             if not rejected:
                 # Also in memory: the same question in this run must not be paid for twice.
                 self._rescued[entry.key] = decode_reply(rows[name], entry.key)
-            self._rescue.save(entry, error)
+            self._rescue.save(replace(entry, request=request.key_parts), error)
 
     def _has(self, name: str) -> bool:
         try:
@@ -355,7 +355,9 @@ def _request_in(texts: Mapping[str, str], key: str) -> JsonObject | None:
 
 def _entry_in(texts: Mapping[str, str], key: str) -> CacheEntry | None:
     text = texts.get(key)
-    return None if text is None else decode_entry(text, key, _request_in(texts, key))
+    request = _request_in(texts, key)
+    request_text = None if request is None else texts[request_row(key)]
+    return None if text is None else decode_entry(text, key, request, request_text)
 
 
 def _decode_counts(text: str | None) -> CacheCounts:

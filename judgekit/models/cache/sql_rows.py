@@ -167,7 +167,7 @@ class SqlRows(Rows):
                 self._learn(_encoded(stored_text(mode, filename, value)), value)
 
     def _write_packed(self, rows: Mapping[str, str], execute: Execute) -> None:
-        now = time.time()
+        now, present = time.time(), set[bytes]()
         for name, text in rows.items():
             plain = _encoded(text)
             if not name.endswith(":request"):
@@ -189,10 +189,11 @@ class SqlRows(Rows):
                 body, digest = _deflated(plain, plain), self._recent[0]
             elif body is plain:
                 body = _deflated(plain, b"")
-            if any(digest):
-                # Every time, since the cache may have been cleared.
+            if any(digest) and digest not in present:
+                # In every transaction, since the cache may have been cleared.
                 shared = self._dictionaries[digest][1]
                 execute(_INSERT, (_shared_row(digest.hex()), now, now, MODE_RAW, shared))
+                present.add(digest)
             execute(_UPSERT, (name, now, now, MODE_RAW, _REQUEST + digest + body))
 
     def names(self) -> Iterator[str]:

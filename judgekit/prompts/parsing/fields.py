@@ -31,8 +31,7 @@ class PairReplyFormat(NamedTuple):
     asks_rationale: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class CriterionReply:
+class CriterionReply(NamedTuple):
     """What a judge's reply states about one criterion."""
 
     raw: float | None
@@ -43,8 +42,7 @@ class CriterionReply:
     confidence: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PreferenceReply:
+class PreferenceReply(NamedTuple):
     """What a judge's reply states about two outputs, on one criterion or overall."""
 
     choice: PreferenceSlot | None

@@ -164,13 +164,16 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
 
 def _bare(quote: str) -> str:
     bare = quote.strip().strip(_OUTER).strip()
-    ellipsis = next((mark for mark in _ELLIPSES if bare.endswith(mark)), "")
-    return bare.removesuffix(ellipsis).strip()
+    if not bare.endswith(_ELLIPSES):
+        return bare
+    return bare.removesuffix(next(filter(bare.endswith, _ELLIPSES))).strip()
 
 
 @lru_cache(maxsize=32)
 def _folded(text: str) -> str:
     # Cached: every criterion's quotations are looked for in the same output.
+    if text.isascii():
+        return " ".join(text.split())
     if unicodedata.is_normalized("NFKC", text):
         return " ".join(text.translate(_QUOTES).split())
     return "".join(piece for piece, _ in _folded_pieces(text)).strip()

@@ -72,6 +72,21 @@ def test_replies_that_are_owned_cost_nothing_and_say_what_they_saved() -> None:
     assert plan.output_tokens[0] == 2 * 180
 
 
+def test_where_one_call_is_left_joint_calls_are_counted_for_all_outputs() -> None:
+    cache, model = bought()
+    plan = plan_grading(make_judge(model, cache=cache, repeats=2), TWO)
+    joint = plan_grading(make_judge(ScriptedModel(reply()), mode="joint", repeats=2), TWO)
+    assert plan.joint is not None
+    assert plan.joint.calls == joint.n_calls < plan.n_calls
+    assert plan.joint.input_tokens == joint.input_tokens
+
+
+def test_where_no_call_is_left_joint_calls_would_be_more() -> None:
+    cache, model = bought()
+    plan = plan_grading(make_judge(model, cache=cache), [TWO[0]] * 2)
+    assert (plan.n_calls, plan.joint) == (0, None)
+
+
 def test_with_refresh_nothing_counts_as_owned() -> None:
     cache, model = bought()
     plan = plan_grading(make_judge(model, cache=cache), TWO, refresh=True)

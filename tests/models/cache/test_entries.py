@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.fingerprint import canonical_json, fingerprint
+from judgekit.fingerprint import canonical_json, fingerprint, text_fingerprint
 from judgekit.models.cache import CacheEntry, is_servable
 from judgekit.models.cache.entries import (
     DamagedEntryError,
@@ -129,6 +129,23 @@ def test_a_line_comes_back_whole_and_without_provenance() -> None:
     assert (found.key, found.request, found.created_at) == (entry.key, entry.request, AT)
     assert found.imported is None
     assert found.reply.text == entry.reply.text
+
+
+def test_a_request_that_is_named_in_texts_is_read_whole() -> None:
+    schema = {"type": "object", "properties": {"request": {"type": "string"}}}
+    request = make_request().model_copy(update={"reply_schema": schema})
+    reply = make_reply('{"reply":1,"request":{"a":2}}, "request":')
+    line = encode_line(CacheEntry(request.key, request.key_parts, reply, AT))
+    assert line == canonical_json(json.loads(line))
+    found = decode_line(line)
+    assert (found.request, found.canonical_request) == (request.key_parts, request.key_text)
+    assert found.reply.text == reply.text
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[1]", "[" * 100_000])
+def test_a_request_is_an_object(text: str) -> None:
+    with pytest.raises(DamagedEntryError, match="is not"):
+        decode_request(text, text_fingerprint(text))
 
 
 def test_a_line_may_be_formatted_anew() -> None:

@@ -1,0 +1,1 @@
+"""The same judging by other tools, each in an environment of its own."""
