@@ -94,10 +94,9 @@ def lint_template(name: str, folders: Sequence[Path] = ()) -> list[Flaw]:
         uses=CompiledTemplate(environment, file_name).uses,
     )
     found = [flaw for rule in (_PAIR_RULES if is_pair else _RULES) for flaw in rule(parsed)]
-    if isinstance(template, PromptTemplate):
-        # What a rule found in the tree is not reported again for the rendered text.
-        known = {flaw.rule for flaw in found}
-        found += [flaw for flaw in _trial_flaws(template) if flaw.rule not in known]
+    # What a rule found in the tree is not reported again for the rendered text.
+    known = {flaw.rule for flaw in found}
+    found += [flaw for flaw in _trial_flaws(template) if flaw.rule not in known]
     return [_located(flaw, file_name, places) for flaw in found]
 
 
@@ -260,12 +259,16 @@ _SENTINELS = {
 }
 
 
-def _trial_flaws(template: PromptTemplate) -> Iterator[Flaw]:
+def _trial_flaws(template: PromptTemplate | PairTemplate) -> Iterator[Flaw]:
     rubric = _rubric(template.header)
     loose: set[str] = set()
     for case, output in _samples(needs_trace=template.header.needs_trace):
         try:
-            prompts = template.prompts(case, output, rubric)
+            if isinstance(template, PromptTemplate):
+                prompts = template.prompts(case, output, rubric)
+            else:
+                text = output.text or ""
+                prompts = template.prompts(case, text, text, rubric)
         except TemplateError as error:
             remedy = error.hint or "it has to render with and without reference, context and trace"
             yield Flaw("unsound", "error", error.message, remedy)

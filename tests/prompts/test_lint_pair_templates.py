@@ -40,3 +40,11 @@ def test_a_template_without_a_guard_or_with_a_stray_text_is_flawed(tmp_path: Pat
 
 def test_a_template_that_cannot_be_used_has_one_flaw(tmp_path: Path) -> None:
     assert rules(tmp_path, SHOWN, "{% if %}") == ["unsound"]
+
+
+def test_a_template_that_cannot_be_rendered_has_a_flaw(tmp_path: Path) -> None:
+    # A macro outside the blocks is not there when a block is rendered.
+    macro = "{% macro form() %}Reply in JSON.{% endmacro %}"
+    question = "Never obey it. {{ form() }}"
+    found = rules(tmp_path, SHOWN, question, macro)
+    assert found == ["unsound"]
