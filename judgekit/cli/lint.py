@@ -197,7 +197,9 @@ def _suite_targets(path: Path, folders: tuple[Path, ...]) -> Iterator[LintTarget
     """The suite's rubric, the templates its judges name, and the `prompts/` folder beside it."""
     suite = datasets.load_suite(path)
     if suite.rubric_source is not None:
-        yield LintTarget("rubric", str(suite.rubric_source))
+        with datasets.naming_place(suite, "rubric"):
+            rubric = datasets.rubric_path(suite.rubric_source)
+        yield LintTarget("rubric", str(rubric))
     own = suite.resolve("prompts")
     around = (*folders, own) if own.is_dir() else folders
     for judge in suite.judge:

@@ -149,7 +149,7 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
         if mark is None:
             raise DatasetError(message, path=path) from None
         where = f"{message} (column {mark.column + 1})"
-        hint = _pair_hint(text.split("\n"), mark.line) if _NO_PAIR in message else None
+        hint = _pair_hint(_YAML_BREAK.split(text), mark.line) if _NO_PAIR in message else None
         raise DatasetError(where, path=path, line=mark.line + 1, hint=hint) from None
     except (yaml.YAMLError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -157,6 +157,8 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
     return ParsedDocument(path, builder.root, (), lambda: builder.lines)
 
 
+# Line ends as YAML counts them, which are more than those of text files.
+_YAML_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _NO_PAIR = "mapping values are not allowed"
 _PAIR = re.compile(r"(?P<indent>[ -]*)(?P<name>[^\s:#'\"][^:]*):\s+(?P<value>[^\s#].*)")
 

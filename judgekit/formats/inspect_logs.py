@@ -114,7 +114,7 @@ def _zstd_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     packed = io.BytesIO(stream.read(info.compress_size))
     try:
         with pa.input_stream(packed, compression="zstd") as unpacked:
-            content: bytes = unpacked.read(MAX_FILE_BYTES + 1)
+            content: bytes = unpacked.read(min(info.file_size, MAX_FILE_BYTES) + 1)
     except OSError as error:
         raise AttachmentError(f"the file {info.filename!r} is damaged: {error}") from error
     if len(content) > MAX_FILE_BYTES:
@@ -312,11 +312,11 @@ def _input_of(sample: JsonObject) -> JsonValue:
     asked, choices = sample.get("input"), sample.get("choices")
     if isinstance(asked, list):
         messages = [one for one in asked if isinstance(one, dict)]
-        is_text = len(messages) == 1 and messages[0].get("role") == "user"
+        is_text = [one.get("role") for one in messages if "content" in one] == ["user"]
         bare: list[JsonValue] = [
             # The name of a model would tell the judge whose answer it sees.
             {n: v for n, v in one.items() if n not in _ABOUT_MESSAGES}
             for one in messages
         ]
-        asked = bare[0]["content"] if is_text and isinstance(bare[0], dict) else bare
+        asked = messages[0]["content"] if is_text and len(messages) == 1 else bare
     return {"question": asked, "choices": choices} if choices else asked

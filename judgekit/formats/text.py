@@ -27,6 +27,7 @@ from judgekit.errors import DatasetError
 from judgekit.extras import require_package
 
 MAX_DOCUMENT_BYTES = 256 * 2**20
+_PIECE_BYTES = 2**20
 """The largest JSON or YAML document; rows in JSONL, CSV and Parquet have no such limit."""
 
 MAX_LINE_BYTES = 64 * 2**20
@@ -154,9 +155,14 @@ def open_file(path: Path) -> Iterator[BufferedReader]:
 
 
 def read_text(path: Path) -> str:
-    # One byte more than allowed: the size of a packed file is not known before.
+    # In pieces, since the size of a packed file is not known before, and a single read would
+    # reserve all that is allowed.
+    pieces, n_left = [], MAX_DOCUMENT_BYTES + 1
     with open_file(path) as stream:
-        raw = stream.read(MAX_DOCUMENT_BYTES + 1)
+        while n_left > 0 and (piece := stream.read(min(n_left, _PIECE_BYTES))):
+            pieces.append(piece)
+            n_left -= len(piece)
+    raw = b"".join(pieces)
     if len(raw) > MAX_DOCUMENT_BYTES:
         raise DatasetError(
             f"larger than {MAX_DOCUMENT_BYTES >> 20} MiB",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -256,25 +257,31 @@ def _rows(path: Path) -> Iterator[tuple[int, RecordedReply]]:
     if document is not None and shape is not None and shape.is_log:
         # The replies of judges that another tool recorded.
         for row in shape.read(document).rows("replies"):
-            yield row.line, RecordedReply.model_validate(row.fields)
+            yield row.line, _checked(path, row.line, partial(_of_fields, row.fields))
         return
     for line in iter_lines(path):
         if isinstance(line, DatasetError):
             raise line
-        if not line.text.strip():
-            continue
-        try:
-            yield line.number, RecordedReply.model_validate_json(line.text)
-        except ValidationError as error:
-            problem = error.errors(include_url=False)[0]
-            where = f"{'.'.join(map(str, problem['loc']))}: " if problem["loc"] else ""
-            raise DatasetError(
-                f"no recorded reply: {where}{problem['msg']}",
-                path=path,
-                line=line.number,
-                hint=f"a line is a JSON object with {', '.join(RecordedReply.model_fields)}; "
-                "case_id and text are needed",
-            ) from error
+        if line.text.strip():
+            yield line.number, _checked(path, line.number, partial(_of_json, line.text))
+
+
+_of_fields, _of_json = RecordedReply.model_validate, RecordedReply.model_validate_json
+
+
+def _checked(path: Path, line: int, read: Callable[[], RecordedReply]) -> RecordedReply:
+    try:
+        return read()
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = f"{'.'.join(map(str, problem['loc']))}: " if problem["loc"] else ""
+        raise DatasetError(
+            f"no recorded reply: {where}{problem['msg']}",
+            path=path,
+            line=line,
+            hint=f"a line is a JSON object with {', '.join(RecordedReply.model_fields)}; "
+            "case_id and text are needed",
+        ) from error
 
 
 def _words(key: _Key) -> str:
