@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NAMES = pair_template_names()
 TEMPLATES = {name: PairTemplate(name) for name in NAMES}
 RUBRIC = make_rubric("accuracy", "style")
-SHIPPED = ["arena_hard", "criterion", "criterion_no_reference", "fair_eval", "joint",
+SHIPPED = ["arena_hard", "criterion", "criterion_no_reference", "difference", "fair_eval", "joint",
            "joint_no_reference", "letter", "llmbar", "llmbar_vanilla", "mt_bench"]  # fmt: skip
 
 
