@@ -58,7 +58,7 @@ _MARKED: dict[CriterionNeed, dict[str, JsonValue]] = {
 }
 
 _ANY_CRITERION: dict[str, JsonValue] = {
-    **dict.fromkeys(("name", "question", "scoring_guide", "scores"), "any"),
+    **dict.fromkeys(("name", "question", "scoring_guide", "scores", "scale"), "any"),
     "min": 0,
     "max": 1,
     "levels": [],
@@ -336,6 +336,7 @@ def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
                 "question": criterion.question,
                 "scoring_guide": criterion.scoring_guide,
                 "scores": scale_words(criterion.scale),
+                "scale": short_scale(criterion.scale),
                 "min": criterion.scale.min,
                 "max": criterion.scale.max,
                 "levels": levels,
@@ -512,7 +513,7 @@ def criterion_schema(criterion: Criterion, fields: Sequence[str] = SCORE_FIELDS)
     kinds: dict[str, JsonValue] = {
         "evidence": {"type": "array", "items": {"type": "string"}},
         "rationale": {"type": "string"},
-        "score": {"anyOf": [score, {"type": "null"}]},
+        "score": {"anyOf": [score, {"type": "null"}]} if fields==SCORE_FIELDS else {"type": [score["type"], "null"]},
         "confidence": {"type": "number"},
         # Last, so that a "true" the judge has just written does not stand before its score.
         "assessable": {"type": "boolean"},
@@ -536,6 +537,22 @@ def scale_words(scale: Scale) -> str:
         return f"one of {', '.join(map('{:g}'.format, points))} ({best})"
     kind = "whole number" if scale.integer else "number"
     return f"a {kind} from {scale.min:g} to {scale.max:g} ({best})"
+
+
+def short_scale(scale: Scale) -> str:
+    """The scores of a scale in few words: `1 to 5 (5 is best)`."""
+    points = scale.points
+    best = f"({scale.max:g} is best)"
+    if points is None or _is_every_integer(points):
+        kind = "" if points is not None else "whole number from " if scale.integer else "number from "
+        return f"{kind}{scale.min:g} to {scale.max:g} {best}"
+    if len(points) <= _MOST_POINTS:
+        return f"{', '.join(map('{:g}'.format, points[:-1]))} or {points[-1]:g} {best}"
+    return scale_words(scale)
+
+
+def _is_every_integer(points: Sequence[float]) -> bool:
+    return len(points) > 2 and [*points] == [points[0] + i for i in range(len(points))]
 
 
 def closed_object(properties: Mapping[str, JsonValue]) -> JsonObject:
