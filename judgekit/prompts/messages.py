@@ -58,7 +58,7 @@ _MARKED: dict[CriterionNeed, dict[str, JsonValue]] = {
 }
 
 _ANY_CRITERION: dict[str, JsonValue] = {
-    **dict.fromkeys(("name", "question", "scoring_guide", "scores", "scale"), "any"),
+    **dict.fromkeys(("name", "question", "scoring_guide", "scores", "scale", "weight"), "any"),
     "min": 0,
     "max": 1,
     "levels": [],
@@ -317,9 +317,11 @@ def case_texts(case: Case) -> dict[str, JsonValue]:
     return item
 
 
-def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
-    """What a template may show of the criteria."""
-    # No weights and no thresholds: a judge that knew them could aim at a verdict.
+def criteria_data(criteria: Sequence[Criterion], *, is_pair: bool = False) -> dict[str, JsonValue]:
+    """What a template may show of the criteria; of pairs the weights, too, where they differ."""
+    # No thresholds, and no weights where scores are given: a judge that knew them could aim at a
+    # verdict. Which output is better on the whole, though, depends on the weights.
+    has_weights = is_pair and len({criterion.weight for criterion in criteria}) > 1
     shown: list[JsonValue] = []
     for criterion in criteria:
         levels: list[JsonValue] = []
@@ -337,6 +339,7 @@ def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
                 "scoring_guide": criterion.scoring_guide,
                 "scores": scale_words(criterion.scale),
                 "scale": short_scale(criterion.scale),
+                "weight": f"{criterion.weight:g}" if has_weights else None,
                 "min": criterion.scale.min,
                 "max": criterion.scale.max,
                 "levels": levels,
@@ -405,9 +408,9 @@ class PairTemplate(JudgeTemplate):
         if self.reply.kind == "json":
             self._schema = freeze_schema(preference_schema(self.header.fields, self._choices))
         self._schemas: dict[tuple[str, ...], JsonObject] = {}
-        # By the fingerprints of the criteria
-        self._criteria: dict[tuple[str, ...], dict[str, JsonValue]] = {}
-        self._texts: dict[tuple[str, tuple[str, ...]], str] = {}
+        # By the fingerprints and weights of the criteria
+        self._criteria: dict[tuple[tuple[str, float], ...], dict[str, JsonValue]] = {}
+        self._texts: dict[tuple[str, tuple[tuple[str, float], ...]], str] = {}
 
     def prompts(
         self,
@@ -455,9 +458,9 @@ class PairTemplate(JudgeTemplate):
     ) -> str:
         if block not in self._compiled.blocks:
             return ""
-        key = tuple(criterion.fingerprint for criterion in criteria)
+        key = tuple((criterion.fingerprint, criterion.weight) for criterion in criteria)
         if key not in self._criteria:
-            self._criteria[key] = criteria_data(criteria) if criteria else {}
+            self._criteria[key] = criteria_data(criteria, is_pair=True) if criteria else {}
         if not self._compiled.uses[block].isdisjoint(item):
             return self._compiled.render(block, item | self._criteria[key])
         # It shows nothing of the case: one text serves all pairs.
@@ -499,9 +502,17 @@ def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> d
 # A scale with more points than this is described as a range, not listed.
 _MOST_POINTS = 21
 
+# So few are listed even where every whole number between the ends is one.
+_FEW_POINTS = 2
 
-def criterion_schema(criterion: Criterion, fields: Sequence[str] = SCORE_FIELDS) -> JsonObject:
-    """JSON Schema of the answer to one criterion, with these fields in their order."""
+
+def criterion_schema(criterion: Criterion, fields: Sequence[str] = ()) -> JsonObject:
+    """JSON Schema of the answer to one criterion.
+
+    Args:
+        criterion: Its scale bounds the score.
+        fields: The fields of the answer, in their order; none for `SCORE_FIELDS`.
+    """
     # Evidence and rationale come before the score: a model that has written a score defends it.
     points = criterion.scale.points
     whole = criterion.scale.integer or (points is not None and all(map(float.is_integer, points)))
@@ -513,20 +524,33 @@ def criterion_schema(criterion: Criterion, fields: Sequence[str] = SCORE_FIELDS)
     kinds: dict[str, JsonValue] = {
         "evidence": {"type": "array", "items": {"type": "string"}},
         "rationale": {"type": "string"},
-        "score": {"anyOf": [score, {"type": "null"}]} if fields==SCORE_FIELDS else {"type": [score["type"], "null"]},
+        "score": {"anyOf": [score, {"type": "null"}]},
         "confidence": {"type": "number"},
         # Last, so that a "true" the judge has just written does not stand before its score.
         "assessable": {"type": "boolean"},
     }
-    return closed_object(dict(zip(fields, map(kinds.__getitem__, fields), strict=True)))
+    return closed_object({name: kinds[name] for name in fields or SCORE_FIELDS})
 
 
-def criteria_schema(
-    criteria: Sequence[Criterion], fields: Sequence[str] = SCORE_FIELDS
-) -> JsonObject:
+def criteria_schema(criteria: Sequence[Criterion], fields: Sequence[str] = ()) -> JsonObject:
     """JSON Schema of the answers to several criteria at once, keyed by their names."""
     answers: JsonObject = {c.name: criterion_schema(c, fields) for c in criteria}
-    return closed_object({"criteria": closed_object(answers)})
+    if not fields:
+        return closed_object({"criteria": closed_object(answers)})
+    answers, shared = _shared(answers)
+    return {**closed_object({"criteria": closed_object(answers)}), "$defs": shared}
+
+
+def _shared(answers: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """The answers as references, and each answer that they refer to once, by its name."""
+    names: dict[str, str] = {}
+    shared: JsonObject = {}
+    references: JsonObject = {}
+    for key, answer in answers.items():
+        name = names.setdefault(json.dumps(answer), f"answer_{len(names) + 1}")
+        shared[name] = answer
+        references[key] = {"$ref": f"#/$defs/{name}"}
+    return references, shared
 
 
 def scale_words(scale: Scale) -> str:
@@ -540,19 +564,13 @@ def scale_words(scale: Scale) -> str:
 
 
 def short_scale(scale: Scale) -> str:
-    """The scores of a scale in few words: `1 to 5 (5 is best)`."""
-    points = scale.points
-    best = f"({scale.max:g} is best)"
-    if points is None or _is_every_integer(points):
-        kind = "" if points is not None else "whole number from " if scale.integer else "number from "
-        return f"{kind}{scale.min:g} to {scale.max:g} {best}"
-    if len(points) <= _MOST_POINTS:
-        return f"{', '.join(map('{:g}'.format, points[:-1]))} or {points[-1]:g} {best}"
-    return scale_words(scale)
-
-
-def _is_every_integer(points: Sequence[float]) -> bool:
-    return len(points) > 2 and [*points] == [points[0] + i for i in range(len(points))]
+    """The scores of a scale in fewer words: `1 to 5 (5 is best)`."""
+    points, best = scale.points, f"({scale.max:g} is best)"
+    if points is None:
+        return scale_words(scale).removeprefix("a ")
+    if len(points) > _FEW_POINTS and [*points] == [points[0] + n for n in range(len(points))]:
+        return f"{scale.min:g} to {scale.max:g} {best}"
+    return f"{', '.join(map('{:g}'.format, points[:-1]))} or {points[-1]:g} {best}"
 
 
 def closed_object(properties: Mapping[str, JsonValue]) -> JsonObject:
@@ -571,10 +589,13 @@ OVERALL_KEY = "overall"
 _CHOICES: tuple[str, ...] = get_args(PreferenceSlot)
 
 
-def preference_schema(
-    fields: Sequence[str] = PREFERENCE_FIELDS, choices: Sequence[str] = _CHOICES
-) -> JsonObject:
-    """JSON Schema of one preference, with these fields in their order."""
+def preference_schema(fields: Sequence[str] = (), choices: Sequence[str] = _CHOICES) -> JsonObject:
+    """JSON Schema of one preference.
+
+    Args:
+        fields: The fields of the answer, in their order; none for `PREFERENCE_FIELDS`.
+        choices: What may be preferred.
+    """
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
     points = list(range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1))
     score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
@@ -589,20 +610,23 @@ def preference_schema(
         # Last, so that a "true" the judge has just written does not stand before its choice.
         "assessable": {"type": "boolean"},
     }
-    return closed_object(dict(zip(fields, map(kinds.__getitem__, fields), strict=True)))
+    return closed_object({name: kinds[name] for name in fields or PREFERENCE_FIELDS})
 
 
 def preferences_schema(
-    criteria: Sequence[Criterion],
-    fields: Sequence[str] = PREFERENCE_FIELDS,
-    choices: Sequence[str] = _CHOICES,
+    criteria: Sequence[Criterion], fields: Sequence[str] = (), choices: Sequence[str] = _CHOICES
 ) -> JsonObject:
     """JSON Schema of the preferences on several criteria and overall, in one reply."""
-    answers: JsonObject = {
-        criterion.name: preference_schema(fields, choices) for criterion in criteria
+    answer = preference_schema(fields, choices)
+    answers: JsonObject = {criterion.name: answer for criterion in criteria}
+    if not fields:
+        return closed_object({"criteria": closed_object(answers), OVERALL_KEY: answer})
+    answers, shared = _shared({**answers, OVERALL_KEY: answer})
+    whole = answers.pop(OVERALL_KEY)
+    return {
+        **closed_object({"criteria": closed_object(answers), OVERALL_KEY: whole}),
+        "$defs": shared,
     }
-    whole = preference_schema(fields, choices)
-    return closed_object({"criteria": closed_object(answers), OVERALL_KEY: whole})
 
 
 # A schema as an object whose canonical text is computed once for all cache keys.

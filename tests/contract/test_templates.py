@@ -20,6 +20,8 @@ TEMPLATES = sorted(read("templates"))
 _RUBRICS = {
     "pointwise/yes_no": "binary",
     "pointwise/checklist": "binary",
+    "pointwise/checklist_2026_11": "binary",
+    "pointwise/few_shot_2026_11": "examples",
     "pointwise/few_shot": "examples",
 }
 _RUBRIC = "levels"
