@@ -521,10 +521,13 @@ def criterion_schema(criterion: Criterion, fields: Sequence[str] = ()) -> JsonOb
     # `minimum` and `maximum`.
     if points is not None and len(points) <= _MOST_POINTS:
         score["enum"] = list(map(int, points)) if whole else list(points)
+    # Where a judge may say null and no field is there to say why, small models say it of outputs
+    # that are merely bad.
+    may_decline = not fields or "assessable" in fields
     kinds: dict[str, JsonValue] = {
         "evidence": {"type": "array", "items": {"type": "string"}},
         "rationale": {"type": "string"},
-        "score": {"anyOf": [score, {"type": "null"}]},
+        "score": {"anyOf": [score, {"type": "null"}]} if may_decline else score,
         "confidence": {"type": "number"},
         # Last, so that a "true" the judge has just written does not stand before its score.
         "assessable": {"type": "boolean"},
