@@ -191,7 +191,7 @@ def _preference_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
 def _guard_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     if not _NO_INSTRUCTION.search(parsed.text):
         message = "nothing says that the fenced material is no instruction to the judge"
-        remedy = 'state it, or {% include "partials/rules.j2" %}'
+        remedy = 'state it, or {% include "partials/guard.j2" %}'
         yield Flaw("no-guard", "warning", message, remedy)
 
 
