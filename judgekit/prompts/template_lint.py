@@ -34,8 +34,7 @@ _NO_INSTRUCTION = re.compile(
     re.IGNORECASE,
 )
 _RARE_TIE = re.compile(
-    r"\btie\b[^.\n]{0,40}\bonly\b|\bonly\b[^.\n]{0,40}\btie\b|\b(?:no|avoid) ties?\b",
-    re.IGNORECASE,
+    r"\btie\b[^.\n]{0,40}\bonly\b|\bonly\b[^.\n]{0,40}\btie\b|\b(?:no|avoid) ties?\b", re.IGNORECASE
 )
 _MEASURED = "docs/prompts.md has what was measured"
 _SCORE_BEFORE_REASON = re.compile(
@@ -170,19 +169,18 @@ def _sides_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
 
 def _preference_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     """A judge that scores both outputs before it compares them ends in ties."""
+    # The text formats are those of published judges, which are to be asked as they were.
     pair, fields = parsed.header.pair, parsed.header.reply_fields
-    if pair is None or pair.kind not in {"json", "two_scores"}:
+    if pair is None or pair.kind != "json":
         return
-    before = fields[: fields.index("preference")]
-    if pair.kind == "two_scores" or not {"score_first", "score_second"}.isdisjoint(before):
+    if not {"score_first", "score_second"}.isdisjoint(fields[: fields.index("preference")]):
         message = "both outputs are scored before they are compared, which invites ties"
         remedy = f"ask for the preference first, or leave the scores out, by `fields:`; {_MEASURED}"
         yield Flaw("scores-before-preference", "warning", message, remedy)
-    may_tie = pair.kind == "json" and "tie" in (pair.choices or {"tie"})
-    if may_tie and not _RARE_TIE.search(parsed.text):
+    if "tie" in (pair.choices or {"tie"}) and not _RARE_TIE.search(parsed.text):
         message = "a tie may be chosen like any other answer"
         remedy = (
-            'say that a tie is only for outputs between which no difference matters, or allow '
+            "say that a tie is only for outputs between which no difference matters, or allow "
             f"none: `choices: first=first second=second`; {_MEASURED}"
         )
         yield Flaw("ties-invited", "warning", message, remedy)

@@ -22,12 +22,11 @@ def rules(folder: Path, shared: str, question: str = GUARD, more: str = "") -> l
 
 
 SCORES_FIRST, TIES = "scores-before-preference", "ties-invited"
-# Earlier defaults, and published judges as they were published.
+# The defaults of before.
 FLAWED = {
-    **{f"pairwise/{name}_2026_11": [SCORES_FIRST, TIES]
-       for name in ("criterion", "criterion_no_reference", "joint", "joint_no_reference")},
-    "pairwise/fair_eval": [SCORES_FIRST],
-}  # fmt: skip
+    f"pairwise/{name}_2026_11": [SCORES_FIRST, TIES]
+    for name in ("criterion", "criterion_no_reference", "joint", "joint_no_reference")
+}
 
 
 @pytest.mark.parametrize("name", pair_template_names())

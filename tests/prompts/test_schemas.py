@@ -59,7 +59,11 @@ def test_a_reply_has_the_fields_that_its_template_names() -> None:
 
 
 def test_a_joint_schema_with_named_fields_holds_equal_answers_once() -> None:
-    criteria = [make_criterion("style"), make_criterion("tone"), make_criterion("real", scale="binary")]
+    criteria = [
+        make_criterion("style"),
+        make_criterion("tone"),
+        make_criterion("real", scale="binary"),
+    ]
     schema: Any = criteria_schema(criteria, ["rationale", "score"])
     answers = schema["properties"]["criteria"]["properties"]
     places = {name: answer["$ref"] for name, answer in answers.items()}
