@@ -52,14 +52,10 @@ from .errors import (
 )
 from .evaluation.judges import check_calibration as check_calibration
 from .evaluation.ranking import rank_comparisons as rank_comparisons
-from .evaluation.run import (
-    Run as Run,
-    evaluate as evaluate,
-    evaluate_sync as evaluate_sync,
-    summarize as summarize,
-)
+from .evaluation.run import Run as Run, summarize as summarize
 from .evaluation.session import Choice as Choice, Session as Session
 from .evaluation.stored_comparison import summarize_comparison as summarize_comparison
+from .evaluation.suite_evaluation import evaluate as evaluate, evaluate_sync as evaluate_sync
 from .exports.trackers import log_run as log_run
 from .judge.judge import Judge as Judge
 from .judge.panel import Panel as Panel

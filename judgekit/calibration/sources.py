@@ -39,7 +39,7 @@ from judgekit.evaluation import (
     judging_of_run,
     without_human_judges,
 )
-from judgekit.judge import Judge, SyncRunner, with_repeat_confidence
+from judgekit.judge import Judge, SyncRunner
 from judgekit.models import RECORDED_PREFIX, RecordedModel
 from judgekit.records import (
     WINNER_POINTS,
@@ -59,7 +59,7 @@ from judgekit.records import (
     Verdict,
     Winner,
 )
-from judgekit.scoring import conclude
+from judgekit.scoring import conclude, with_repeat_confidence
 
 if TYPE_CHECKING:
     from judgekit.models.request import Subject

@@ -259,7 +259,7 @@ def _resumed(
     if (
         is_generated
         and name != stores.LATEST_COMPARISON
-        and not name.startswith(evaluation.COMPARISON_ID_PREFIX)
+        and not name.startswith(records.COMPARISON_ID_PREFIX)
     ):
         return None, store.run(name).id  # interrupted while outputs were produced
     comparison = store.comparison(name)

@@ -206,9 +206,7 @@ class SideArguments:
                 hint="name one for two, for example pairwise/criterion, or omit --template",
             )
         own = [] if suite is None else [judge.model for judge in suite.judge]
-        if judge_calls.HEURISTIC in self._judges or (
-            not self._judges and own == [judge_calls.HEURISTIC]
-        ):
+        if records.HEURISTIC in self._judges or (not self._judges and own == [records.HEURISTIC]):
             raise SettingsError(
                 "the heuristic judge only counts assertions, and cannot compare",
                 hint="name a judge: --judge openai/gpt-4.1-mini; or compare stored scores: "

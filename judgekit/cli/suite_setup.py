@@ -480,7 +480,7 @@ def _judged(suite: datasets.Suite, options: JudgeOptions) -> datasets.Suite:
     """The suite with the judge of the command line, unless no case needs a judge."""
     judged = with_command_line_judge(suite, options)
     uses_judge = suite.judge or any(
-        datasets.scorer_name(one) == evaluation.JUDGE_SCORER for one in suite.scorers
+        datasets.scorer_name(one) == records.JUDGE_SCORER for one in suite.scorers
     )
     if uses_judge or not judged.judge:
         return judged

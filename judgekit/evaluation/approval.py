@@ -18,7 +18,8 @@ from judgekit.errors import (
     NotEnoughDataError,
 )
 from judgekit.evaluation.gate import check_gate, decide_gate
-from judgekit.evaluation.schedule import file_mark, variant_version_in, version_mark
+from judgekit.evaluation.run_config import variant_version_in
+from judgekit.evaluation.schedule import file_mark, version_mark
 from judgekit.evaluation.stored_comparison import (
     compare_stored_scores,
     new_score_comparison,

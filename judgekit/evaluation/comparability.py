@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, get_args
 
 from judgekit.datasets import BaselineName, Suite
 from judgekit.errors import NotComparableError
-from judgekit.evaluation.judges import judging_of_run, on_common_scale, recorded_judges
 from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.run_config import judging_of_run, on_common_scale, recorded_judges
 from judgekit.evaluation.run_figures import FigureReader, case_content
 from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.records import FINISHED_STATUSES, config_part, has_own_cases

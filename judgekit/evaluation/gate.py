@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, get_args
 from judgekit.datasets import BaselineName, Gate
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend, paired_sides
-from judgekit.evaluation.judges import calibration_of_run, has_model_judges, meets_calibration_gate
+from judgekit.evaluation.run_config import (
+    calibration_of_run,
+    has_model_judges,
+    meets_calibration_gate,
+)
 from judgekit.records import (
     FINISHED_STATUSES,
     CaseStratum,

@@ -22,7 +22,6 @@ from judgekit.evaluation.cost_plan import (
     take_joint,
 )
 from judgekit.evaluation.gate import stratum_needs
-from judgekit.evaluation.judges import HUMAN_JUDGE
 from judgekit.evaluation.runner import n_answers_in_work, new_run
 from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, read_chosen_cases
 from judgekit.evaluation.session import OpenSuite, price_table
@@ -39,9 +38,9 @@ from judgekit.evaluation.suite_plan import (
     text_tokens,
 )
 from judgekit.evaluation.variant_choice import choice_questions
-from judgekit.judge import HEURISTIC, resolve_suite_model
+from judgekit.judge import resolve_suite_model
 from judgekit.models import Connection, connect
-from judgekit.records import Case, Output, Rubric, RunInfo, TraceEvent
+from judgekit.records import HEURISTIC, HUMAN_JUDGE, Case, Output, Rubric, RunInfo, TraceEvent
 from judgekit.targets import PromptTarget, is_code
 
 if TYPE_CHECKING:

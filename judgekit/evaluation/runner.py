@@ -14,27 +14,24 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from judgekit.errors import JudgekitError, ModelError, SettingsError
-from judgekit.evaluation.case_plans import (
-    DEFAULT_RUBRICS_KEY,
-    SIMILARITY_KEY,
-    UNASKED_RUBRICS_KEY,
-    default_rubric_records,
-)
-from judgekit.evaluation.judges import (
-    CALIBRATION_KEY,
-    HUMAN_JUDGE,
-    JUDGING_KEY,
-    REVIEW_KEY,
-    REVIEWER,
-    judging_of_suite,
-)
-from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.case_plans import default_rubric_records
+from judgekit.evaluation.judges import judging_of_suite
+from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.provenance import git_revision, trigger_of_ci
-from judgekit.evaluation.schedule import (
+from judgekit.evaluation.run import run_status
+from judgekit.evaluation.run_config import (
+    CALIBRATION_KEY,
+    DEFAULT_RUBRICS_KEY,
+    JUDGING_KEY,
     MEMORY_KEY,
     PARTS_KEY,
+    REVIEW_KEY,
+    SIMILARITY_KEY,
     UNASKED_CASES_KEY,
+    UNASKED_RUBRICS_KEY,
     VERSIONS_KEY,
+)
+from judgekit.evaluation.schedule import (
     ProgressLedger,
     Schedule,
     WorkItem,
@@ -62,7 +59,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.remote import RemoteEngine, WorkerPool
     from judgekit.evaluation.schedule import WorkChain
     from judgekit.evaluation.session import OpenSuite
-    from judgekit.records import CaseResult, ItemKey, JsonObject, RunPanel, RunStatus
+    from judgekit.records import CaseResult, ItemKey, JsonObject, RunStatus
     from judgekit.store import RunStore, StoredRuns
 
 # Answers in work at a time, where nothing else says.
@@ -472,56 +469,6 @@ def prepare_run(
     if opened.budget is not None:
         opened.budget.spend(store.spent_usd(run.id, is_owned=opened.is_free))
     return run
-
-
-# How a run ends when everything was begun; one that was stopped has more to do than this.
-_SETTLED = frozenset({"waiting", "complete", "incomplete"})
-
-
-def run_status(store: RunStore, run: RunInfo) -> RunStatus:
-    """How a run has ended of which everything was begun, by what is stored of it."""
-    for progress in last_tries(store.progress(run.id), run):
-        if not progress.is_done or progress.error_kind == "model":
-            return "incomplete"
-        if progress.n_failures and not _is_recovered(store.result(run.id, progress.key), run.panel):
-            return "incomplete"
-    return "waiting" if n_waiting(store, run) else "complete"
-
-
-def n_waiting(store: RunStore, run: RunInfo) -> int:
-    """How many questions have to be answered by a human before the run is complete."""
-    if HUMAN_JUDGE not in run.panel.judges:
-        return 0
-    return sum(item.judge != REVIEWER for item in store.queue(run.id))
-
-
-def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
-    """Update a run's status after human judgments were added or withdrawn."""
-    run = store.run(run_id)
-    if run.status not in _SETTLED:
-        return run
-    status = run_status(store, run)
-    if status == run.status:
-        return run
-    store.end(run_id, status=status, at=at)
-    return store.run(run_id)
-
-
-def _is_recovered(result: CaseResult | None, panel: RunPanel) -> bool:
-    """Whether for each failure a later judge of a cascade has answered."""
-    if result is None or panel.combine != "cascade":
-        return False
-    seats = {judge: place for place, judge in enumerate(panel.judges)}
-    latest: dict[str, int] = {}
-    for one in result.judgments:
-        # Every reviewer has the place of the human judge.
-        judge = HUMAN_JUDGE if one.source == "human" else one.judge
-        place = seats.get(judge, len(seats))
-        latest[one.criterion] = max(place, latest.get(one.criterion, -1))
-    return all(
-        latest.get(failure.criterion, -1) > seats.get(failure.judge, -1)
-        for failure in result.failures
-    )
 
 
 _TIMEOUT_S = 600

@@ -26,7 +26,8 @@ from judgekit.datasets import (
     with_benchmark,
 )
 from judgekit.errors import SettingsError
-from judgekit.evaluation.case_plans import CaseChecks, CasePlans, check_suite_specs
+from judgekit.evaluation.case_checks import CaseChecks, check_suite_specs
+from judgekit.evaluation.case_plans import CasePlans
 from judgekit.evaluation.judges import (
     ExecutionOptions,
     SuiteJudges,

@@ -26,7 +26,7 @@ from judgekit.evaluation.pairing import (
     Pairing,
     PairingSurvey,
 )
-from judgekit.evaluation.schedule import variant_version_in
+from judgekit.evaluation.run_config import variant_version_in
 from judgekit.evaluation.score_comparison import ScoreComparison, compare_side_scores
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import (
@@ -40,6 +40,7 @@ from judgekit.judge import (
 )
 from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
 from judgekit.records import (
+    COMPARISON_ID_PREFIX,
     DEFAULT_PRIOR,
     AnalysisFailure,
     ComparedPair,
@@ -158,7 +159,6 @@ def summarize_comparison(
 if TYPE_CHECKING:
     PairOutcome = Preference | PreferenceFailure
 
-COMPARISON_ID_PREFIX = "cmp-"
 # What each part is called that has to stay what it is.
 _WORDS = {
     "a": "the first side's outputs or cases",

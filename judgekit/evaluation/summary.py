@@ -11,7 +11,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
 from judgekit.assertions import compares_variants
-from judgekit.evaluation.judges import JudgeTally, JudgeUsage, calibration_of_run
 from judgekit.evaluation.outcome import (
     Outcome,
     OutcomeGroup,
@@ -20,6 +19,8 @@ from judgekit.evaluation.outcome import (
     last_repeats,
     scores_by_name,
 )
+from judgekit.evaluation.run_config import calibration_of_run
+from judgekit.evaluation.usage import JudgeTally, JudgeUsage
 from judgekit.presentable import Presentable
 from judgekit.records import CaseResult, CaseStratum, Output, RunInfo, config_part, config_rows
 from judgekit.stats.multiplicity import adjust

@@ -18,9 +18,8 @@ from judgekit.evaluation.comparability import (
     describe_break,
     has_other_cases,
 )
-from judgekit.evaluation.judges import calibration_changes
+from judgekit.evaluation.run_config import MEMORY_KEY, calibration_changes, variant_version_in
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure, StoredFigures
-from judgekit.evaluation.schedule import MEMORY_KEY, variant_version_in
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import objects_of
 from judgekit.records import VariantVersion, config_rows, has_own_cases, is_whole_run

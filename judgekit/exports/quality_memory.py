@@ -411,9 +411,7 @@ def _compared_scores(
     pairs: dict[str, tuple[_Side, _Side, list[Approval]]] = {}
     for approval in approvals:
         names = [
-            name
-            for name in approval.evidence
-            if not name.startswith(evaluation.COMPARISON_ID_PREFIX)
+            name for name in approval.evidence if not name.startswith(records.COMPARISON_ID_PREFIX)
         ]
         newer, older = store.run(names[0]), store.run(names[-1])
         a, b = (older, approval.baseline), (newer, approval.variant)

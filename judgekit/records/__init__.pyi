@@ -1,4 +1,6 @@
 from .assertion import (
+    JUDGE_SCORER as JUDGE_SCORER,
+    OVERALL_SCORE as OVERALL_SCORE,
     AssertionResult as AssertionResult,
     EmbeddingUsage as EmbeddingUsage,
     Score as Score,
@@ -29,6 +31,7 @@ from .case import (
     with_memory_objects as with_memory_objects,
 )
 from .choices import (
+    COMPARISON_ID_PREFIX as COMPARISON_ID_PREFIX,
     DEFAULT_CONSENSUS as DEFAULT_CONSENSUS,
     DEFAULT_PRIOR as DEFAULT_PRIOR,
     Consensus as Consensus,
@@ -97,6 +100,9 @@ from .images import (
 )
 from .judgment import (
     FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,
+    HEURISTIC as HEURISTIC,
+    HUMAN_JUDGE as HUMAN_JUDGE,
+    REVIEWER as REVIEWER,
     CriterionVerdict as CriterionVerdict,
     Evidence as Evidence,
     FailureKind as FailureKind,

@@ -37,3 +37,6 @@ DEFAULT_CONSENSUS: Consensus = "median"
 
 DEFAULT_PRIOR = 10.0
 """N of the prior Beta(N, N) of the share of wins: expects rates of .4 to .6, as `win_e_value`."""
+
+COMPARISON_ID_PREFIX = "cmp-"
+"""How the id of a stored comparison begins; no id of a run does."""

@@ -23,8 +23,7 @@ from judgekit.evaluation import (
     has_model_judges,
     small_strata,
 )
-from judgekit.judge import HEURISTIC
-from judgekit.records import JsonObject, RunInfo, Verdict, config_part, config_rows
+from judgekit.records import HEURISTIC, JsonObject, RunInfo, Verdict, config_part, config_rows
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Block,

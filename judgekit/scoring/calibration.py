@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePath
 
 from judgekit.records import (
     VALUE_TOLERANCE,
@@ -20,6 +21,7 @@ from judgekit.records import (
 from judgekit.scoring.aggregate import overall_bounds, tally_criteria
 
 _MEAN = RunPanel()
+_RECORDED = "recorded:"
 
 # How a criterion is asked, and of whom.
 _PROMPT_PARTS = (
@@ -100,6 +102,30 @@ def apply_calibration(
             ),
         }
     )
+
+
+def panel_configuration(
+    judges: Iterable[CalibratedJudge], panel: RunPanel
+) -> CalibratedPanel | None:
+    named = tuple(judges)
+    if not named:
+        return None
+    weighted = panel.combine == "weighted"
+    return CalibratedPanel(
+        judges=named,
+        combine=panel.combine if len(named) > 1 else "mean",
+        weights=tuple(panel.weights.get(n, 1.0) for n in panel.judges) if weighted else (),
+        escalate_below=panel.escalate_below,
+    )
+
+
+def portable_judge_name(judge: str) -> str:
+    """A judge's name; recorded replies are named by their file without its folder."""
+    model, _, template = judge.rpartition(" ")
+    if not model.startswith(_RECORDED):
+        return judge
+    # Moving the folder of recorded replies must not detach a calibration from its judge.
+    return f"{_RECORDED}{PurePath(model.removeprefix(_RECORDED)).name} {template}"
 
 
 def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:

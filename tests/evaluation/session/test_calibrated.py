@@ -15,7 +15,7 @@ from judgekit.evaluation import (
     meets_calibration_gate,
     resolve_calibration,
 )
-from judgekit.evaluation.judges import on_common_scale, without_calibration
+from judgekit.evaluation.run_config import on_common_scale, without_calibration
 from judgekit.records import UNCALIBRATED, CalibratedPanel, RunPanel
 from judgekit.report import save_calibration
 from judgekit.scoring import calibration_in_use
