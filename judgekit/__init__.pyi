@@ -26,7 +26,7 @@ from .datasets.loading import (
     load_rubric as load_rubric,
 )
 from .datasets.sources import discover_datasets as discover_datasets
-from .datasets.suite import Gate as Gate, Suite as Suite, VariantSettings as VariantSettings
+from .datasets.suite import Suite as Suite, VariantSettings as VariantSettings
 from .errors import (
     ApprovalRefusedError as ApprovalRefusedError,
     BudgetExceededError as BudgetExceededError,
@@ -104,7 +104,7 @@ from .records.rubric import (
     Rubric as Rubric,
     Scale as Scale,
 )
-from .records.run import CaseResult as CaseResult, RunInfo as RunInfo
+from .records.run import CaseResult as CaseResult, Gate as Gate, RunInfo as RunInfo
 from .rejudgment.comparison import Rejudged as Rejudged
 from .rejudgment.run import rejudge as rejudge, rejudge_sync as rejudge_sync
 from .report.calibration_maps import save_calibration as save_calibration

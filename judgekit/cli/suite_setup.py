@@ -526,7 +526,7 @@ def _with_command_line_gate(suite: datasets.Suite, options: EngineOptions) -> da
             hint="omit --no-store, or use --fail-under RATE",
         )
     changes = drop | ({"require_calibration": True} if options.require_calibration else {})
-    gate = (suite.gate or datasets.Gate()).model_copy(update=changes)
+    gate = (suite.gate or records.Gate()).model_copy(update=changes)
     if drop and gate.max_drop is None:
         raise SettingsError(
             "--baseline and --alpha are about the drop in pass rate, and no drop is limited",

@@ -72,9 +72,7 @@ from .sources import (
     with_benchmark as with_benchmark,
 )
 from .suite import (
-    BaselineName as BaselineName,
     ContextSettings as ContextSettings,
-    Gate as Gate,
     HttpTarget as HttpTarget,
     NotifySettings as NotifySettings,
     Suite as Suite,

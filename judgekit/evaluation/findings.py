@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
 
-from judgekit.assertions import SYNONYMS, is_refusal
+from judgekit import assertions  # loaded when used: only failures need it
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
 from judgekit.evaluation.outcome import Outcome, conclude_result, rubric_of_result
@@ -446,10 +446,11 @@ def _type(answer: Outcome, criteria: Sequence[str], rubric: Rubric | None) -> Fi
     output = answer.result.output
     if output.error is not None:
         return _OF_ERRORS.get(output.error_kind or "", "crash")
-    if output.text and is_refusal(output).actual:
+    if output.text and assertions.is_refusal(output).actual:
         return "refusal"
     failed = [check.type for check in answer.result.checks if check.passed is False]
-    own = [SYNONYMS[name].name if name in SYNONYMS else name for name in failed]
+    synonyms = assertions.SYNONYMS
+    own = [synonyms[name].name if name in synonyms else name for name in failed]
     # `text.is_json`, `text.contains_xml` and the like check the form.
     if any(name.startswith("text.") and name.rpartition("_")[2] in _FORMS for name in own):
         return "format-error"

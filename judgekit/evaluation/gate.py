@@ -10,7 +10,6 @@ from math import fsum, isnan, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.datasets import BaselineName, Gate
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend, paired_sides
 from judgekit.evaluation.run_config import (
@@ -20,7 +19,9 @@ from judgekit.evaluation.run_config import (
 )
 from judgekit.records import (
     FINISHED_STATUSES,
+    BaselineName,
     CaseStratum,
+    Gate,
     GateDecision,
     GateRule,
     Tier,

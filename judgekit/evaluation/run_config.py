@@ -20,7 +20,7 @@ from judgekit.records import (
 from judgekit.scoring import panel_configuration, portable_judge_name
 
 if TYPE_CHECKING:
-    from judgekit.datasets import Gate
+    from judgekit.records import Gate
 
 # The key of a run's `config` under which the fingerprints of its parts are.
 PARTS_KEY = "parts"

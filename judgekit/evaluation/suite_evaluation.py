@@ -14,7 +14,6 @@ from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE,
     CaseOutput,
-    Gate,
     Suite,
     VariantSettings,
     number_single_outputs,
@@ -37,7 +36,7 @@ from judgekit.evaluation.session import Choice, OpenSuite, RecordedAnswers, Sess
 from judgekit.formats import memory_rows
 from judgekit.judge import synchronous
 from judgekit.models.cache import cache_location
-from judgekit.records import OUTPUTS_TAG, Case, CaseSource, Output, RunInfo
+from judgekit.records import OUTPUTS_TAG, Case, CaseSource, Gate, Output, RunInfo
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:

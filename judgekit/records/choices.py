@@ -26,6 +26,9 @@ Tier = Literal["production", "development", "experimental"]
 GateRule = Literal["interval", "point"]
 """Whether confidence intervals decide, or measured values alone."""
 
+BaselineName = Literal["previous", "best", "accepted"]
+"""Baselines that are found among the runs of the suite; any other name is the id of a run."""
+
 TrendMeasure = Literal["score", "pass_rate"]
 """What is followed from run to run."""
 
