@@ -30,6 +30,7 @@ from judgekit.records import (
     is_whole_run,
     record_text,
 )
+from judgekit.stats.trend import pass_rate_drop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -528,9 +529,6 @@ _MOST_LEVELS = 3
 
 def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _RunDrops]:
     """Critical drops of a pass rate since the comparable run before, and their end."""
-    # It imports numpy, a sixth of the time of grading from the cache.
-    from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415
-
     found: dict[str, _RunDrops] = {}
     levels: dict[str, list[_Level]] = defaultdict(list)
     for run in runs:

@@ -29,6 +29,7 @@ from judgekit.records import (
     is_whole_run,
 )
 from judgekit.scoring import TIERS, GateOutcome, check_drop, check_value
+from judgekit.stats.trend import pass_rate_drop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -280,9 +281,8 @@ def _drops(
 def _drop(
     result: DropGateResult, runs: tuple[RunInfo, RunInfo], alpha: float, store: RunStore
 ) -> DropGateResult:
-    # They import numpy, a sixth of the time of grading from the cache.
+    # It imports numpy, a sixth of the time of grading from the cache.
     from judgekit.evaluation.score_comparison import compare_side_scores  # noqa: PLC0415
-    from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415
 
     before, run = runs
     result = replace(result, baseline=before.id)
