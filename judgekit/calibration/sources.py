@@ -40,8 +40,9 @@ from judgekit.evaluation import (
     without_human_judges,
 )
 from judgekit.judge import Judge, SyncRunner
-from judgekit.models import RECORDED_PREFIX, RecordedModel
+from judgekit.models import RecordedModel
 from judgekit.records import (
+    RECORDED_PREFIX,
     WINNER_POINTS,
     CalibratedPanel,
     Case,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from judgekit.records import (
     HEURISTIC,
     HUMAN_JUDGE,
+    RECORDED_PREFIX,
     UNCALIBRATED,
     CalibratedJudge,
     CalibratedPanel,
@@ -67,8 +68,6 @@ def judging_of_run(run: RunInfo) -> CalibratedPanel | None:
 
 def recorded_judges(run: RunInfo) -> list[str]:
     """The files of recorded replies that judged a run, as its suite names them."""
-    from judgekit.models import RECORDED_PREFIX  # noqa: PLC0415 - only for comparing runs
-
     models = [str(row.get("model")) for row in config_rows(run, "judge")]
     return [model for model in models if model.startswith(RECORDED_PREFIX)]
 

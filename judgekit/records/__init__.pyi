@@ -34,6 +34,7 @@ from .choices import (
     COMPARISON_ID_PREFIX as COMPARISON_ID_PREFIX,
     DEFAULT_CONSENSUS as DEFAULT_CONSENSUS,
     DEFAULT_PRIOR as DEFAULT_PRIOR,
+    RECORDED_PREFIX as RECORDED_PREFIX,
     BaselineName as BaselineName,
     Consensus as Consensus,
     GateRule as GateRule,

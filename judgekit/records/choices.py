@@ -43,3 +43,6 @@ DEFAULT_PRIOR = 10.0
 
 COMPARISON_ID_PREFIX = "cmp-"
 """How the id of a stored comparison begins; no id of a run does."""
+
+RECORDED_PREFIX = "recorded:"
+"""How a model that replies from a file is named, before the path of the file."""

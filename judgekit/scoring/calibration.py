@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePath
 
 from judgekit.records import (
+    RECORDED_PREFIX,
     VALUE_TOLERANCE,
     CalibratedJudge,
     CalibratedPanel,
@@ -21,7 +22,6 @@ from judgekit.records import (
 from judgekit.scoring.aggregate import overall_bounds, tally_criteria
 
 _MEAN = RunPanel()
-_RECORDED = "recorded:"
 
 # How a criterion is asked, and of whom.
 _PROMPT_PARTS = (
@@ -122,10 +122,10 @@ def panel_configuration(
 def portable_judge_name(judge: str) -> str:
     """A judge's name; recorded replies are named by their file without its folder."""
     model, _, template = judge.rpartition(" ")
-    if not model.startswith(_RECORDED):
+    if not model.startswith(RECORDED_PREFIX):
         return judge
     # Moving the folder of recorded replies must not detach a calibration from its judge.
-    return f"{_RECORDED}{PurePath(model.removeprefix(_RECORDED)).name} {template}"
+    return f"{RECORDED_PREFIX}{PurePath(model.removeprefix(RECORDED_PREFIX)).name} {template}"
 
 
 def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:

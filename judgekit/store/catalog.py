@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 
+from judgekit import records  # loaded when used: few commands read packets or notes
 from judgekit.errors import UnknownNameError
 from judgekit.records import (
     Case,
-    FindingNote,
     GateDecision,
     HumanItem,
     ItemKey,
     Judgment,
-    LabelPacket,
     Rubric,
     RunInfo,
     Variant,
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from judgekit.records import CaseResult, JsonObject, Output
+    from judgekit.records import CaseResult, FindingNote, JsonObject, LabelPacket, Output
     from judgekit.store.results import AnswerProgress, VariantProgress
 
 LATEST_RUN = "latest"
@@ -363,12 +362,12 @@ class StoredRuns(Database):
                 raise UnknownNameError(
                     "labelling packet", packet_id, connection.scalars(known.limit(20))
                 )
-        return read_record(LabelPacket, text)
+        return read_record(records.LabelPacket, text)
 
     def packets(self, source: str) -> list[LabelPacket]:
         """The labelling packets of a run or a comparison, oldest first."""
         query = select(label_packets.c.json).where(label_packets.c.source == lookup_text(source))
-        return self._records(LabelPacket, query.order_by(label_packets.c.no))
+        return self._records(records.LabelPacket, query.order_by(label_packets.c.no))
 
     def gate_decisions(self, suite: str) -> dict[str, GateDecision]:
         """The last decision of a gate or a reviewer about each run of a suite, by run id."""
@@ -387,7 +386,9 @@ class StoredRuns(Database):
     def finding_notes(self, suite: str) -> list[FindingNote]:
         """The notes on the findings of a suite, oldest first."""
         query = select(finding_notes.c.json).where(finding_notes.c.suite == lookup_text(suite))
-        return self._records(FindingNote, query.order_by(finding_notes.c.at, finding_notes.c.no))
+        return self._records(
+            records.FindingNote, query.order_by(finding_notes.c.at, finding_notes.c.no)
+        )
 
     def notified(self, suite: str) -> set[str]:
         """The episodes of a suite of which a notification was sent."""
