@@ -23,9 +23,9 @@ from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
+from judgekit.cli.judge_options import LabelledStudyOptions
 from judgekit.cli.options import (
     EXISTING_FILE,
-    LabelledStudyOptions,
     StoreOptions,
     dry_run_option,
     flag,

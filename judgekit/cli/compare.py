@@ -16,15 +16,14 @@ from judgekit import calibration, evaluation, exports, records, report, store as
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
+from judgekit.cli.judge_options import ContestOptions, resume_command
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
-    ContestOptions,
     ReplyOptions,
     flag,
     max_cost_option,
     option,
-    resume_command,
 )
 from judgekit.cli.outputs import (
     OutputFiles,
@@ -54,7 +53,6 @@ from judgekit.cli.sides import (
 from judgekit.errors import SettingsError, StoreError
 from judgekit.records import DEFAULT_PRIOR
 from judgekit.report import message, numbers
-from judgekit.stats.estimate import LabelsAre
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -66,6 +64,7 @@ if TYPE_CHECKING:
     from judgekit.judge import Judge, Panel
     from judgekit.models import Budget
     from judgekit.report import Document
+    from judgekit.stats.estimate import LabelsAre
     from judgekit.store import RunStore
 
 

@@ -23,15 +23,17 @@ from judgekit import (
     store as stores,
 )
 from judgekit.cli import console
-from judgekit.cli.options import (
-    EXISTING_PATH,
+from judgekit.cli.judge_options import (
     ContestOptions,
     GradingOptions,
     JudgeOptions,
-    ReplyOptions,
     SelectionOptions,
-    StoreOptions,
     SuiteOptions,
+)
+from judgekit.cli.options import (
+    EXISTING_PATH,
+    ReplyOptions,
+    StoreOptions,
     TalkOptions,
     baseline_option,
     dry_run_option,

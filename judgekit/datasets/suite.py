@@ -511,6 +511,28 @@ class Suite(Record):
         return may_ask_judge(self.rubric, self.assertions) or any(own)
 
 
+def resolve_suite_template(suite: Suite, template: str | None) -> str | None:
+    """A template's name; a file that a suite names is found beside the suite."""
+    if template is None:
+        return None
+    # A file beside the suite comes first, so that a suite keeps its meaning when a template of that
+    # name is shipped.
+    beside = suite.resolve(template)
+    return str(beside) if beside.is_file() else template
+
+
+def suite_template_folders(suite: Suite) -> list[Path]:
+    """The suite's own templates: a `prompts/` folder beside its file."""
+    folder = suite.resolve("prompts")
+    return [folder] if folder.is_dir() else []
+
+
+def resolve_suite_model(suite: Suite, model: str) -> str:
+    """A model's name; recorded replies named in a suite lie beside it."""
+    kind, colon, path = model.partition(":")
+    return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model
+
+
 def of_file(suite: Suite, file: Path) -> Suite:
     """A suite with the file it was read from, to which its paths are relative."""
     suite = suite.in_folder(file.parent)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.datasets import Suite, expand_variants
+from judgekit.datasets import Suite, expand_variants, suite_template_folders
 from judgekit.errors import (
     ApprovalRefusedError,
     InputError,
@@ -26,7 +26,6 @@ from judgekit.evaluation.stored_comparison import (
     summarize_comparison,
 )
 from judgekit.evaluation.summary import summarize_run
-from judgekit.judge import suite_template_folders
 from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion
 from judgekit.targets import TargetPrompt
 

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
-from judgekit.datasets import SelectionCount, VariantSettings, draw_sample
+from judgekit.datasets import SelectionCount, VariantSettings, draw_sample, resolve_suite_model
 from judgekit.errors import TemplateError
 from judgekit.evaluation.check_runner import vector_comparisons
 from judgekit.evaluation.comparability import compare_measures
@@ -38,7 +38,6 @@ from judgekit.evaluation.suite_plan import (
     text_tokens,
 )
 from judgekit.evaluation.variant_choice import choice_questions
-from judgekit.judge import resolve_suite_model
 from judgekit.models import Connection, connect
 from judgekit.records import HEURISTIC, HUMAN_JUDGE, Case, Output, Rubric, RunInfo, TraceEvent
 from judgekit.targets import PromptTarget, is_code

@@ -22,7 +22,9 @@ from judgekit.datasets import (
     load_suite_rubric,
     naming_place,
     open_cases,
+    resolve_suite_model,
     suite_from_path,
+    suite_template_folders,
     with_benchmark,
 )
 from judgekit.errors import SettingsError
@@ -35,7 +37,7 @@ from judgekit.evaluation.judges import (
     open_suite_judges,
     resolve_calibration,
 )
-from judgekit.judge import Judge, Panel, resolve_suite_model, suite_template_folders
+from judgekit.judge import Judge, Panel
 from judgekit.models import (
     ModelPrice,
     PriceTable,

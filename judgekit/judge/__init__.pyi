@@ -6,9 +6,6 @@ from .judge import (
     check_pair_rule as check_pair_rule,
     configured_judge as configured_judge,
     open_judge as open_judge,
-    resolve_suite_model as resolve_suite_model,
-    resolve_suite_template as resolve_suite_template,
-    suite_template_folders as suite_template_folders,
 )
 from .pairwise import (
     BlindPair as BlindPair,

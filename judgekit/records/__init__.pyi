@@ -40,6 +40,7 @@ from .choices import (
     GateRule as GateRule,
     PairChoice as PairChoice,
     PanelCombination as PanelCombination,
+    PreferenceSlot as PreferenceSlot,
     ReconciliationRule as ReconciliationRule,
     Tier as Tier,
     Ties as Ties,
@@ -63,11 +64,9 @@ from .comparison import (
     PairAnswer as PairAnswer,
     Preference as Preference,
     PreferenceFailure as PreferenceFailure,
-    PreferenceSlot as PreferenceSlot,
     PresentationOrder as PresentationOrder,
     ScoreComparisonInfo as ScoreComparisonInfo,
     ScrubbedPassage as ScrubbedPassage,
-    VariantVersion as VariantVersion,
     Winner as Winner,
 )
 from .encoding import (
@@ -123,6 +122,7 @@ from .output import (
     TraceEvent as TraceEvent,
     Usage as Usage,
     Variant as Variant,
+    VariantVersion as VariantVersion,
     size_name as size_name,
     total_cost as total_cost,
 )

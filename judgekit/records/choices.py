@@ -17,6 +17,9 @@ PanelCombination = Literal["mean", "median", "majority", "weighted", "cascade"]
 PairChoice = Literal["round-robin", "adaptive"]
 """Which pairs a ranking compares next."""
 
+PreferenceSlot = Literal["first", "second", "tie"]
+"""A judge's choice: the output shown first, the one shown second, or a tie."""
+
 Ties = Literal["half", "davidson", "rao-kupper"]
 """What a tie is: half a win for each, or an outcome of its own with a modelled chance."""
 

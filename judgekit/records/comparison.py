@@ -10,14 +10,11 @@ from pydantic_core import core_schema
 
 from judgekit.presentable import NotebookResult
 from judgekit.records.case import Case
-from judgekit.records.choices import DEFAULT_PRIOR, ReconciliationRule
+from judgekit.records.choices import DEFAULT_PRIOR, PreferenceSlot, ReconciliationRule
 from judgekit.records.judgment import Evidence, FailureKind, JudgmentSource
-from judgekit.records.output import Output, Usage
+from judgekit.records.output import Output, Usage, VariantVersion
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
-
-PreferenceSlot = Literal["first", "second", "tie"]
-"""A judge's choice: the output shown first, the one shown second, or a tie."""
 
 PresentationOrder = Literal["ab", "ba"]
 """`ab` where output a was shown first, `ba` where output b was."""
@@ -249,21 +246,6 @@ ComparisonStatus = Literal["running", "complete", "incomplete", "interrupted", "
 """`running`, also after a kill; `complete`: every pair was judged; `incomplete`: the judge failed
 for some; `interrupted` by the user; `stopped` at the budget; `decided`: it stopped
 early, as requested, because a difference was shown."""
-
-
-class VariantVersion(Record):
-    """What distinguishes one version of a variant from the next."""
-
-    fingerprint: Name
-    """Fingerprint of everything that decides the variant's answers: its prompt with all includes,
-    its model and parameters, its program, or the outputs themselves where they are recorded."""
-
-    prompt_fingerprint: str | None = None
-    """Fingerprint of the prompt with all includes; None where no prompt is named."""
-
-    prompt: str | None = None
-    model: str | None = None
-    outputs: str | None = None
 
 
 class ComparedSide(Record):

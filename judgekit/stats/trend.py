@@ -492,6 +492,14 @@ def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> B
     return Baseline(target=target, sd=sd, n=n)
 
 
+def can_change(scores: Sequence[float | None]) -> bool:
+    """Whether a series is long enough to have a change point, and not constant."""
+    known, _ = known_observations(scores)
+    if len(known) < 2 * _FEWEST_AROUND_A_CHANGE:
+        return False
+    return max(known) - min(known) > 1e-12 * max(map(abs, known))
+
+
 def changepoint(
     scores: Sequence[float | None], *, rng: np.random.Generator, n_resamples: int = 2000
 ) -> Changepoint:
@@ -501,10 +509,10 @@ def changepoint(
     """
     import numpy as np  # noqa: PLC0415 - the rest of the module does without it
 
+    if not can_change(scores):
+        raise NotEnoughDataError("a change needs four scores at least that are not all equal")
     known, places = known_observations(scores, range(len(scores)))
     y = np.asarray(known)
-    if len(y) < 2 * _FEWEST_AROUND_A_CHANGE or np.ptp(y) <= 1e-12 * np.abs(y).max():
-        raise NotEnoughDataError("a change needs four scores at least that are not all equal")
     statistics = _split_statistics(y[None, :])[0]
     best = int(np.argmax(np.abs(statistics)))
     shuffled = rng.permuted(np.tile(y, (n_resamples, 1)), axis=1)
