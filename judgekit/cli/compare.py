@@ -53,6 +53,7 @@ from judgekit.cli.sides import (
 from judgekit.errors import SettingsError, StoreError
 from judgekit.records import DEFAULT_PRIOR
 from judgekit.report import message, numbers
+from judgekit.stats.estimate import LabelsAre
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
     from judgekit.judge import Judge, Panel
     from judgekit.models import Budget
     from judgekit.report import Document
-    from judgekit.stats.estimate import LabelsAre
     from judgekit.store import RunStore
 
 
