@@ -53,12 +53,12 @@ from judgekit.records import (
     Output,
     Preference,
     PreferenceFailure,
-    PreferenceSlot,
     PresentationOrder,
     Rubric,
     TraceEvent,
     Verdict,
     Winner,
+    preferred_output,
 )
 from judgekit.scoring import conclude, with_repeat_confidence
 
@@ -149,14 +149,6 @@ def judged_from_grading(
         grades.add_groups(place, groups_of(one.case, one.output.metadata))
         _add_verdict(grades, one.verdict, place)
     return grades
-
-
-def preferred_output(choice: PreferenceSlot, order: str) -> Winner:
-    """A choice of a slot, mapped back to the output shown in it."""
-    # A slot is a place in the prompt: in order `ba` the output shown first is b.
-    if choice == "tie":
-        return "tie"
-    return "a" if (choice == "first") == (order == "ab") else "b"
 
 
 def _place(one: JudgmentRecord) -> OutputKey:

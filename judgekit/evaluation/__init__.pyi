@@ -134,7 +134,6 @@ from .pairing import (
 from .planner import (
     ASSUMED_ANSWER as ASSUMED_ANSWER,
     called_models as called_models,
-    check_keys as check_keys,
     plan_suite as plan_suite,
 )
 from .ranking import Ranker as Ranker, rank_comparisons as rank_comparisons
@@ -237,6 +236,7 @@ from .stored_comparison import (
     with_rule as with_rule,
 )
 from .suite_evaluation import (
+    check_keys as check_keys,
     evaluate as evaluate,
     evaluate_sync as evaluate_sync,
     record_answers as record_answers,

@@ -11,8 +11,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from judgekit.datasets import resolve_suite_model
 from judgekit.errors import JudgekitError, ModelError, SettingsError
 from judgekit.evaluation.case_plans import default_rubric_records
 from judgekit.evaluation.judges import judging_of_suite
@@ -42,15 +43,23 @@ from judgekit.evaluation.schedule import (
     unused_reply_messages,
     variant_versions,
 )
-from judgekit.evaluation.session import Choice, Session, calibration_of_suite, check_callable
+from judgekit.evaluation.session import (
+    Choice,
+    Session,
+    calibration_of_suite,
+    check_callable,
+    price_table,
+)
 from judgekit.evaluation.variant_choice import VariantChooser
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.extras import missing_dependencies
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
+from judgekit.models import Connection, connect
 from judgekit.records import FATAL_FAILURE_KINDS, OUTPUTS_TAG, RunInfo, Variant, config_part
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
+from judgekit.targets import is_code
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -527,3 +536,14 @@ async def _run_hook(suite: Suite, command: tuple[str, ...]) -> None:
 def _failure_message(error: ProcessFailedError) -> str:
     last = error.stderr[-_TAIL:].strip()
     return f"{error.message}; the end of stderr: {last}" if last else error.message
+
+
+def target_connections(opened: OpenSuite) -> Iterator[tuple[str, Connection]]:
+    """Each variant that is a prompt, and the connection of the model that answers it."""
+    suite, prices = opened.suite, price_table(opened.suite)
+    for variant in opened.variants:
+        # What a function costs is as little known as what a command does.
+        if variant.kind == "prompt" and not is_code(variant.model):
+            model = resolve_suite_model(suite, cast("str", variant.model))
+            way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
+            yield variant.id, way

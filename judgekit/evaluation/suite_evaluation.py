@@ -28,10 +28,15 @@ from judgekit.errors import InputError, SettingsError
 from judgekit.evaluation.completion import complete_run
 from judgekit.evaluation.findings import CaseTally
 from judgekit.evaluation.judges import ExecutionOptions, refresh_mode
-from judgekit.evaluation.planner import check_keys
 from judgekit.evaluation.run import Run
 from judgekit.evaluation.run_config import calibration_of_run, meets_calibration_gate
-from judgekit.evaluation.runner import choice_of_run, find_resumed_run, prepare_run, run_suite
+from judgekit.evaluation.runner import (
+    choice_of_run,
+    find_resumed_run,
+    prepare_run,
+    run_suite,
+    target_connections,
+)
 from judgekit.evaluation.session import Choice, OpenSuite, RecordedAnswers, Session, open_suite
 from judgekit.formats import memory_rows
 from judgekit.judge import synchronous
@@ -40,6 +45,7 @@ from judgekit.records import OUTPUTS_TAG, Case, CaseSource, Gate, Output, RunInf
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
+    from judgekit.models import Connection
     from judgekit.models.cache import ReplyCache
 
 
@@ -253,6 +259,34 @@ async def _run(
 ) -> RunInfo:
     await check_keys(opened, store, begun)
     return await run_suite(opened, store, run, session, resumed=begun is not None)
+
+
+async def check_keys(
+    opened: OpenSuite,
+    store: RunStore,
+    begun: RunInfo | None,
+    *,
+    compared_by: Sequence[Connection] = (),
+) -> None:
+    """Refuse a run that needs a key which is missing, before anything is stored or called."""
+    if opened.execution.frozen:
+        return
+    used = [
+        *opened.judges.connections,
+        *(connection for _, connection in target_connections(opened)),
+        *compared_by,
+    ]
+    # What is cached needs no key. Whether all of it is takes a plan, made only for a missing key.
+    doubtful = [one for one in used if one.may_lack_key]
+    if not doubtful:
+        return
+    from judgekit.evaluation.planner import called_models  # noqa: PLC0415 - for a missing key
+
+    called = await called_models(opened, store, begun)
+    for one in doubtful:
+        # New outputs have to be compared.
+        if one.name in called or (called and one in compared_by):
+            one.check()
 
 
 def _check_calibrated(gate: Gate | None, run: RunInfo) -> None:

@@ -68,6 +68,7 @@ from .comparison import (
     ScoreComparisonInfo as ScoreComparisonInfo,
     ScrubbedPassage as ScrubbedPassage,
     Winner as Winner,
+    preferred_output as preferred_output,
 )
 from .encoding import (
     content_key as content_key,

@@ -26,6 +26,14 @@ WINNER_POINTS: Final[Mapping[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 """Points of output a for each outcome: a tie is half a win for both."""
 
 
+def preferred_output(choice: PreferenceSlot, order: str) -> Winner:
+    """A choice of a slot, mapped back to the output shown in it."""
+    # A slot is a place in the prompt: in order `ba` the output shown first is b.
+    if choice == "tie":
+        return "tie"
+    return "a" if (choice == "first") == (order == "ab") else "b"
+
+
 class ScrubbedPassage(Record):
     """A passage by which an output named its maker; it was not shown to the judge."""
 
