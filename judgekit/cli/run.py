@@ -283,7 +283,7 @@ def note_reviews(setup: RunSetup, run: RunInfo) -> int:
     """Say how many answers wait for a review; their number."""
     if not setup.opened.execution.review:
         return 0
-    n = len({item.key for item in setup.store.queue(run.id) if item.judge == records.REVIEWER})
+    n = len({item.key for item in setup.store.queue(run.id) if item.judge == evaluation.REVIEWER})
     if n:
         answers = numbers.format_count(n, "answer waits", "answers wait")
         console.note(f"{answers} for a review: judgekit label {run.id}")

@@ -174,6 +174,7 @@ from .run_config import (
     JUDGING_KEY as JUDGING_KEY,
     MEMORY_KEY as MEMORY_KEY,
     PARTS_KEY as PARTS_KEY,
+    REVIEWER as REVIEWER,
     SIMILARITY_KEY as SIMILARITY_KEY,
     UNASKED_CASES_KEY as UNASKED_CASES_KEY,
     UNASKED_RUBRICS_KEY as UNASKED_RUBRICS_KEY,
@@ -194,6 +195,7 @@ from .run_figures import (
     case_content as case_content,
 )
 from .runner import (
+    calibration_of_suite as calibration_of_suite,
     choice_of_run as choice_of_run,
     find_resumed_run as find_resumed_run,
     new_run_id as new_run_id,
@@ -214,7 +216,6 @@ from .session import (
     RecordedAnswers as RecordedAnswers,
     RunStopReason as RunStopReason,
     Session as Session,
-    calibration_of_suite as calibration_of_suite,
     open_recorded as open_recorded,
     open_suite as open_suite,
     price_table as price_table,

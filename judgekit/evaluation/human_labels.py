@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from judgekit.datasets import LocatedLabel, read_labels, score_on_scale
 from judgekit.errors import InputError, StoreError
 from judgekit.evaluation.outcome import rubric_of_result
+from judgekit.evaluation.run_config import REVIEWER
 from judgekit.prompts import scale_words
 from judgekit.records import (
     HUMAN_JUDGE,
-    REVIEWER,
     HumanItem,
     ItemKey,
     Judgment,

@@ -11,11 +11,11 @@ from judgekit.errors import InputError
 from judgekit.evaluation.findings import ObservedRuns
 from judgekit.evaluation.gate import GateResult, check_gate
 from judgekit.evaluation.outcome import Outcome, conclude_result, last_tries
-from judgekit.evaluation.run_config import without_calibration
+from judgekit.evaluation.run_config import REVIEWER, without_calibration
 from judgekit.evaluation.run_figures import store_summary, stored_summary, summary_key
 from judgekit.evaluation.summary import RunSummary, RunTally
 from judgekit.presentable import Presentable
-from judgekit.records import HUMAN_JUDGE, REVIEWER, Case, CaseResult, Output, RunInfo, RunPanel
+from judgekit.records import HUMAN_JUDGE, Case, CaseResult, Output, RunInfo, RunPanel
 
 if TYPE_CHECKING:
     from judgekit.records import JudgeFailure, Judgment, Occurrence, Rubric, RunStatus, Verdict

@@ -23,6 +23,8 @@ from judgekit.scoring import panel_configuration, portable_judge_name
 if TYPE_CHECKING:
     from judgekit.records import Gate
 
+# Whom questions wait for that only review automated verdicts; the verdicts stand meanwhile.
+REVIEWER = "review"
 # The key of a run's `config` under which the fingerprints of its parts are.
 PARTS_KEY = "parts"
 # The key under which each variant's version is, as it was when the run was begun.

@@ -13,10 +13,10 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
-from judgekit.datasets import resolve_suite_model
+from judgekit.datasets import naming_place, resolve_suite_model
 from judgekit.errors import JudgekitError, ModelError, SettingsError
 from judgekit.evaluation.case_plans import default_rubric_records
-from judgekit.evaluation.judges import judging_of_suite
+from judgekit.evaluation.judges import judging_of_suite, resolve_calibration
 from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.provenance import git_revision, trigger_of_ci
 from judgekit.evaluation.run import run_status
@@ -43,20 +43,21 @@ from judgekit.evaluation.schedule import (
     unused_reply_messages,
     variant_versions,
 )
-from judgekit.evaluation.session import (
-    Choice,
-    Session,
-    calibration_of_suite,
-    check_callable,
-    price_table,
-)
+from judgekit.evaluation.session import Choice, Session, check_callable, price_table
 from judgekit.evaluation.variant_choice import VariantChooser
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.extras import missing_dependencies
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
 from judgekit.models import Connection, connect
-from judgekit.records import FATAL_FAILURE_KINDS, OUTPUTS_TAG, RunInfo, Variant, config_part
+from judgekit.records import (
+    FATAL_FAILURE_KINDS,
+    OUTPUTS_TAG,
+    CalibrationInUse,
+    RunInfo,
+    Variant,
+    config_part,
+)
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 from judgekit.targets import is_code
@@ -547,3 +548,10 @@ def target_connections(opened: OpenSuite) -> Iterator[tuple[str, Connection]]:
             model = resolve_suite_model(suite, cast("str", variant.model))
             way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
             yield variant.id, way
+
+
+def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
+    suite = opened.suite
+    path = None if suite.calibration is None else suite.resolve(suite.calibration)
+    with naming_place(suite, "calibration"):
+        return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))

@@ -16,12 +16,21 @@ from .environment import (
     TemplateLimitError as TemplateLimitError,
     make_environment as make_environment,
 )
-from .fences import fence_text as fence_text, output_flags as output_flags
+from .fences import (
+    fence_text as fence_text,
+    judged_text as judged_text,
+    output_flags as output_flags,
+    pairwise_text as pairwise_text,
+    steps_text as steps_text,
+    to_text as to_text,
+)
 from .messages import (
     OVERALL_KEY as OVERALL_KEY,
+    SLOT_LABELS as SLOT_LABELS,
     JudgePrompt as JudgePrompt,
     PairTemplate as PairTemplate,
     PromptTemplate as PromptTemplate,
+    draw_labels as draw_labels,
     scale_words as scale_words,
 )
 from .parsing import locate_evidence as locate_evidence
@@ -34,12 +43,4 @@ from .templates import (
     is_pair_template as is_pair_template,
     pair_template_names as pair_template_names,
     template_names as template_names,
-)
-from .texts import (
-    SLOT_LABELS as SLOT_LABELS,
-    draw_labels as draw_labels,
-    judged_text as judged_text,
-    pairwise_text as pairwise_text,
-    steps_text as steps_text,
-    to_text as to_text,
 )

@@ -17,8 +17,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from judgekit import errors
-from judgekit.prompts.fences import fence_text
-from judgekit.prompts.texts import to_text
+from judgekit.prompts.fences import fence_text, to_text
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ The replies are read in `judgekit.prompts.parsing`.
 
 from __future__ import annotations
 
+import random
 from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
@@ -12,9 +13,9 @@ from judgekit.errors import TemplateError
 from judgekit.fingerprint import Frozen, fingerprint
 from judgekit.prompts.conversation import IMAGE_MARKER, whole_conversation
 from judgekit.prompts.environment import CompiledTemplate, make_environment
+from judgekit.prompts.fences import judged_text, steps_text, to_text
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
 from judgekit.prompts.templates import PREFERENCE_FIELDS, SCORE_FIELDS, find_template, read_header
-from judgekit.prompts.texts import SLOT_LABELS, judged_text, steps_text, to_text
 from judgekit.records import PreferenceSlot, show_images
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ ITEM_NAMES = _CONVERSATION_NAMES | {
     "input", "reference", "context", "output", "trace", "steps", "expectations",
 }  # fmt: skip
 CRITERIA_NAMES = frozenset({"criterion", "criteria"})
+
+# The labels of two outputs where none are drawn.
+SLOT_LABELS = ("first", "second")
 
 # A text that no template has of itself, in the places where each need would be shown.
 _MARK = "judgekit-shown-7c41"
@@ -332,6 +336,10 @@ def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
     return {"criteria": shown} if len(shown) > 1 else {"criteria": shown, "criterion": shown[0]}
 
 
+# No vowels, so that two of them make no word; no A, which sounds like a rank.
+_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+
+
 class PairTemplate(JudgeTemplate):
     """A compiled template that compares two outputs.
 
@@ -421,6 +429,15 @@ class PairTemplate(JudgeTemplate):
         if (block, key) not in self._texts:
             self._texts[block, key] = self._compiled.render(block, self._criteria[key])
         return self._texts[block, key]
+
+
+def draw_labels(case_id: str, seed: int = 0) -> tuple[str, str]:
+    """Two labels without a meaning, for the first and the second place."""
+    # They belong to the places and not to the outputs, so that the call with the other order
+    # exposes a judge that prefers a label.
+    draw = random.Random(f"judgekit labels {seed} {case_id}")
+    first, second, third, fourth = draw.sample(_LETTERS, 4)
+    return first + second, third + fourth
 
 
 def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> dict[str, JsonValue]:

@@ -104,7 +104,6 @@ from .judgment import (
     FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,
     HEURISTIC as HEURISTIC,
     HUMAN_JUDGE as HUMAN_JUDGE,
-    REVIEWER as REVIEWER,
     CriterionVerdict as CriterionVerdict,
     Evidence as Evidence,
     FailureKind as FailureKind,

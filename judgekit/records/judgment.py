@@ -39,9 +39,6 @@ HEURISTIC = "heuristic"
 HUMAN_JUDGE = "human"
 """The judge that a reviewer is."""
 
-REVIEWER = "review"
-"""Whom questions wait for that only review automated verdicts; the verdicts stand meanwhile."""
-
 
 class Evidence(Record):
     """A passage the judge quotes from the output."""
