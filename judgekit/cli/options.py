@@ -19,9 +19,7 @@ from judgekit import datasets, models, store as stores  # loaded when used
 from judgekit.datasets import (
     DEFAULT_CACHE_FOLDER,
     DEFAULT_STORE_FILE,
-    CallSettings,
     CommandOption,
-    OptionGroup,
     choices_of,
     command_options,
 )
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pydantic.fields import FieldInfo
+
+    from judgekit.datasets import CallSettings, OptionGroup
 
 _Settings = TypeVar("_Settings")
 _Command = TypeVar("_Command", bound="Callable[..., object]")

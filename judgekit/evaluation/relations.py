@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.findings import FindingChanges, SuiteFindings
-from judgekit.records import Approval, Case, ComparisonInfo, Finding, RunInfo, ScoreComparisonInfo
 
 if TYPE_CHECKING:
     from judgekit.evaluation.trend import QualityTrend
+    from judgekit.records import (
+        Approval,
+        Case,
+        ComparisonInfo,
+        Finding,
+        RunInfo,
+        ScoreComparisonInfo,
+    )
     from judgekit.store import CaseFilter, RunStore
 
 # The direction is that of five runs and an escalation looks at three directions: more runs change

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from judgekit.records import JudgeFailure, Judgment, PairAnswer, Preference, PreferenceFailure
+from judgekit import records  # loaded when used: most answers are not about pairs
+from judgekit.records import JudgeFailure, Judgment
+
+if TYPE_CHECKING:
+    from judgekit.records import PairAnswer, Preference, PreferenceFailure
 
 AnswerT = TypeVar("AnswerT", bound="Judgment | JudgeFailure | PairAnswer")
 
@@ -82,7 +86,9 @@ class JudgeTally:
         self.spent += judge_usage(answers)
         for one in answers:
             self.judges[one.judge] = None
-            if isinstance(one, JudgeFailure | PreferenceFailure):
+            if not isinstance(one, Judgment) and isinstance(
+                one, JudgeFailure | records.PreferenceFailure
+            ):
                 self.failures[one.kind] += 1
                 self.messages.setdefault(one.kind, one.message)
                 continue
@@ -96,5 +102,5 @@ def _reply_id(one: Judgment | JudgeFailure | PairAnswer, place: int) -> tuple[ob
     if one.reply_key is None:
         return (place,)
     # One cached reply can serve two outputs with the same text, so the key alone is not enough.
-    about = one.order if isinstance(one, PairAnswer) else one.variant
+    about = one.variant if isinstance(one, Judgment | JudgeFailure) else one.order
     return one.reply_key, one.case_id, about, one.repeat

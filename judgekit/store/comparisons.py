@@ -132,7 +132,7 @@ class StoredComparisons(Database):
         if run_id is not None:
             run = lookup_text(run_id)
             query = query.where((table.c.a_run == run) | (table.c.b_run == run))
-        return self._records(records.ScoreComparisonInfo, query)
+        return [read_record(records.ScoreComparisonInfo, text) for text in self._texts(query)]
 
     def add_score_comparison(self, info: ScoreComparisonInfo) -> None:
         """Store which runs were compared by their scores."""
@@ -184,7 +184,7 @@ class StoredComparisons(Database):
         query = select(approvals.c.json).order_by(approvals.c.at.desc(), approvals.c.id.desc())
         if variant is not None:
             query = query.where(approvals.c.variant == lookup_text(variant))
-        return self._records(records.Approval, query)
+        return [read_record(records.Approval, text) for text in self._texts(query)]
 
     def begin_comparison(self, info: ComparisonInfo) -> None:
         """Store the settings of a comparison and lock it for this store."""
