@@ -14,9 +14,15 @@ from judgekit.datasets import suite_template_folders
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.evaluation.run_config import PARTS_KEY
 from judgekit.fingerprint import fingerprint
-from judgekit.formats import objects_of
 from judgekit.models import RecordedModel
-from judgekit.records import ItemKey, VariantVersion, config_part, name_text, record_text
+from judgekit.records import (
+    ItemKey,
+    VariantVersion,
+    config_part,
+    name_text,
+    objects_of,
+    record_text,
+)
 from judgekit.targets import RecordedTarget, TargetPrompt
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from judgekit.evaluation.comparability import (
 from judgekit.evaluation.run_config import MEMORY_KEY, calibration_changes, variant_version_in
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure, StoredFigures
 from judgekit.fingerprint import fingerprint
-from judgekit.formats import objects_of
-from judgekit.records import VariantVersion, config_rows, has_own_cases, is_whole_run
+from judgekit.records import VariantVersion, config_rows, has_own_cases, is_whole_run, objects_of
 from judgekit.stats.trend import (
     baseline,
     can_change,

@@ -28,6 +28,7 @@ from .case import (
     EvaluationProfileName as EvaluationProfileName,
     EvaluationStrategy as EvaluationStrategy,
     memory_objects as memory_objects,
+    objects_of as objects_of,
     with_memory_objects as with_memory_objects,
 )
 from .choices import (
