@@ -18,6 +18,7 @@ from judgekit.stats.estimate import (
     Estimate,
     carried,
     cluster_means,
+    is_missing,
     jackknife_se,
     known_observations,
 )
@@ -26,7 +27,6 @@ from judgekit.stats.missing import (
     DIGITS,
     cluster_codes,
     floats,
-    is_missing,
     known_clusters,
     known_columns,
     known_pairs,
