@@ -10,7 +10,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 from judgekit.errors import TemplateError
-from judgekit.fingerprint import Frozen, fingerprint
+from judgekit.fingerprint import Frozen, canonical_json, fingerprint
 from judgekit.prompts.conversation import IMAGE_MARKER, whole_conversation
 from judgekit.prompts.environment import CompiledTemplate, make_environment
 from judgekit.prompts.fences import judged_text, steps_text, to_text
@@ -511,7 +511,7 @@ def _shared(answers: JsonObject) -> tuple[JsonObject, JsonObject]:
     shared: JsonObject = {}
     references: JsonObject = {}
     for key, answer in answers.items():
-        name = names.setdefault(json.dumps(answer), f"answer_{len(names) + 1}")
+        name = names.setdefault(canonical_json(answer), f"answer_{len(names) + 1}")
         shared[name] = answer
         references[key] = {"$ref": f"#/$defs/{name}"}
     return references, shared
