@@ -143,13 +143,17 @@ class AlignedItems:
     @cached_property
     def judge_level(self) -> np.ndarray:
         """The judge's score of each of `both` at the nearest level, halves up."""
-        return np.array([level_of(x, self.levels) for x in self.judge.tolist()], dtype=float)
+        return for_each(self.nearest_level, self.judge)
 
     @cached_property
     def human_level(self) -> np.ndarray:
         """The label of each of `both` at the nearest level, halves up."""
-        labels = [self.label(item) for item in self.both]
-        return np.array([level_of(x, self.levels) for x in labels], dtype=float)
+        labels = np.array([self.label(item) for item in self.both], dtype=float)
+        return for_each(self.nearest_level, labels)
+
+    def nearest_level(self, score: float) -> float:
+        """The level nearest to a score; a half goes up."""
+        return level_of(score, self.levels)
 
     @cached_property
     def judge_pass(self) -> np.ndarray:
@@ -236,6 +240,13 @@ class AlignedItems:
             return float(meets_threshold(self.value(raw), self.threshold))
 
         return passes
+
+
+def for_each(function: Callable[[float], float], scores: np.ndarray) -> np.ndarray:
+    """A function of each score, called once for all that are equal."""
+    values, places = np.unique(scores, return_inverse=True)
+    found = np.array([function(value) for value in values.tolist()], dtype=float)
+    return found[places].reshape(scores.shape)
 
 
 def most_frequent(ratings: Sequence[float]) -> float:

@@ -108,8 +108,8 @@ def join_labels(
 ) -> CalibrationData:
     rubric = grades.rubric
     own = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
-    judged = _by_criterion(grades, own)
-    places = sorted({sample.place for sample in grades.samples}, key=lambda place: place.rank)
+    places = _places_of(grades)
+    judged = _by_criterion(grades, own, places)
     # The rubric's order, then by name, so that the order of rows changes nothing.
     names = [name for name in own if name in judged] + sorted(judged.keys() - own)
     matching = LabelMatcher(places, names, options.annotators)
@@ -149,7 +149,7 @@ def unlabelled_items(
 ) -> tuple[AlignedItems, ...]:
     """The judged items of each criterion of a rubric, before there are labels."""
     own = [] if grades.rubric is None else list(grades.rubric.criteria)
-    judged = _by_criterion(grades, [criterion.name for criterion in own])
+    judged = _by_criterion(grades, [criterion.name for criterion in own], _places_of(grades))
     return tuple(
         align_items(each, (), grades, _by_place(judged.get(each.name, ())), options) for each in own
     )
@@ -164,14 +164,21 @@ def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[Matc
 
 
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
+    described = [each for each in labels if each.placed.label.metadata]
     # The first annotator by name wins, not the first row.
-    for each in sorted(labels, key=lambda each: each.annotator):
+    for each in sorted(described, key=lambda each: each.annotator):
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):
                 groups.setdefault(each.place, {}).setdefault(name, (str(value),))
 
 
-def _by_criterion(grades: PointwiseData, own: Sequence[str]) -> dict[str, list[ScoreSample]]:
+def _places_of(grades: PointwiseData) -> list[OutputKey]:
+    return sorted({sample.place for sample in grades.samples}, key=lambda place: place.rank)
+
+
+def _by_criterion(
+    grades: PointwiseData, own: Sequence[str], places: Sequence[OutputKey]
+) -> dict[str, list[ScoreSample]]:
     """The samples of each criterion, those of an output together, in the order of the outputs."""
     named = {s.criterion for s in grades.samples if s.criterion}
     # A file with one criterion may leave its name out.
@@ -180,8 +187,9 @@ def _by_criterion(grades: PointwiseData, own: Sequence[str]) -> dict[str, list[S
     # Sorted, so that figures do not depend on the order in which answers arrived.
     for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
         judged.setdefault(sample.criterion or sole, []).append(sample)
+    rank = {place: number for number, place in enumerate(places)}
     for samples in judged.values():
-        samples.sort(key=lambda each: each.place.rank)
+        samples.sort(key=lambda each: rank[each.place])
     return judged
 
 
@@ -347,11 +355,13 @@ def _item(
     usable = [s for s in samples if s.raw is not None]
     confidences = [s.confidence for s in usable if s.confidence is not None]
     score = None
-    if len({s.judge for s in usable}) > 1 and place in grades.combined:
+    if len(usable) > 1 and len({s.judge for s in usable}) > 1 and place in grades.combined:
         # Several judges are scored by their panel's rule, which need not be the mean.
         value = grades.combined[place].value_of(criterion.name)
         low, high = criterion.scale.min, criterion.scale.max
         score = None if value is None else low + value * (high - low)
+    elif len(usable) == 1:
+        score = float(usable[0].raw or 0)
     elif usable:
         raws = [s.raw for s in usable if s.raw is not None]
         # The mean of two categories is a third one, which the judge did not choose.
