@@ -198,18 +198,18 @@ def _records(rows: _Rows, model: type[_R], path: Path | None) -> Iterator[tuple[
     problems: list[DatasetError] = []
     is_plain = model in (JudgedScoreRow, JudgedWinnerRow)
     # Most verdicts of a file are of the same judges, whose settings are checked once.
-    given: JsonValue = None
+    settings: JsonValue = None
     panel: CalibratedPanel | None = None
     for row in rows:
         if isinstance(row, DatasetError):
             problems.append(row)
             continue
         fields = _plain(row) if is_plain else row.fields
-        is_known = panel is not None and fields.get("asked") == given
+        is_known = panel is not None and fields.get("asked") == settings
         try:
             record = model.model_validate({**fields, "asked": panel} if is_known else fields)
             if isinstance(record, Verdict):
-                given, panel = row.fields.get("asked"), record.asked
+                settings, panel = row.fields.get("asked"), record.asked
             if getattr(record, "case_id", "") is None:  # not all models need one
                 problems.append(DatasetError("it names no `case_id`", path=path, line=row.line))
                 continue

@@ -143,17 +143,13 @@ class AlignedItems:
     @cached_property
     def judge_level(self) -> np.ndarray:
         """The judge's score of each of `both` at the nearest level, halves up."""
-        return for_each(self.nearest_level, self.judge)
+        return for_each(partial(level_of, points=self.levels), self.judge)
 
     @cached_property
     def human_level(self) -> np.ndarray:
         """The label of each of `both` at the nearest level, halves up."""
         labels = np.array([self.label(item) for item in self.both], dtype=float)
-        return for_each(self.nearest_level, labels)
-
-    def nearest_level(self, score: float) -> float:
-        """The level nearest to a score; a half goes up."""
-        return level_of(score, self.levels)
+        return for_each(partial(level_of, points=self.levels), labels)
 
     @cached_property
     def judge_pass(self) -> np.ndarray:
@@ -245,8 +241,7 @@ class AlignedItems:
 def for_each(function: Callable[[float], float], scores: np.ndarray) -> np.ndarray:
     """A function of each score, called once for all that are equal."""
     values, places = np.unique(scores, return_inverse=True)
-    found = np.array([function(value) for value in values.tolist()], dtype=float)
-    return found[places].reshape(scores.shape)
+    return np.array([*map(function, values.tolist())], dtype=float)[places].reshape(scores.shape)
 
 
 def most_frequent(ratings: Sequence[float]) -> float:

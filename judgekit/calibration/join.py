@@ -108,8 +108,7 @@ def join_labels(
 ) -> CalibrationData:
     rubric = grades.rubric
     own = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
-    places = _places_of(grades)
-    judged = _by_criterion(grades, own, places)
+    places, judged = _by_criterion(grades, own)
     # The rubric's order, then by name, so that the order of rows changes nothing.
     names = [name for name in own if name in judged] + sorted(judged.keys() - own)
     matching = LabelMatcher(places, names, options.annotators)
@@ -149,7 +148,7 @@ def unlabelled_items(
 ) -> tuple[AlignedItems, ...]:
     """The judged items of each criterion of a rubric, before there are labels."""
     own = [] if grades.rubric is None else list(grades.rubric.criteria)
-    judged = _by_criterion(grades, [criterion.name for criterion in own], _places_of(grades))
+    _, judged = _by_criterion(grades, [criterion.name for criterion in own])
     return tuple(
         align_items(each, (), grades, _by_place(judged.get(each.name, ())), options) for each in own
     )
@@ -172,14 +171,10 @@ def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]
                 groups.setdefault(each.place, {}).setdefault(name, (str(value),))
 
 
-def _places_of(grades: PointwiseData) -> list[OutputKey]:
-    return sorted({sample.place for sample in grades.samples}, key=lambda place: place.rank)
-
-
 def _by_criterion(
-    grades: PointwiseData, own: Sequence[str], places: Sequence[OutputKey]
-) -> dict[str, list[ScoreSample]]:
-    """The samples of each criterion, those of an output together, in the order of the outputs."""
+    grades: PointwiseData, own: Sequence[str]
+) -> tuple[list[OutputKey], dict[str, list[ScoreSample]]]:
+    """The outputs, and the samples of each criterion in their order, those of one together."""
     named = {s.criterion for s in grades.samples if s.criterion}
     # A file with one criterion may leave its name out.
     sole = own[0] if len(own) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
@@ -187,10 +182,11 @@ def _by_criterion(
     # Sorted, so that figures do not depend on the order in which answers arrived.
     for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
         judged.setdefault(sample.criterion or sole, []).append(sample)
+    places = sorted({sample.place for sample in grades.samples}, key=lambda place: place.rank)
     rank = {place: number for number, place in enumerate(places)}
     for samples in judged.values():
         samples.sort(key=lambda each: rank[each.place])
-    return judged
+    return places, judged
 
 
 def _by_place(samples: Iterable[ScoreSample]) -> Iterator[tuple[OutputKey, list[ScoreSample]]]:
@@ -360,8 +356,6 @@ def _item(
         value = grades.combined[place].value_of(criterion.name)
         low, high = criterion.scale.min, criterion.scale.max
         score = None if value is None else low + value * (high - low)
-    elif len(usable) == 1:
-        score = float(usable[0].raw or 0)
     elif usable:
         raws = [s.raw for s in usable if s.raw is not None]
         # The mean of two categories is a third one, which the judge did not choose.

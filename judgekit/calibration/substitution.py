@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, Literal
@@ -227,7 +228,8 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
     # As `votes`: on two levels a label between them is the mean of several annotators.
     votes = rows
     if aligned.is_binary:
-        votes = np.where(np.isnan(rows), nan, for_each(aligned.nearest_level, rows))
+        nearest = for_each(partial(level_of, points=aligned.levels), rows)
+        votes = np.where(np.isnan(rows), nan, nearest)
     clusters = clusters_of(aligned.items)
     n_doubly = int(((~np.isnan(rows)).sum(axis=1) >= _PAIR).sum())
     exact = _gap(aligned, "exact", level)
