@@ -108,7 +108,8 @@ def join_labels(
 ) -> CalibrationData:
     rubric = grades.rubric
     own = [] if rubric is None else [criterion.name for criterion in rubric.criteria]
-    places, judged = _by_criterion(grades, own)
+    judged = _by_criterion(grades, own)
+    places = sorted({sample.place for sample in grades.samples}, key=lambda place: place.rank)
     # The rubric's order, then by name, so that the order of rows changes nothing.
     names = [name for name in own if name in judged] + sorted(judged.keys() - own)
     matching = LabelMatcher(places, names, options.annotators)
@@ -148,7 +149,7 @@ def unlabelled_items(
 ) -> tuple[AlignedItems, ...]:
     """The judged items of each criterion of a rubric, before there are labels."""
     own = [] if grades.rubric is None else list(grades.rubric.criteria)
-    _, judged = _by_criterion(grades, [criterion.name for criterion in own])
+    judged = _by_criterion(grades, [criterion.name for criterion in own])
     return tuple(
         align_items(each, (), grades, _by_place(judged.get(each.name, ())), options) for each in own
     )
@@ -163,18 +164,15 @@ def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[Matc
 
 
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
-    described = [each for each in labels if each.placed.label.metadata]
     # The first annotator by name wins, not the first row.
-    for each in sorted(described, key=lambda each: each.annotator):
+    for each in sorted(labels, key=lambda each: each.annotator):
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):
                 groups.setdefault(each.place, {}).setdefault(name, (str(value),))
 
 
-def _by_criterion(
-    grades: PointwiseData, own: Sequence[str]
-) -> tuple[list[OutputKey], dict[str, list[ScoreSample]]]:
-    """The outputs, and the samples of each criterion in their order, those of one together."""
+def _by_criterion(grades: PointwiseData, own: Sequence[str]) -> dict[str, list[ScoreSample]]:
+    """The samples of each criterion, those of an output together, in the order of the outputs."""
     named = {s.criterion for s in grades.samples if s.criterion}
     # A file with one criterion may leave its name out.
     sole = own[0] if len(own) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
@@ -182,11 +180,9 @@ def _by_criterion(
     # Sorted, so that figures do not depend on the order in which answers arrived.
     for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
         judged.setdefault(sample.criterion or sole, []).append(sample)
-    places = sorted({sample.place for sample in grades.samples}, key=lambda place: place.rank)
-    rank = {place: number for number, place in enumerate(places)}
     for samples in judged.values():
-        samples.sort(key=lambda each: rank[each.place])
-    return places, judged
+        samples.sort(key=lambda each: each.place.rank)
+    return judged
 
 
 def _by_place(samples: Iterable[ScoreSample]) -> Iterator[tuple[OutputKey, list[ScoreSample]]]:
