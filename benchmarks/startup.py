@@ -33,6 +33,7 @@ COMMANDS = (
     "compare outputs/v1.jsonl outputs/v2.jsonl",
     "calibrate labels.jsonl",
     "show",
+    "show latest",
     "trend",
     "findings",
     "plan",

@@ -23,9 +23,9 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from judgekit.assertions import SYNONYMS, assertion_registry, scorer_registry
 from judgekit.assertions.registry import ELSEWHERE, declaration_of
 from judgekit.cli.completion import COMMANDS_FILE
-from judgekit.cli.help import COMMAND_GROUPS, RARE
+from judgekit.cli.help import COMMAND_GROUPS, rare_parameters
 from judgekit.cli.main import COMMANDS as COMMANDS_BY_NAME, JOBS, judgekit
-from judgekit.datasets import SuiteJudge, choices_of, command_options
+from judgekit.datasets import JudgeSettings, SuiteJudge, choices_of, command_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -122,7 +122,7 @@ def judge_settings_table() -> str:
         A Markdown table.
     """
     rows = ["| setting | default | option | meaning |", "| --- | --- | --- | --- |"]
-    spelled = {name: option.spelling for name, _, option in command_options()}
+    spelled = {name: option.spelling for name, _, option in command_options(JudgeSettings)}
     for name, field in SuiteJudge.model_fields.items():
         default = field.get_default(call_default_factory=True)
         shown = "required" if field.is_required() else f"`{json.dumps(default)}`"
@@ -141,7 +141,7 @@ def pytest_options() -> str:
     above, _, rest = PYTEST_OPTIONS.read_text(encoding="utf-8").partition(OPTIONS_BEGIN)
     below = rest.partition(OPTIONS_END)[2]
     lines = []
-    for name, field, option in command_options():
+    for name, field, option in command_options(JudgeSettings):
         if not option.in_pytest:
             continue
         # Among integers, pytest has counts only; a flag has no value to name.
@@ -205,7 +205,7 @@ def _options_table(command: click.Command, context: click.Context) -> str:
             continue
         spelling, words = record
         words = " ".join(words.split())
-        rare = " *(rare)*" if each.name in RARE else ""
+        rare = " *(rare)*" if each.name in rare_parameters() else ""
         names = [each.envvar] if isinstance(each.envvar, str) else each.envvar or ()
         variable = f" Variable: {' or '.join(f'`{name}`' for name in names)}." if names else ""
         rows.append(_row(f"`{spelling}`{rare}", f"{words}{variable}"))

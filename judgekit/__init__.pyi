@@ -26,7 +26,7 @@ from .datasets.loading import (
     load_rubric as load_rubric,
 )
 from .datasets.sources import discover_datasets as discover_datasets
-from .datasets.suite import Gate as Gate, Suite as Suite, VariantSettings as VariantSettings
+from .datasets.suite import Suite as Suite, VariantSettings as VariantSettings
 from .errors import (
     ApprovalRefusedError as ApprovalRefusedError,
     BudgetExceededError as BudgetExceededError,
@@ -52,14 +52,10 @@ from .errors import (
 )
 from .evaluation.judges import check_calibration as check_calibration
 from .evaluation.ranking import rank_comparisons as rank_comparisons
-from .evaluation.run import (
-    Run as Run,
-    evaluate as evaluate,
-    evaluate_sync as evaluate_sync,
-    summarize as summarize,
-)
+from .evaluation.run import Run as Run, summarize as summarize
 from .evaluation.session import Choice as Choice, Session as Session
 from .evaluation.stored_comparison import summarize_comparison as summarize_comparison
+from .evaluation.suite_evaluation import evaluate as evaluate, evaluate_sync as evaluate_sync
 from .exports.trackers import log_run as log_run
 from .judge.judge import Judge as Judge
 from .judge.panel import Panel as Panel
@@ -108,7 +104,7 @@ from .records.rubric import (
     Rubric as Rubric,
     Scale as Scale,
 )
-from .records.run import CaseResult as CaseResult, RunInfo as RunInfo
+from .records.run import CaseResult as CaseResult, Gate as Gate, RunInfo as RunInfo
 from .rejudgment.comparison import Rejudged as Rejudged
 from .rejudgment.run import rejudge as rejudge, rejudge_sync as rejudge_sync
 from .report.calibration_maps import save_calibration as save_calibration

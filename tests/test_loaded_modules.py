@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from judgekit.cli.main import COMMANDS
@@ -31,19 +32,40 @@ HELPS: list[Row] = [
 
 FIRST: list[Row] = [("init .", ENGINE), ("run -q", ("numpy", *STATISTICS))]
 
+# What asks judges: commands that read what is stored need none of it.
+ASKING = (
+    "jinja2",
+    "judgekit.evaluation.runner",
+    "judgekit.evaluation.session",
+    "judgekit.judge.exchange",
+    "judgekit.models.factory",
+    "judgekit.models.transports.litellm",
+    "judgekit.prompts.messages",
+)
+READING = (
+    *ASKING,
+    "judgekit.cli.judge_options",
+    "judgekit.evaluation.planner",
+    "judgekit.evaluation.stored_comparison",
+    "judgekit.prompts.parsing.resolve",
+)
+RUN_READING = ("numpy", "yaml", "judgekit.datasets.suite", *READING)
+LISTING = ("judgekit.evaluation.summary", "judgekit.records.comparison", "judgekit.stats.intervals")
+
 # In one process, which keeps what it has loaded: the commands that need least come first.
 STORED: list[Row] = [
-    ("show", ("jinja2", "numpy", "yaml", *STATISTICS)),
-    ("cache stats", ("jinja2", "numpy", "yaml", *STATISTICS)),
+    ("show", (*LISTING, *RUN_READING, *STATISTICS)),
+    ("show latest", (*RUN_READING, *STATISTICS)),
+    ("findings", ("numpy", *READING, *STATISTICS)),
+    ("trend", ("numpy", *READING, *STATISTICS)),
+    ("cache stats", ("numpy", *ASKING, *STATISTICS)),
     ("lint", ("numpy", *STATISTICS)),
-    ("validate", ("numpy", *STATISTICS)),
+    ("validate", ("numpy", "judgekit.judge.judge", "judgekit.models.factory", *STATISTICS)),
     ("plan", ("numpy", *STATISTICS)),
     (
         "grade outputs/v1.jsonl --rubric rubrics/quality.yaml --judge recorded:replies.jsonl",
         ("numpy", *STATISTICS),
     ),
-    ("findings", STATISTICS),
-    ("trend", STATISTICS),
     ("doctor", STATISTICS),
     ("compare outputs/v1.jsonl outputs/v2.jsonl", STATISTICS),
     ("calibrate labels.jsonl", STATISTICS),
@@ -77,6 +99,12 @@ def loaded_by(rows: list[Row], folder: Path) -> list[list[str]]:
     )
     found: list[list[str]] = json.loads(done.stdout)
     return found
+
+
+def test_what_commands_must_not_load_exists() -> None:
+    banned = sorted({name for _, names in (*HELPS, *FIRST, *STORED) for name in names})
+    # Of packages that a user need not have, only the name is known here.
+    assert [n for n in banned if n.startswith("judgekit.") and find_spec(n) is None] == []
 
 
 def test_the_help_of_no_command_loads_the_engine(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import judgekit as jk
 from benchmarks.prompts.cells import Cell, Record, overall_choices, records_of
 from judgekit import calibration, evaluation
 from judgekit.errors import NotEnoughDataError
-from judgekit.records import WINNER_POINTS
+from judgekit.records import WINNER_POINTS, preferred_output
 from judgekit.report import Table, document, numbers, rate_cell
 from judgekit.stats.intervals import mean, pooled_proportion
 from judgekit.stats.method_comparison import correlation
@@ -83,7 +83,7 @@ def _outcomes(cell: Cell) -> dict[OutputKey, dict[str, float]]:
         if key not in labels or not isinstance(answer, jk.Comparison):
             continue
         right = {
-            one.order: float(calibration.preferred_output(one.choice, one.order) == labels[key])
+            one.order: float(preferred_output(one.choice, one.order) == labels[key])
             for one in overall_choices(answer)
         }
         ab, ba = right.get("ab", 0.0), right.get("ba", 0.0)

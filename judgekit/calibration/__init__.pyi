@@ -88,7 +88,6 @@ from .sources import (
     judged_from_replies as judged_from_replies,
     judged_from_run as judged_from_run,
     load_recorded_replies as load_recorded_replies,
-    preferred_output as preferred_output,
     read_replies as read_replies,
     whole_rubric as whole_rubric,
 )

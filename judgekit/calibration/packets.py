@@ -20,7 +20,6 @@ from judgekit.calibration.sources import judged_from_run
 from judgekit.datasets import LocatedLabel, draw_sample, read_labels
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.evaluation import (
-    COMPARISON_ID_PREFIX,
     LabelImport,
     OutputPair,
     check_adjudicator,
@@ -29,7 +28,7 @@ from judgekit.evaluation import (
     rubric_of_result,
     variant_version_in,
 )
-from judgekit.records import ItemKey, LabelPacket, PacketItem
+from judgekit.records import COMPARISON_ID_PREFIX, ItemKey, LabelPacket, PacketItem
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:

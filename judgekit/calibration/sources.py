@@ -39,9 +39,10 @@ from judgekit.evaluation import (
     judging_of_run,
     without_human_judges,
 )
-from judgekit.judge import Judge, SyncRunner, with_repeat_confidence
-from judgekit.models import RECORDED_PREFIX, RecordedModel
+from judgekit.judge import Judge, SyncRunner
+from judgekit.models import RecordedModel
 from judgekit.records import (
+    RECORDED_PREFIX,
     WINNER_POINTS,
     CalibratedPanel,
     Case,
@@ -52,14 +53,14 @@ from judgekit.records import (
     Output,
     Preference,
     PreferenceFailure,
-    PreferenceSlot,
     PresentationOrder,
     Rubric,
     TraceEvent,
     Verdict,
     Winner,
+    preferred_output,
 )
-from judgekit.scoring import conclude
+from judgekit.scoring import conclude, with_repeat_confidence
 
 if TYPE_CHECKING:
     from judgekit.models.request import Subject
@@ -148,14 +149,6 @@ def judged_from_grading(
         grades.add_groups(place, groups_of(one.case, one.output.metadata))
         _add_verdict(grades, one.verdict, place)
     return grades
-
-
-def preferred_output(choice: PreferenceSlot, order: str) -> Winner:
-    """A choice of a slot, mapped back to the output shown in it."""
-    # A slot is a place in the prompt: in order `ba` the output shown first is b.
-    if choice == "tie":
-        return "tie"
-    return "a" if (choice == "first") == (order == "ab") else "b"
 
 
 def _place(one: JudgmentRecord) -> OutputKey:

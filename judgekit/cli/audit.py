@@ -14,10 +14,10 @@ from judgekit.bias_audit import DEFAULT_N_ATTACKS, DEFAULT_N_REPEATS, Margins
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
+from judgekit.cli.judge_options import StudyOptions
 from judgekit.cli.options import (
     EXISTING_FILE,
     EXISTING_PATH,
-    StudyOptions,
     dry_run_option,
     flag,
     max_cost_option,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judgekit.batches import BatchRecord, Submission
-    from judgekit.cli.options import CallOptions
+    from judgekit.cli.judge_options import CallOptions
     from judgekit.cli.suite_setup import RunSetup
     from judgekit.models.cache import CacheLocation
     from judgekit.models.request import ModelRequest

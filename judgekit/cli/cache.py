@@ -21,17 +21,8 @@ from judgekit import models, report as reports
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpGroup, command
-from judgekit.cli.options import (
-    NO_SETTINGS,
-    CacheFolderOptions,
-    GradingOptions,
-    InputOptions,
-    OutputOptions,
-    SettingGroups,
-    flag,
-    judge_option,
-    option,
-)
+from judgekit.cli.judge_options import NO_SETTINGS, GradingOptions, InputOptions, judge_option
+from judgekit.cli.options import CacheFolderOptions, OutputOptions, SettingGroups, flag, option
 from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.setup import grade_setup, open_cache
 from judgekit.datasets import JudgeSettings

@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from judgekit import calibration as calibrations, datasets, evaluation, models, report as reports
+from judgekit import (
+    calibration as calibrations,
+    datasets,
+    evaluation,
+    models,
+    records,
+    report as reports,
+)
 from judgekit.calibration import Alignment, CalibrationOptions, Rightness
 from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
+from judgekit.cli.judge_options import LabelledStudyOptions
 from judgekit.cli.options import (
     EXISTING_FILE,
-    LabelledStudyOptions,
     StoreOptions,
     dry_run_option,
     flag,
@@ -260,7 +267,7 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
         return _Collected(data, answers=lambda: _answers_of_file(options))
     if options.judge_model is not None:
         # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
-        if not options.judge_model.startswith(models.RECORDED_PREFIX):
+        if not options.judge_model.startswith(records.RECORDED_PREFIX):
             raise SettingsError(
                 "a judge is named, but no outputs for it to judge",
                 hint="give the labelled outputs: --outputs FILE (or --compare A B)",

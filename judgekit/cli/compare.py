@@ -16,15 +16,14 @@ from judgekit import calibration, evaluation, exports, records, report, store as
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
+from judgekit.cli.judge_options import ContestOptions, resume_command
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
-    ContestOptions,
     ReplyOptions,
     flag,
     max_cost_option,
     option,
-    resume_command,
 )
 from judgekit.cli.outputs import (
     OutputFiles,
@@ -259,7 +258,7 @@ def _resumed(
     if (
         is_generated
         and name != stores.LATEST_COMPARISON
-        and not name.startswith(evaluation.COMPARISON_ID_PREFIX)
+        and not name.startswith(records.COMPARISON_ID_PREFIX)
     ):
         return None, store.run(name).id  # interrupted while outputs were produced
     comparison = store.comparison(name)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import click
 
-from judgekit import api, evaluation, exports, report
+from judgekit import api, evaluation, exports, records, report
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
 from judgekit.cli.outputs import show_line
@@ -85,7 +85,7 @@ def export_command(options: _ExportOptions, *, run: str) -> None:
     if output is None:
         _log_run(run, options, str(options.to))
     # `latest` names runs and comparisons alike; then the format decides.
-    elif run.startswith(evaluation.COMPARISON_ID_PREFIX) or options.form in COMPARISON_FORMATS:
+    elif run.startswith(records.COMPARISON_ID_PREFIX) or options.form in COMPARISON_FORMATS:
         _export_comparison(run, options, output)
     else:
         check_no_rule(options.rule)
@@ -132,7 +132,7 @@ def _log_run(name: str, options: _ExportOptions, tool: str) -> None:
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
     with options.open_store() as stored:
         result: evaluation.Run | api.ComparisonResults
-        if name.startswith(evaluation.COMPARISON_ID_PREFIX):
+        if name.startswith(records.COMPARISON_ID_PREFIX):
             info = evaluation.with_rule(stored.comparison(name), options.rule)
             summary = evaluation.summarize_comparison(stored, info)
             pairs = [*evaluation.counted_pairs(stored, info)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ import click
 
 from judgekit import datasets
 from judgekit.cli.options import CommandOptions, takes
-from judgekit.datasets import command_options
 from judgekit.errors import InputError
 
 _TABLES: dict[str, Any] = json.loads(
@@ -26,11 +25,15 @@ _TABLES: dict[str, Any] = json.loads(
 COMMAND_GROUPS: dict[str, list[str]] = _TABLES["groups"]
 """The groups of long help texts, each with the parameters it shows, in this order."""
 
-RARE = frozenset({
-    *_TABLES["rare"],
-    *(entry.parameter or name for name, _, entry in command_options() if entry.is_rare),
-})  # fmt: skip
-"""Parameters that a first reader of the help does not need."""
+
+@cache
+def rare_parameters() -> frozenset[str]:
+    """Parameters that a first reader of the help does not need."""
+    settings = datasets.command_options(datasets.JudgeSettings)
+    return frozenset({
+        *_TABLES["rare"], *(entry.parameter or name for name, _, entry in settings if entry.is_rare)
+    })  # fmt: skip
+
 
 _SHORT = 12
 """Commands with no more options than this, and those without a judge, list all of them."""
@@ -99,8 +102,8 @@ class HelpCommand(ExampleCommand):
         # Only commands that call a judge have so many options that groups help.
         has_groups = any(name == "judge_model" for name, _ in records) and len(records) > _SHORT
         shows_all = bool(ctx.meta.get(_ALL)) or not has_groups
-        n_rare = 0 if shows_all else sum(name in RARE for name, _ in records)
-        shown = [(name, row) for name, row in records if shows_all or name not in RARE]
+        n_rare = 0 if shows_all else sum(name in rare_parameters() for name, _ in records)
+        shown = [(name, row) for name, row in records if shows_all or name not in rare_parameters()]
         # One width for all groups, so that the help texts line up down the page.
         width = min(_WIDEST_OPTION, max(len(spelling) for _, (spelling, _) in shown))
         left = {name: (spelling.ljust(width), words) for name, (spelling, words) in shown}

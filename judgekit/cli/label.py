@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from judgekit import calibration, datasets, evaluation, prompts, report, store as stores
+from judgekit import calibration, datasets, evaluation, prompts, records, report, store as stores
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -116,7 +116,7 @@ def _opened_target(
 
 def _export(source: str, store: stores.RunStore, options: LabelOptions, path: Path) -> None:
     """Write the labels of a run; of a comparison, or with --pairwise, the choices between pairs."""
-    is_comparison = source.startswith(evaluation.COMPARISON_ID_PREFIX)
+    is_comparison = source.startswith(records.COMPARISON_ID_PREFIX)
     source = (store.comparison if is_comparison else store.run)(source).id
     if is_comparison or options.pairwise:
         stored = [label for packet in store.packets(source) for label in packet.labels]

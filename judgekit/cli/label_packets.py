@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgekit import calibration, datasets, evaluation, report, store as stores
+from judgekit import calibration, datasets, evaluation, records, report, store as stores
 from judgekit.atomic_write import write_text_atomically
 from judgekit.cli import console
 from judgekit.cli.options import (
@@ -181,7 +181,7 @@ def new_packet(source: str, store: stores.RunStore, options: LabelOptions) -> La
     """What annotators are asked about, of a run or a comparison."""
     choice = options.fill(calibration.PacketChoice, criteria=options.criterion)
     now = datetime.now(UTC)
-    if not options.pairwise and not source.startswith(evaluation.COMPARISON_ID_PREFIX):
+    if not options.pairwise and not source.startswith(records.COMPARISON_ID_PREFIX):
         return calibration.draw_packet(evaluation.Run(store.run(source), store), choice, at=now)
     pairs = calibration.pair_source(store, source, options.variant)
     if options.rubric is not None:

@@ -15,13 +15,11 @@ from judgekit import assertions, datasets, evaluation, formats, report
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
+from judgekit.cli.judge_options import GradingOptions, JudgeOptions, SuiteOptions
 from judgekit.cli.options import (
     CommandOptions,
-    GradingOptions,
-    JudgeOptions,
     OutputOptions,
     StoreOptions,
-    SuiteOptions,
     cases_option,
     flag,
     max_cost_option,

@@ -15,7 +15,8 @@ from judgekit.cli import console
 from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
-from judgekit.cli.options import ContestOptions, max_cost_option, option
+from judgekit.cli.judge_options import ContestOptions
+from judgekit.cli.options import max_cost_option, option
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_until_stopped
 from judgekit.cli.setup import LIMIT_REACHED, fatal_words, note_unused_replies

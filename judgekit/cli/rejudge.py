@@ -22,15 +22,8 @@ from judgekit import (
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit, failures_code
 from judgekit.cli.help import command
-from judgekit.cli.options import (
-    EXISTING_PATH,
-    GradingOptions,
-    JudgeOptions,
-    StoreOptions,
-    TalkOptions,
-    dry_run_option,
-    option,
-)
+from judgekit.cli.judge_options import GradingOptions, JudgeOptions
+from judgekit.cli.options import EXISTING_PATH, StoreOptions, TalkOptions, dry_run_option, option
 from judgekit.cli.outputs import output_option, show_document, show_plan, sort_outputs
 from judgekit.cli.progress import attend, run_until_stopped
 from judgekit.cli.run import grade_all

@@ -122,7 +122,7 @@ def _stored_document(
     if other is not None:
         sides = evaluation.run_and_variant(result, store), evaluation.run_and_variant(other, store)
         return report.side_by_side_document(store, *sides, replies, names=names)
-    if result.startswith(evaluation.COMPARISON_ID_PREFIX):
+    if result.startswith(records.COMPARISON_ID_PREFIX):
         found = store.any_comparison(result)
         return report.stored_comparison_document(store, found, replies, has_page=has_page)
     return report.stored_run_document(

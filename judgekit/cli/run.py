@@ -25,7 +25,8 @@ from judgekit.cli.batch_requests import (
 )
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import EXISTING_PATH, TalkOptions, resume_command
+from judgekit.cli.judge_options import resume_command
+from judgekit.cli.options import EXISTING_PATH, TalkOptions
 from judgekit.cli.outputs import OutputFiles, check_replies, export_outputs, show_document
 from judgekit.cli.progress import attend, run_async, run_until_stopped
 from judgekit.cli.setup import (

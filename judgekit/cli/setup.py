@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from judgekit.calibration import OutputKey
-    from judgekit.cli.options import CallOptions, GradingOptions, InputOptions
+    from judgekit.cli.judge_options import CallOptions, GradingOptions, InputOptions
     from judgekit.datasets import Suite
     from judgekit.judge import Judge
     from judgekit.models import Refresh
@@ -248,13 +248,13 @@ def make_judge(
     if model is None:
         raise no_judge_error()
     if name is None and suite is not None:
-        model = judge_calls.resolve_suite_model(suite, model)
+        model = data_files.resolve_suite_model(suite, model)
     settings = {} if own is None else own.overrides()
     if own is not None and name not in {None, own.model}:
         settings.pop("api_base", None)  # another model is not at this one's address
     # Paths in a suite are relative to it, those on the command line to the working folder.
     if suite is not None and own is not None:
-        settings["template"] = judge_calls.resolve_suite_template(suite, own.template)
+        settings["template"] = data_files.resolve_suite_template(suite, own.template)
     own_settings = options.judge_settings
     settings |= own_settings.overrides()
     settings |= {} if more is None else more.model_dump(exclude_unset=True)
@@ -262,7 +262,7 @@ def make_judge(
     settings |= {
         "template_folders": (
             *own_settings.template_folders,
-            *(judge_calls.suite_template_folders(suite) if suite else ()),
+            *(data_files.suite_template_folders(suite) if suite else ()),
         ),
         "frozen": own_settings.frozen,
         "refresh": chosen_refresh(options),

@@ -150,7 +150,7 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         )
     with options.open_store() as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
-        if options.comparisons or (run and run.startswith(evaluation.COMPARISON_ID_PREFIX)):
+        if options.comparisons or (run and run.startswith(records.COMPARISON_ID_PREFIX)):
             _show_comparisons(store, run, case, options)
             return
         if options.configs:

@@ -27,7 +27,12 @@ from judgekit import (
 )
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
-from judgekit.cli.options import ComparingOptions, ContestOptions, StudyOptions, resume_command
+from judgekit.cli.judge_options import (
+    ComparingOptions,
+    ContestOptions,
+    StudyOptions,
+    resume_command,
+)
 from judgekit.cli.outputs import show_plan
 from judgekit.cli.progress import run_async, run_until_stopped
 from judgekit.cli.run import prepared_run, run_with_progress
@@ -197,7 +202,7 @@ class SideArguments:
         # grades with it, and compares with the default one.
         suite, settings = self.suite, self.options.judge_settings
         folders = [*settings.template_folders]
-        folders += [] if suite is None else judge_calls.suite_template_folders(suite)
+        folders += [] if suite is None else datasets.suite_template_folders(suite)
         if settings.template is not None and not prompts.is_pair_template(
             settings.template, folders
         ):
@@ -206,9 +211,7 @@ class SideArguments:
                 hint="name one for two, for example pairwise/criterion, or omit --template",
             )
         own = [] if suite is None else [judge.model for judge in suite.judge]
-        if judge_calls.HEURISTIC in self._judges or (
-            not self._judges and own == [judge_calls.HEURISTIC]
-        ):
+        if records.HEURISTIC in self._judges or (not self._judges and own == [records.HEURISTIC]):
             raise SettingsError(
                 "the heuristic judge only counts assertions, and cannot compare",
                 hint="name a judge: --judge openai/gpt-4.1-mini; or compare stored scores: "

@@ -23,15 +23,17 @@ from judgekit import (
     store as stores,
 )
 from judgekit.cli import console
-from judgekit.cli.options import (
-    EXISTING_PATH,
+from judgekit.cli.judge_options import (
     ContestOptions,
     GradingOptions,
     JudgeOptions,
-    ReplyOptions,
     SelectionOptions,
-    StoreOptions,
     SuiteOptions,
+)
+from judgekit.cli.options import (
+    EXISTING_PATH,
+    ReplyOptions,
+    StoreOptions,
     TalkOptions,
     baseline_option,
     dry_run_option,
@@ -480,7 +482,7 @@ def _judged(suite: datasets.Suite, options: JudgeOptions) -> datasets.Suite:
     """The suite with the judge of the command line, unless no case needs a judge."""
     judged = with_command_line_judge(suite, options)
     uses_judge = suite.judge or any(
-        datasets.scorer_name(one) == evaluation.JUDGE_SCORER for one in suite.scorers
+        datasets.scorer_name(one) == records.JUDGE_SCORER for one in suite.scorers
     )
     if uses_judge or not judged.judge:
         return judged
@@ -526,7 +528,7 @@ def _with_command_line_gate(suite: datasets.Suite, options: EngineOptions) -> da
             hint="omit --no-store, or use --fail-under RATE",
         )
     changes = drop | ({"require_calibration": True} if options.require_calibration else {})
-    gate = (suite.gate or datasets.Gate()).model_copy(update=changes)
+    gate = (suite.gate or records.Gate()).model_copy(update=changes)
     if drop and gate.max_drop is None:
         raise SettingsError(
             "--baseline and --alpha are about the drop in pass rate, and no drop is limited",

@@ -14,14 +14,8 @@ from judgekit.cli import console
 from judgekit.cli.audit import run_probes
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import (
-    EXISTING_FILE,
-    LabelledStudyOptions,
-    dry_run_option,
-    flag,
-    option,
-    outputs_option,
-)
+from judgekit.cli.judge_options import LabelledStudyOptions
+from judgekit.cli.options import EXISTING_FILE, dry_run_option, flag, option, outputs_option
 from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
 from judgekit.cli.setup import fatal_words, grade_setup, how_to_continue
 from judgekit.errors import SettingsError

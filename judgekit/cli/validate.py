@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from judgekit import (
-    assertions,
-    datasets,
-    evaluation,
-    formats,
-    judge as judge_calls,
-    models,
-    prompts,
-    targets,
-)
+from judgekit import assertions, datasets, evaluation, formats, models, prompts, targets
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -382,7 +373,7 @@ def suite_diagnostics(
         return [_error(path, None, error.message, error.hint)]
     reported = {(remark.line, remark.message) for remark in known}
     found = [*_of_suite(suite, document), *_of_suite_cases(suite, document)]
-    around = (*folders, *judge_calls.suite_template_folders(suite))
+    around = (*folders, *datasets.suite_template_folders(suite))
     for source in (suite.rubric_source, *map(suite.rubric_named, suite.extra_rubrics)):
         found += criterion_templates(source, around)
     found += _of_judges(suite, document, around)
@@ -415,7 +406,7 @@ def _of_judges(
 ) -> Iterator[Diagnostic]:
     """The judges whose template is unknown."""
     for place, judge in enumerate(suite.judge):
-        name = judge_calls.resolve_suite_template(suite, judge.template)
+        name = datasets.resolve_suite_template(suite, judge.template)
         try:
             if name is not None:
                 prompts.find_template(name, folders)

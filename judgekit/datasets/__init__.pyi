@@ -5,17 +5,11 @@ from .growing_log import (
     is_sampled as is_sampled,
 )
 from .judge_settings import (
-    DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
-    DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
     CallSettings as CallSettings,
-    CommandOption as CommandOption,
     HumanSettings as HumanSettings,
     JudgeMode as JudgeMode,
     JudgeSettings as JudgeSettings,
-    OptionGroup as OptionGroup,
     SuiteJudge as SuiteJudge,
-    choices_of as choices_of,
-    command_options as command_options,
     may_ask_judge as may_ask_judge,
 )
 from .labels import (
@@ -42,6 +36,14 @@ from .loading import (
     rubric_path as rubric_path,
     shipped_rubrics as shipped_rubrics,
     suite_place as suite_place,
+)
+from .options import (
+    DEFAULT_CACHE_FOLDER as DEFAULT_CACHE_FOLDER,
+    DEFAULT_STORE_FILE as DEFAULT_STORE_FILE,
+    CommandOption as CommandOption,
+    OptionGroup as OptionGroup,
+    choices_of as choices_of,
+    command_options as command_options,
 )
 from .outputs import (
     CaseOutput as CaseOutput,
@@ -72,9 +74,7 @@ from .sources import (
     with_benchmark as with_benchmark,
 )
 from .suite import (
-    BaselineName as BaselineName,
     ContextSettings as ContextSettings,
-    Gate as Gate,
     HttpTarget as HttpTarget,
     NotifySettings as NotifySettings,
     Suite as Suite,
@@ -82,8 +82,11 @@ from .suite import (
     TargetKind as TargetKind,
     VariantSettings as VariantSettings,
     names_a_file as names_a_file,
+    resolve_suite_model as resolve_suite_model,
+    resolve_suite_template as resolve_suite_template,
     scorer_name as scorer_name,
     suite_file as suite_file,
+    suite_template_folders as suite_template_folders,
 )
 from .validation import (
     RowCheck as RowCheck,

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from judgekit import formats  # loaded when used: for quality memories alone
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
-from judgekit.formats import Benchmark, objects_of
-from judgekit.records import Dataset, JsonObject, memory_objects
+from judgekit.records import Dataset, JsonObject, memory_objects, objects_of
+
+if TYPE_CHECKING:
+    from judgekit.formats import Benchmark
 
 
 def benchmarks_in(objects: Sequence[JsonObject]) -> dict[str, Benchmark]:
     """The benchmarks of a quality memory by their ids."""
     return {
-        key: Benchmark.model_validate(fields) for key, fields in objects_of(objects, "benchmark")
+        key: formats.Benchmark.model_validate(fields)
+        for key, fields in objects_of(objects, "benchmark")
     }
 
 

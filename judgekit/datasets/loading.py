@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
+from judgekit import formats  # loaded when used: for quality memories alone
 from judgekit.datasets.benchmarks import benchmark_dataset
 from judgekit.datasets.suite import Suite, names_a_file, of_file, suite_file
 from judgekit.errors import (
@@ -41,7 +42,6 @@ from judgekit.formats import (
     iter_rows,
     json_kind,
     memory_rows,
-    quality_rubrics,
     raise_damaged,
     read_case,
     read_document,
@@ -229,7 +229,7 @@ def memory_rubric(path: Path) -> Rubric | None:
                 f"{path} is no quality memory, so none of its rubrics is called {key!r}",
                 hint=f"name the rubric's own file: {path}",
             )
-        rubrics = quality_rubrics(document)
+        rubrics = formats.quality_rubrics(document)
     except DatasetError as error:
         raise RubricError(str(error), hint=error.hint) from error
     key = next(iter(rubrics)) if key is None and len(rubrics) == 1 else key

@@ -26,7 +26,6 @@ from judgekit.formats import (
     is_read_whole,
     json_row,
     memory_rows,
-    objects_of,
     raise_damaged,
     read_case,
     read_cells,
@@ -38,7 +37,7 @@ from judgekit.formats import (
     validation_faults,
     with_row_ids,
 )
-from judgekit.records import Case, CaseResult, Dataset, Output, Usage, memory_objects
+from judgekit.records import Case, CaseResult, Dataset, Output, Usage, memory_objects, objects_of
 
 OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType({
     "id": "case_id", "output": "text", "response": "text", "answer": "text", "completion": "text",

@@ -19,7 +19,7 @@ from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark
 from judgekit.datasets.judge_settings import may_ask_judge
 from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite, no_cases
 from judgekit.datasets.outputs import iter_described_cases
-from judgekit.datasets.suite import Gate, RunSettings, Suite
+from judgekit.datasets.suite import RunSettings, Suite
 from judgekit.errors import DatasetError, RetiredSuiteError, SettingsError, UnknownNameError
 from judgekit.formats import (
     ARCHIVE_SUFFIXES,
@@ -42,7 +42,7 @@ from judgekit.formats import (
     suffix_of,
     validation_faults,
 )
-from judgekit.records import Case, CaseSource, JsonObject, memory_objects
+from judgekit.records import Case, CaseSource, Gate, JsonObject, memory_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -28,7 +28,7 @@ from judgekit.records import (
     Count,
     EvaluationProfileName,
     Finite,
-    Fraction,
+    Gate,
     JsonObject,
     Name,
     Record,
@@ -189,54 +189,6 @@ class VariantSettings(Record):
             raise ValueError("`parameters` and `api_base` are for a `prompt`")
         if self.command is None and self.environment:
             raise ValueError("`environment` is for a `command`")
-        return self
-
-
-BaselineName = Literal["previous", "best", "accepted"]
-"""Baselines that are found among the runs of the suite; any other name is the id of a run."""
-
-
-class Gate(Record):
-    """What a run must reach."""
-
-    tier: Literal["production", "development", "experimental"] | None = None
-    """The least overall value: production 0.8, development 0.7, experimental 0.6."""
-
-    threshold: Fraction | None = None
-    """The least overall value as a number, in place of a `tier`."""
-
-    max_drop: Fraction | None = None
-    """How far the pass rate may fall below the baseline's, in points: 0.10 is ten percentage
-    points."""
-
-    baseline: Name = "previous"
-    """The earlier run to compare with: previous, best, accepted, or the id of a run."""
-
-    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    """Significance level of the drop: a greater one fails only where chance does not explain it."""
-
-    rule: Literal["interval", "point"] = "interval"
-    """How `tier`, `threshold`, `min_required` and `max_drop` decide. `interval`: by the confidence
-    interval, undecided where it contains the limit; `point`: by the measured value alone, however
-    few the cases."""
-
-    min_required: Fraction | None = None
-    """The least mean value of each required criterion: a good average may hide that one of them
-    fails often."""
-
-    min_coverage: Fraction | None = None
-    """The least share of a variant's answers that must have a verdict; with fewer, the gate is
-    inconclusive."""
-
-    require_calibration: bool = False
-    """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""
-
-    _without_defaults = omit_at_default("threshold", "rule", "min_required", "min_coverage")
-
-    @model_validator(mode="after")
-    def _has_one_limit(self) -> Self:
-        if self.tier is not None and self.threshold is not None:
-            raise ValueError("`tier` and `threshold` both set the least overall value: omit one")
         return self
 
 
@@ -557,6 +509,28 @@ class Suite(Record):
             return True
         own = (may_ask_judge(c.rubric or c.reference, c.assertions) for c in self.cases)
         return may_ask_judge(self.rubric, self.assertions) or any(own)
+
+
+def resolve_suite_template(suite: Suite, template: str | None) -> str | None:
+    """A template's name; a file that a suite names is found beside the suite."""
+    if template is None:
+        return None
+    # A file beside the suite comes first, so that a suite keeps its meaning when a template of that
+    # name is shipped.
+    beside = suite.resolve(template)
+    return str(beside) if beside.is_file() else template
+
+
+def suite_template_folders(suite: Suite) -> list[Path]:
+    """The suite's own templates: a `prompts/` folder beside its file."""
+    folder = suite.resolve("prompts")
+    return [folder] if folder.is_dir() else []
+
+
+def resolve_suite_model(suite: Suite, model: str) -> str:
+    """A model's name; recorded replies named in a suite lie beside it."""
+    kind, colon, path = model.partition(":")
+    return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model
 
 
 def of_file(suite: Suite, file: Path) -> Suite:

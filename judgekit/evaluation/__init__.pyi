@@ -5,11 +5,8 @@ from .approval import (
     check_version_current as check_version_current,
     find_approval_evidence as find_approval_evidence,
 )
+from .case_checks import CriterionChecks as CriterionChecks, choice_rubric as choice_rubric
 from .case_plans import (
-    DEFAULT_RUBRICS_KEY as DEFAULT_RUBRICS_KEY,
-    JUDGE_SCORER as JUDGE_SCORER,
-    SIMILARITY_KEY as SIMILARITY_KEY,
-    UNASKED_RUBRICS_KEY as UNASKED_RUBRICS_KEY,
     CasePlans as CasePlans,
     default_rubric_records as default_rubric_records,
     needs_judge as needs_judge,
@@ -101,25 +98,11 @@ from .human_labels import (
     requires_reason as requires_reason,
 )
 from .judges import (
-    CALIBRATION_KEY as CALIBRATION_KEY,
-    JUDGING_KEY as JUDGING_KEY,
-    REVIEWER as REVIEWER,
-    CriterionChecks as CriterionChecks,
     ExecutionOptions as ExecutionOptions,
-    JudgeUsage as JudgeUsage,
-    calibration_of_run as calibration_of_run,
     check_calibration as check_calibration,
-    choice_rubric as choice_rubric,
-    has_model_judges as has_model_judges,
-    judge_usage as judge_usage,
     judging_of_judge as judging_of_judge,
-    judging_of_names as judging_of_names,
-    judging_of_run as judging_of_run,
-    meets_calibration_gate as meets_calibration_gate,
-    one_per_reply as one_per_reply,
     refresh_mode as refresh_mode,
     resolve_calibration as resolve_calibration,
-    without_human_judges as without_human_judges,
 )
 from .outcome import (
     Graded as Graded,
@@ -151,7 +134,6 @@ from .pairing import (
 from .planner import (
     ASSUMED_ANSWER as ASSUMED_ANSWER,
     called_models as called_models,
-    check_keys as check_keys,
     plan_suite as plan_suite,
 )
 from .ranking import Ranker as Ranker, rank_comparisons as rank_comparisons
@@ -181,12 +163,29 @@ from .remote import Cluster as Cluster, OpenCluster as OpenCluster, RemoteEngine
 from .run import (
     VERDICTS_RUN as VERDICTS_RUN,
     Run as Run,
-    evaluate as evaluate,
-    evaluate_sync as evaluate_sync,
-    record_answers as record_answers,
     summarize as summarize,
     summarize_verdicts as summarize_verdicts,
+    update_run_status as update_run_status,
     verdict_outcomes as verdict_outcomes,
+)
+from .run_config import (
+    CALIBRATION_KEY as CALIBRATION_KEY,
+    DEFAULT_RUBRICS_KEY as DEFAULT_RUBRICS_KEY,
+    JUDGING_KEY as JUDGING_KEY,
+    MEMORY_KEY as MEMORY_KEY,
+    PARTS_KEY as PARTS_KEY,
+    REVIEWER as REVIEWER,
+    SIMILARITY_KEY as SIMILARITY_KEY,
+    UNASKED_CASES_KEY as UNASKED_CASES_KEY,
+    UNASKED_RUBRICS_KEY as UNASKED_RUBRICS_KEY,
+    VERSIONS_KEY as VERSIONS_KEY,
+    calibration_of_run as calibration_of_run,
+    has_model_judges as has_model_judges,
+    judging_of_names as judging_of_names,
+    judging_of_run as judging_of_run,
+    meets_calibration_gate as meets_calibration_gate,
+    variant_version_in as variant_version_in,
+    without_human_judges as without_human_judges,
 )
 from .run_figures import (
     FigureReader as FigureReader,
@@ -196,21 +195,14 @@ from .run_figures import (
     case_content as case_content,
 )
 from .runner import (
+    calibration_of_suite as calibration_of_suite,
     choice_of_run as choice_of_run,
     find_resumed_run as find_resumed_run,
     new_run_id as new_run_id,
     prepare_run as prepare_run,
     run_suite as run_suite,
-    update_run_status as update_run_status,
 )
-from .schedule import (
-    MEMORY_KEY as MEMORY_KEY,
-    PARTS_KEY as PARTS_KEY,
-    UNASKED_CASES_KEY as UNASKED_CASES_KEY,
-    VERSIONS_KEY as VERSIONS_KEY,
-    file_mark as file_mark,
-    variant_version_in as variant_version_in,
-)
+from .schedule import file_mark as file_mark
 from .score_comparison import (
     VARIANT_SEPARATOR as VARIANT_SEPARATOR,
     ScoreComparison as ScoreComparison,
@@ -224,13 +216,11 @@ from .session import (
     RecordedAnswers as RecordedAnswers,
     RunStopReason as RunStopReason,
     Session as Session,
-    calibration_of_suite as calibration_of_suite,
     open_recorded as open_recorded,
     open_suite as open_suite,
     price_table as price_table,
 )
 from .stored_comparison import (
-    COMPARISON_ID_PREFIX as COMPARISON_ID_PREFIX,
     ComparedScores as ComparedScores,
     ComparisonRecorder as ComparisonRecorder,
     ComparisonTerms as ComparisonTerms,
@@ -245,6 +235,12 @@ from .stored_comparison import (
     summarize_comparison as summarize_comparison,
     unanalysed_pairs as unanalysed_pairs,
     with_rule as with_rule,
+)
+from .suite_evaluation import (
+    check_keys as check_keys,
+    evaluate as evaluate,
+    evaluate_sync as evaluate_sync,
+    record_answers as record_answers,
 )
 from .suite_plan import (
     TARGET_DIFFERENCE as TARGET_DIFFERENCE,
@@ -271,4 +267,9 @@ from .trend import (
     imported_runs as imported_runs,
     trend_of_suite as trend_of_suite,
     version_history as version_history,
+)
+from .usage import (
+    JudgeUsage as JudgeUsage,
+    judge_usage as judge_usage,
+    one_per_reply as one_per_reply,
 )

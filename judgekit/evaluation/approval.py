@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.datasets import Suite, expand_variants
+from judgekit.datasets import Suite, expand_variants, suite_template_folders
 from judgekit.errors import (
     ApprovalRefusedError,
     InputError,
@@ -18,14 +18,14 @@ from judgekit.errors import (
     NotEnoughDataError,
 )
 from judgekit.evaluation.gate import check_gate, decide_gate
-from judgekit.evaluation.schedule import file_mark, variant_version_in, version_mark
+from judgekit.evaluation.run_config import variant_version_in
+from judgekit.evaluation.schedule import file_mark, version_mark
 from judgekit.evaluation.stored_comparison import (
     compare_stored_scores,
     new_score_comparison,
     summarize_comparison,
 )
 from judgekit.evaluation.summary import summarize_run
-from judgekit.judge import suite_template_folders
 from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion
 from judgekit.targets import TargetPrompt
 

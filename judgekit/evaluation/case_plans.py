@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.assertions import (
@@ -13,62 +12,36 @@ from judgekit.assertions import (
     SIMILAR_ASSERTION,
     SIMILARITY,
     WORDLLAMA,
-    ScriptFailedError,
     ScriptSettings,
     SimilaritySettings,
     assertion_registry,
-    check_specs,
     compares_variants,
-    find_script,
-    named_scripts,
     plan_evaluation,
-    read_scorers,
-    read_specs,
     scorer_registry,
     script_entries,
     similar_entry,
 )
 from judgekit.datasets import (
     Suite,
-    criterion_place,
     load_rubric,
     may_ask_judge,
     naming_place,
     scorer_name,
     shipped_rubrics,
-    suite_file,
-    suite_place,
 )
-from judgekit.errors import DatasetError, InputError, SettingsError
-from judgekit.evaluation.judges import CriterionChecks, choice_rubric
+from judgekit.errors import DatasetError, SettingsError
 from judgekit.extras import is_installed, require_package
-from judgekit.records import inactive_rubric_error
+from judgekit.records import JUDGE_SCORER, OVERALL_SCORE
 
 if TYPE_CHECKING:
     from judgekit.assertions import EvaluationPlan, EvaluationProfile
-    from judgekit.evaluation.judges import SuiteJudges
     from judgekit.models import Embeddings
     from judgekit.records import Case, Criterion, JsonObject, Rubric
 
-# The scorer that is worked out of the verdict, so that it is no observation.
-JUDGE_SCORER = "judge"
-# The key of a run's `config` that says how similarity is measured, where it decides a case.
-SIMILARITY_KEY = "similarity_measure"
-# What the weighted mean of a suite's scores is called.
-OVERALL_SCORE = "overall"
 # What a suite says of a scorer beside its parameters.
 _SUITES_OWN = frozenset({"name", "weight"})
 # How many plans are kept; an answer asks for its case's several times.
 _MAX_CACHED_PLANS = 1024
-
-
-def evaluation_plan_of(
-    case: Case, profile: str | None, rubric: Rubric | None
-) -> EvaluationPlan | None:
-    """How a case is evaluated that does not just take the suite's way."""
-    if case.evaluation is None and profile is None:
-        return None
-    return plan_evaluation(case, profile, rubric=rubric)
 
 
 class CasePlans:
@@ -136,7 +109,7 @@ class CasePlans:
         cached = self._plans.get(id(case))
         if cached is not None and cached[0] is case:
             return cached[1]
-        found = evaluation_plan_of(case, self.suite.profile, self.rubric)
+        found = plan_evaluation(case, self.suite.profile, rubric=self.rubric)
         # Cleared as a whole: datasets are read in order, and a case is needed a few times in a row.
         if len(self._plans) >= _MAX_CACHED_PLANS:
             self._plans.clear()
@@ -270,10 +243,6 @@ def _extra_criteria(suite: Suite, *names: str) -> Iterator[Criterion]:
 
 # Why a rubric was taken that nobody named.
 RubricReason = Literal["profile", "reference"]
-# The key of a run's `config` under which the rubrics are that nobody named.
-DEFAULT_RUBRICS_KEY = "rubrics_by_default"
-# The key under which it says how many cases have a rubric that no judge is called.
-UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
 # The shipped rubric that holds an output against its case's reference.
 REFERENCE_RUBRIC = "reference_match"
 # The shipped rubric of what the rubric of a skill's test asks for by `overallFeedback`.
@@ -369,184 +338,3 @@ def _wants_judge(case: Case) -> bool:
     return own.strategy == "llm_judge" or (
         own.strategy == "hybrid" and own.weights.get("llm_judge", 0) > 0
     )
-
-
-_MOST_SHOWN = 20
-_MAX_CACHED_SPECS = 10_000
-
-
-def check_suite_specs(plans: CasePlans) -> None:
-    """Refuse assertions and scorers of a suite that are invalid or cannot be carried out."""
-    suite, place = plans.suite, partial(suite_place, plans.suite)
-    if suite.assertions:
-        check_specs(suite.assertions, registry=plans.assertions, place=place)
-    if plans.suite_scorers:
-        read_scorers(plans.suite_scorers, registry=plans.scorers, place=place)
-    # Scripts run code of the suite's author, so that they are refused before anything is paid for.
-    for script in named_scripts([*suite.assertions, *suite.scorers]):
-        fault = _script_fault(script, plans, f"the suite {suite.name!r}")
-        if fault is not None:
-            raise SettingsError(fault)
-
-
-class CaseChecks:
-    """Looks at the cases one after the other as they are counted; what is equal is read once."""
-
-    def __init__(self, plans: CasePlans, *, judges: SuiteJudges, is_whole: bool = True) -> None:
-        self._plans = plans
-        self._is_whole = is_whole  # whether these are all cases, so that an unused judge is a fault
-        self._suite_judges, self._judges = judges, judges.panel.judges
-        self._criteria = CriterionChecks(judges.panel.named, n_judges=len(self._judges))
-        asked = [judge.connection for judge in judges.judges]
-        self._blind = [c.name for c in asked if not c.prices.takes_images(c.name, c.api_base)]
-        self._checked: set[str] = set()
-        suite = plans.suite
-        self._source = suite.dataset_path or suite_file(suite) or f"the suite {suite.name!r}"
-        self._read: dict[str, tuple[str, ...]] = {}
-        self._shown: list[tuple[str, str]] = []
-        self._n_faults = 0
-        self._n_judged = 0
-        self._by_default: Counter[tuple[RubricReason, str]] = Counter()
-
-    def take(self, case: Case) -> None:
-        if self._plans.defaults.is_missing(case):
-            what = "a judge is to grade it, and nothing says what is good: it has no rubric"
-            self._note(case, (f"{what}; {rubric_hint()}",))
-            return
-        try:
-            plan = self._plans.plan(case)
-        except InputError as error:
-            text = error.message.removeprefix(f"case {case.id!r}: ")
-            self._note(case, (text if error.hint is None else f"{text}; {error.hint}",))
-            return
-        self._refuse_without_judge(case, plan)
-        if self._blind and (plan is None or plan.asks_judge) and case.images:
-            self._note(case, (f"it has an image, and {self._blind[0]} takes none",))
-        self._count_judged(case)
-        self._plans.measures_similarity |= self._plans.measures(case)
-        if case.assertions:
-            self._note(case, self._faults(case))
-        self._count_compared(case)
-        own = None if case.evaluation is None else case.evaluation.script
-        if own is not None and plan is not None:  # everything else a plan adds is valid
-            used = [spec for spec in plan.assertions if spec.get("script") == own]
-            self._note(case, self._script_faults(used, case))
-
-    def close(self) -> None:
-        """Say what was found, once all cases were examined."""
-        # All faults are reported at once: who edits a file of cases does not want to learn them one
-        # run at a time.
-        if self._n_faults:
-            more = self._n_faults - len(self._shown)
-            lines = [*self._placed(), *([f"and {more} more"] if more else [])]
-            what = "a fault" if self._n_faults == 1 else f"{self._n_faults} faults"
-            listed = "".join(f"\n  {line}" for line in lines)
-            raise DatasetError(f"{what} in how the cases are evaluated:{listed}", path=self._source)
-        is_unused = self._is_whole and self._judges and not self._n_judged
-        if is_unused and self._judges != ("heuristic",):
-            raise SettingsError(
-                "a judge needs a `rubric`, and neither the suite nor any of its cases has one",
-                hint=f"{rubric_hint()}; or leave out the judge",
-            )
-        if self._n_judged and self._is_whole:
-            self._criteria.check_names()
-        self._plans.unmet_needs = self._criteria.unmet_needs
-        self._plans.by_default = dict(self._by_default)
-        self._plans.n_unasked = 0 if self._judges else self._n_judged
-
-    def _placed(self) -> Iterator[str]:
-        """The faults shown, with the line of each case that stands in the suite's own file."""
-        suite = self._plans.suite
-        ids = [case.id for case in suite.cases or ()]
-        for name, fault in self._shown:
-            place = suite_place(suite, "cases", ids.index(name), "assertions") if ids else ""
-            yield f"{place}case {name!r}: {fault}"
-
-    def _count_judged(self, case: Case) -> None:
-        rubric = self._plans.rubric_of(case)
-        if rubric is None:
-            return
-        if self._judges and not rubric.active:
-            error = inactive_rubric_error(rubric)
-            # The suite's own rubric is one fault, and not one of every case.
-            if rubric is self._plans.rubric:
-                raise error
-            self._note(case, (f"{error.message}; {error.hint}",))
-        self._n_judged += 1
-        try:
-            self._criteria.take(case, rubric)
-            if rubric.fingerprint not in self._checked:
-                self._checked.add(rubric.fingerprint)
-                self._suite_judges.check(rubric)
-        except InputError as error:
-            source, place = self._plans.suite.rubric_source, f"{self._source}: case {case.id!r}: "
-            if rubric is self._plans.rubric:
-                place = criterion_place(source, error.message)
-            error.message = place + error.message
-            raise
-        if (reason := self._plans.defaults.reason_for(case)) is not None:
-            self._by_default[reason] += 1
-
-    def _count_compared(self, case: Case) -> None:
-        """Count a case whose outputs are compared, and refuse it where no model can do that."""
-        for _, spec in self._plans.variant_checks(case):
-            self._plans.compares_variants = True
-            if (rubric := choice_rubric(spec)) is None:
-                continue
-            self._n_judged += 1
-            if not self._suite_judges.judges:
-                raise SettingsError(
-                    f"the case {case.id!r} has the outputs of its variants compared "
-                    f"({spec['type']}), and the suite names no model that judges",
-                    hint="add `judge:` to the suite, or name one with --judge",
-                )
-            self._criteria.take(case, rubric)
-
-    def _refuse_without_judge(self, case: Case, plan: EvaluationPlan | None) -> None:
-        """Refuse a case that only a judge can decide, where there is none."""
-        if self._judges:
-            return
-        has_checks = case.assertions or self._plans.suite.assertions
-        if (plan is None and case.rubric and not has_checks) or (plan and plan.asks_judge):
-            raise SettingsError(
-                f"the case {case.id!r} is to be graded by a judge, and the suite names none",
-                hint="add `judge:` to the suite, for example `judge: openai/gpt-4.1-mini`, or "
-                "name one with --judge",
-            )
-
-    def _faults(self, case: Case) -> tuple[str, ...]:
-        # Datasets repeat the same assertions in thousands of cases; each distinct list is validated
-        # once.
-        written = repr(case.assertions)
-        known = self._read.get(written)
-        if known is None:
-            if len(self._read) >= _MAX_CACHED_SPECS:
-                self._read.clear()
-            found = read_specs(case.assertions, registry=self._plans.assertions)[1]
-            known = (*map(str, found), *self._script_faults(case.assertions, case))
-            self._read[written] = known
-        return known
-
-    def _script_faults(self, specs: Sequence[JsonObject], case: Case) -> tuple[str, ...]:
-        who = f"the case {case.id!r}"
-        found = (_script_fault(script, self._plans, who) for script in named_scripts(specs))
-        return tuple(fault for fault in found if fault is not None)
-
-    def _note(self, case: Case, faults: tuple[str, ...]) -> None:
-        self._n_faults += len(faults)
-        room = _MOST_SHOWN - len(self._shown)
-        self._shown += [(case.id, fault) for fault in faults[:room]]
-
-
-def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:
-    """Why a script cannot be run once scripts are allowed; not being allowed ends it all."""
-    if not plans.scripts.is_allowed:
-        raise SettingsError(
-            f"{who} runs the script {script!r}, and scripts are not allowed",
-            hint="read it, then allow scripts with --allow-scripts (allow_scripts=True)",
-        )
-    try:
-        find_script(script, plans.scripts)
-    except ScriptFailedError as error:
-        return str(error)
-    return None

@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.datasets import BaselineName, Suite
+from judgekit import datasets  # loaded when used: for lists of configurations alone
 from judgekit.errors import NotComparableError
-from judgekit.evaluation.judges import judging_of_run, on_common_scale, recorded_judges
 from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.run_config import judging_of_run, on_common_scale, recorded_judges
 from judgekit.evaluation.run_figures import FigureReader, case_content
 from judgekit.fingerprint import canonical_json, fingerprint
-from judgekit.records import FINISHED_STATUSES, config_part, has_own_cases
+from judgekit.records import FINISHED_STATUSES, BaselineName, config_part, has_own_cases
 from judgekit.scoring import criterion_edits, judge_changes
 
 if TYPE_CHECKING:
@@ -392,7 +392,9 @@ def _is_whole(one: RunInfo, run: RunInfo) -> bool:
 def suite_config(run: RunInfo) -> JsonObject:
     """The suite as it was run, with its rubric in full."""
     # What a run notes beside it (versions of outputs, fingerprints) is no configuration.
-    config = {name: part for name, part in run.config.items() if name in Suite.model_fields}
+    config = {
+        name: part for name, part in run.config.items() if name in datasets.Suite.model_fields
+    }
     return config if run.rubric is None else {**config, "rubric": run.rubric.to_json()}
 
 

@@ -13,8 +13,8 @@ from judgekit.stats.quantiles import SLACK
 from judgekit.stats.sequential import win_e_value
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.judges import JudgeUsage
     from judgekit.evaluation.pairing import LeftOut
+    from judgekit.evaluation.usage import JudgeUsage
     from judgekit.records import Comparison, ReconciliationRule, Winner
     from judgekit.stats.alpha import Alpha
     from judgekit.stats.bias import PositionBias

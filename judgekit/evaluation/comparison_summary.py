@@ -25,8 +25,8 @@ from judgekit.evaluation.comparison_result import (
     WinFigures,
     decide_comparison,
 )
-from judgekit.evaluation.judges import JudgeTally
 from judgekit.evaluation.pairing import JudgedPair, LeftOut
+from judgekit.evaluation.usage import JudgeTally
 from judgekit.prompts import pairwise_text
 from judgekit.records import (
     VALUE_TOLERANCE,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
 
-from judgekit.assertions import SYNONYMS, is_refusal
+from judgekit import assertions  # loaded when used: only failures need it
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
 from judgekit.evaluation.outcome import Outcome, conclude_result, rubric_of_result
@@ -30,6 +30,7 @@ from judgekit.records import (
     is_whole_run,
     record_text,
 )
+from judgekit.stats.trend import pass_rate_drop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -446,10 +447,11 @@ def _type(answer: Outcome, criteria: Sequence[str], rubric: Rubric | None) -> Fi
     output = answer.result.output
     if output.error is not None:
         return _OF_ERRORS.get(output.error_kind or "", "crash")
-    if output.text and is_refusal(output).actual:
+    if output.text and assertions.is_refusal(output).actual:
         return "refusal"
     failed = [check.type for check in answer.result.checks if check.passed is False]
-    own = [SYNONYMS[name].name if name in SYNONYMS else name for name in failed]
+    synonyms = assertions.SYNONYMS
+    own = [synonyms[name].name if name in synonyms else name for name in failed]
     # `text.is_json`, `text.contains_xml` and the like check the form.
     if any(name.startswith("text.") and name.rpartition("_")[2] in _FORMS for name in own):
         return "format-error"
@@ -527,9 +529,6 @@ _MOST_LEVELS = 3
 
 def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _RunDrops]:
     """Critical drops of a pass rate since the comparable run before, and their end."""
-    # It imports numpy, a sixth of the time of grading from the cache.
-    from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415
-
     found: dict[str, _RunDrops] = {}
     levels: dict[str, list[_Level]] = defaultdict(list)
     for run in runs:

@@ -10,13 +10,18 @@ from math import fsum, isnan, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.datasets import BaselineName, Gate
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.comparability import EarlierRuns, PassRateTrend, paired_sides
-from judgekit.evaluation.judges import calibration_of_run, has_model_judges, meets_calibration_gate
+from judgekit.evaluation.run_config import (
+    calibration_of_run,
+    has_model_judges,
+    meets_calibration_gate,
+)
 from judgekit.records import (
     FINISHED_STATUSES,
+    BaselineName,
     CaseStratum,
+    Gate,
     GateDecision,
     GateRule,
     Tier,
@@ -24,6 +29,7 @@ from judgekit.records import (
     is_whole_run,
 )
 from judgekit.scoring import TIERS, GateOutcome, check_drop, check_value
+from judgekit.stats.trend import pass_rate_drop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -275,9 +281,8 @@ def _drops(
 def _drop(
     result: DropGateResult, runs: tuple[RunInfo, RunInfo], alpha: float, store: RunStore
 ) -> DropGateResult:
-    # They import numpy, a sixth of the time of grading from the cache.
+    # It imports numpy, a sixth of the time of grading from the cache.
     from judgekit.evaluation.score_comparison import compare_side_scores  # noqa: PLC0415
-    from judgekit.stats.trend import pass_rate_drop  # noqa: PLC0415
 
     before, run = runs
     result = replace(result, baseline=before.id)

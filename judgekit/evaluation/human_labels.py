@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets import LocatedLabel, read_labels, score_on_scale
 from judgekit.errors import InputError, StoreError
-from judgekit.evaluation.judges import HUMAN_JUDGE, REVIEWER
 from judgekit.evaluation.outcome import rubric_of_result
+from judgekit.evaluation.run_config import REVIEWER
 from judgekit.prompts import scale_words
-from judgekit.records import HumanItem, ItemKey, Judgment, Label, Output, TraceEvent, config_part
+from judgekit.records import (
+    HUMAN_JUDGE,
+    HumanItem,
+    ItemKey,
+    Judgment,
+    Label,
+    Output,
+    TraceEvent,
+    config_part,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

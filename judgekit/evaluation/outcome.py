@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, TypeVar
 
-from judgekit.assertions import SIMILARITY, combine_outcomes, evaluate_assertions, judge_score
-from judgekit.datasets import scorer_name
+from judgekit import assertions, datasets  # loaded when used: most answers need neither
 from judgekit.errors import InputError, JudgekitError, UnknownNameError
-from judgekit.evaluation.case_plans import JUDGE_SCORER, OVERALL_SCORE, evaluation_plan_of
-from judgekit.evaluation.judges import HUMAN_JUDGE, judging_of_run
-from judgekit.judge import with_repeat_confidence
+from judgekit.evaluation.run_config import judging_of_run
 from judgekit.records import (
+    HUMAN_JUDGE,
+    JUDGE_SCORER,
+    OVERALL_SCORE,
     AssertionResult,
     Case,
     Output,
@@ -26,7 +26,14 @@ from judgekit.records import (
     Verdict,
     config_rows,
 )
-from judgekit.scoring import all_passed, apply_calibration, assertion_share, conclude, weighted_mean
+from judgekit.scoring import (
+    all_passed,
+    apply_calibration,
+    assertion_share,
+    conclude,
+    weighted_mean,
+    with_repeat_confidence,
+)
 from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
 from judgekit.stats.intervals import Rate, clustered_proportion, proportion, rating_mean
 
@@ -38,9 +45,6 @@ if TYPE_CHECKING:
     from judgekit.store import AnswerProgress, StoredRuns
 
 _AnswerT = TypeVar("_AnswerT", bound="CaseResult | AnswerProgress")
-
-# The scorer of the judge looks at the verdict alone.
-_NO_OUTPUT = Output(text="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
     # What the run observed is used as it is. In a run that was made before cases had plans, a
     # comparison with the case's reference, which is the same whenever it is made, is made now; what
     # was not observed stays open.
-    outcome = combine_outcomes(
+    outcome = assertions.combine_outcomes(
         plan,
         _checks(plan, result, run),
         _strategy_scores(plan, result, run),
@@ -157,11 +161,12 @@ def scores_by_name(concluded: Outcome) -> dict[str, float | None]:
 
 def _plan(result: CaseResult, run: RunInfo) -> EvaluationPlan | None:
     """The plan of a case; None also where it lacks what its strategy compares with."""
-    profile = run.config.get("profile")
+    named = run.config.get("profile")
+    profile = named if isinstance(named, str) else None
+    if result.case.evaluation is None and profile is None:
+        return None
     try:
-        return evaluation_plan_of(
-            result.case, profile if isinstance(profile, str) else None, run.rubric
-        )
+        return assertions.plan_evaluation(result.case, profile, rubric=run.rubric)
     except InputError:  # no run is begun with such a case, but other files hold them
         return None
 
@@ -215,18 +220,20 @@ def _suite_scores(
         score = _judged(verdict, spec) if spec.get("type") == JUDGE_SCORER else next(measured, None)
         if score is not None:
             found.append(score)
-    weights = {scorer_name(spec): float(str(spec.get("weight", 1))) for spec in specs}
+    weights = {datasets.scorer_name(spec): float(str(spec.get("weight", 1))) for spec in specs}
     known = [(weights[one.name], one.value) for one in found if one.value is not None]
     return tuple(found), weighted_mean(known) if known else None
 
 
 def _judged(verdict: Verdict | None, spec: JsonObject) -> Score:
-    name = scorer_name(spec)
+    name = datasets.scorer_name(spec)
     try:
-        return judge_score(_NO_OUTPUT, verdict=verdict).model_copy(update={"name": name})
+        # The scorer of the judge looks at the verdict alone.
+        score = assertions.judge_score(Output(text=""), verdict=verdict)
     except JudgekitError as error:
         # A judge that failed leaves a score without a value, which is missing in the mean.
         return Score(name=name, error=str(error))
+    return score.model_copy(update={"name": name})
 
 
 def _with_confidence(judgments: Sequence[Judgment]) -> list[Judgment]:
@@ -283,7 +290,7 @@ def _check(
             del pairs[place]
             return found
     if spec.get("type") == "equals":
-        return evaluate_assertions(result.output, [spec], case=result.case)[0]
+        return assertions.evaluate_assertions(result.output, [spec], case=result.case)[0]
     name = str(spec.get("type"))
     return AssertionResult(passed=None, type=name, message=_NEVER_ASKED, error=_NEVER_ASKED)
 
@@ -295,7 +302,7 @@ def _strategy_scores(plan: EvaluationPlan, result: CaseResult, run: RunInfo) -> 
         return known
     own = _observed(result.case.assertions, result, run) or []
     return [
-        Score(name=SIMILARITY, value=found.value, message=found.message)
+        Score(name=assertions.SIMILARITY, value=found.value, message=found.message)
         for found in own
         if found.type == "similar" and found.value is not None
     ]

@@ -22,10 +22,8 @@ from judgekit.evaluation.cost_plan import (
     take_joint,
 )
 from judgekit.evaluation.gate import stratum_needs
-from judgekit.evaluation.judges import HUMAN_JUDGE
-from judgekit.evaluation.runner import n_answers_in_work, new_run
+from judgekit.evaluation.runner import n_answers_in_work, new_run, target_connections
 from judgekit.evaluation.schedule import ProgressLedger, Schedule, WorkItem, read_chosen_cases
-from judgekit.evaluation.session import OpenSuite, price_table
 from judgekit.evaluation.suite_plan import (
     AnswersPlan,
     EarlierRunStatistics,
@@ -39,13 +37,13 @@ from judgekit.evaluation.suite_plan import (
     text_tokens,
 )
 from judgekit.evaluation.variant_choice import choice_questions
-from judgekit.judge import HEURISTIC, resolve_suite_model
-from judgekit.models import Connection, connect
-from judgekit.records import Case, Output, Rubric, RunInfo, TraceEvent
-from judgekit.targets import PromptTarget, is_code
+from judgekit.records import HEURISTIC, HUMAN_JUDGE, Case, Output, Rubric, RunInfo, TraceEvent
 
 if TYPE_CHECKING:
+    from judgekit.evaluation.session import OpenSuite
+    from judgekit.models import Connection
     from judgekit.store import RunStore
+    from judgekit.targets import PromptTarget
 
 # So many cases are worked through; of more a sample of this size, scaled up.
 _MOST_CASES = 2_000
@@ -103,32 +101,6 @@ async def plan_suite(
         learned = replace(learned, values=())
     n_in_work = n_answers_in_work(opened, in_flight)
     return planner.plan(learned or EarlierRunStatistics(), len(places), in_flight=n_in_work)
-
-
-async def check_keys(
-    opened: OpenSuite,
-    store: RunStore,
-    begun: RunInfo | None,
-    *,
-    compared_by: Sequence[Connection] = (),
-) -> None:
-    """Refuse a run that needs a key which is missing, before anything is stored or called."""
-    if opened.execution.frozen:
-        return
-    used = [
-        *opened.judges.connections,
-        *(one.connection for one in _target_countings(opened).values()),
-        *compared_by,
-    ]
-    # What is cached needs no key. Whether all of it is takes a plan, made only for a missing key.
-    doubtful = [one for one in used if one.may_lack_key]
-    if not doubtful:
-        return
-    called = await called_models(opened, store, begun)
-    for one in doubtful:
-        # New outputs have to be compared.
-        if one.name in called or (called and one in compared_by):
-            one.check()
 
 
 async def called_models(
@@ -402,16 +374,11 @@ class _SuitePlanner:
 
 def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
     """One for each prompt under test; the same question of two variants is asked once."""
-    suite, prices = opened.suite, price_table(opened.suite)
     keys_of_model: defaultdict[str, set[str]] = defaultdict(set)
-    found: dict[str, RequestCounter] = {}
-    for variant in opened.variants:
-        # What a function costs is as little known as what a command does.
-        if variant.kind == "prompt" and not is_code(variant.model):
-            model = resolve_suite_model(suite, cast("str", variant.model))
-            way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
-            found[variant.id] = _counter(opened, way, keys_of_model[way.name])
-    return found
+    return {
+        variant: _counter(opened, way, keys_of_model[way.name])
+        for variant, way in target_connections(opened)
+    }
 
 
 def _counter(

@@ -22,7 +22,7 @@ from judgekit.records import (
 )
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.judges import JudgeUsage
+    from judgekit.evaluation.usage import JudgeUsage
     from judgekit.stats.estimate import Estimate
 
 # What shows that one side is stronger: the strengths and their errors, the exact sign test of the

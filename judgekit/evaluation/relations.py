@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.findings import FindingChanges, SuiteFindings
-from judgekit.evaluation.trend import QualityTrend, trend_of_suite
-from judgekit.records import Approval, Case, ComparisonInfo, Finding, RunInfo, ScoreComparisonInfo
 
 if TYPE_CHECKING:
+    from judgekit.evaluation.trend import QualityTrend
+    from judgekit.records import (
+        Approval,
+        Case,
+        ComparisonInfo,
+        Finding,
+        RunInfo,
+        ScoreComparisonInfo,
+    )
     from judgekit.store import CaseFilter, RunStore
 
 # The direction is that of five runs and an escalation looks at three directions: more runs change
@@ -181,6 +188,8 @@ class _Scope:
         return all(case.id in self._case_ids for case in self._store.cases_of_run(latest.id))
 
     def trends(self) -> Iterator[QualityTrend]:
+        from judgekit.evaluation.trend import trend_of_suite  # noqa: PLC0415 - numpy
+
         for suite in self._suites:
             # The figures of whole runs are stored already.
             part = None if suite in self._whole else self._case_ids

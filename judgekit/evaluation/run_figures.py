@@ -17,7 +17,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from judgekit.errors import StoreError
-from judgekit.evaluation.judges import CALIBRATION_KEY, JudgeUsage
+from judgekit.evaluation.run_config import CALIBRATION_KEY
 from judgekit.evaluation.summary import (
     GroupFigures,
     RunCost,
@@ -26,6 +26,7 @@ from judgekit.evaluation.summary import (
     VariantFigures,
     summarize_run,
 )
+from judgekit.evaluation.usage import JudgeUsage
 from judgekit.fingerprint import fingerprint
 from judgekit.records import FINISHED_STATUSES, Case, Record, RunInfo, read_record, record_text
 from judgekit.stats.estimate import Estimate

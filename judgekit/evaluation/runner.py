@@ -11,30 +11,28 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from judgekit.datasets import naming_place, resolve_suite_model
 from judgekit.errors import JudgekitError, ModelError, SettingsError
-from judgekit.evaluation.case_plans import (
-    DEFAULT_RUBRICS_KEY,
-    SIMILARITY_KEY,
-    UNASKED_RUBRICS_KEY,
-    default_rubric_records,
-)
-from judgekit.evaluation.judges import (
-    CALIBRATION_KEY,
-    HUMAN_JUDGE,
-    JUDGING_KEY,
-    REVIEW_KEY,
-    REVIEWER,
-    judging_of_suite,
-)
-from judgekit.evaluation.outcome import conclude_result, last_tries
+from judgekit.evaluation.case_plans import default_rubric_records
+from judgekit.evaluation.judges import judging_of_suite, resolve_calibration
+from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.provenance import git_revision, trigger_of_ci
-from judgekit.evaluation.schedule import (
+from judgekit.evaluation.run import run_status
+from judgekit.evaluation.run_config import (
+    CALIBRATION_KEY,
+    DEFAULT_RUBRICS_KEY,
+    JUDGING_KEY,
     MEMORY_KEY,
     PARTS_KEY,
+    REVIEW_KEY,
+    SIMILARITY_KEY,
     UNASKED_CASES_KEY,
+    UNASKED_RUBRICS_KEY,
     VERSIONS_KEY,
+)
+from judgekit.evaluation.schedule import (
     ProgressLedger,
     Schedule,
     WorkItem,
@@ -45,15 +43,24 @@ from judgekit.evaluation.schedule import (
     unused_reply_messages,
     variant_versions,
 )
-from judgekit.evaluation.session import Choice, Session, calibration_of_suite, check_callable
+from judgekit.evaluation.session import Choice, Session, check_callable, price_table
 from judgekit.evaluation.variant_choice import VariantChooser
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.extras import missing_dependencies
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import gather_in_order
-from judgekit.records import FATAL_FAILURE_KINDS, OUTPUTS_TAG, RunInfo, Variant, config_part
+from judgekit.models import Connection, connect
+from judgekit.records import (
+    FATAL_FAILURE_KINDS,
+    OUTPUTS_TAG,
+    CalibrationInUse,
+    RunInfo,
+    Variant,
+    config_part,
+)
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
+from judgekit.targets import is_code
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -62,7 +69,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.remote import RemoteEngine, WorkerPool
     from judgekit.evaluation.schedule import WorkChain
     from judgekit.evaluation.session import OpenSuite
-    from judgekit.records import CaseResult, ItemKey, JsonObject, RunPanel, RunStatus
+    from judgekit.records import CaseResult, ItemKey, JsonObject, RunStatus
     from judgekit.store import RunStore, StoredRuns
 
 # Answers in work at a time, where nothing else says.
@@ -474,56 +481,6 @@ def prepare_run(
     return run
 
 
-# How a run ends when everything was begun; one that was stopped has more to do than this.
-_SETTLED = frozenset({"waiting", "complete", "incomplete"})
-
-
-def run_status(store: RunStore, run: RunInfo) -> RunStatus:
-    """How a run has ended of which everything was begun, by what is stored of it."""
-    for progress in last_tries(store.progress(run.id), run):
-        if not progress.is_done or progress.error_kind == "model":
-            return "incomplete"
-        if progress.n_failures and not _is_recovered(store.result(run.id, progress.key), run.panel):
-            return "incomplete"
-    return "waiting" if n_waiting(store, run) else "complete"
-
-
-def n_waiting(store: RunStore, run: RunInfo) -> int:
-    """How many questions have to be answered by a human before the run is complete."""
-    if HUMAN_JUDGE not in run.panel.judges:
-        return 0
-    return sum(item.judge != REVIEWER for item in store.queue(run.id))
-
-
-def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:
-    """Update a run's status after human judgments were added or withdrawn."""
-    run = store.run(run_id)
-    if run.status not in _SETTLED:
-        return run
-    status = run_status(store, run)
-    if status == run.status:
-        return run
-    store.end(run_id, status=status, at=at)
-    return store.run(run_id)
-
-
-def _is_recovered(result: CaseResult | None, panel: RunPanel) -> bool:
-    """Whether for each failure a later judge of a cascade has answered."""
-    if result is None or panel.combine != "cascade":
-        return False
-    seats = {judge: place for place, judge in enumerate(panel.judges)}
-    latest: dict[str, int] = {}
-    for one in result.judgments:
-        # Every reviewer has the place of the human judge.
-        judge = HUMAN_JUDGE if one.source == "human" else one.judge
-        place = seats.get(judge, len(seats))
-        latest[one.criterion] = max(place, latest.get(one.criterion, -1))
-    return all(
-        latest.get(failure.criterion, -1) > seats.get(failure.judge, -1)
-        for failure in result.failures
-    )
-
-
 _TIMEOUT_S = 600
 _TAIL = 400
 
@@ -580,3 +537,21 @@ async def _run_hook(suite: Suite, command: tuple[str, ...]) -> None:
 def _failure_message(error: ProcessFailedError) -> str:
     last = error.stderr[-_TAIL:].strip()
     return f"{error.message}; the end of stderr: {last}" if last else error.message
+
+
+def target_connections(opened: OpenSuite) -> Iterator[tuple[str, Connection]]:
+    """Each variant that is a prompt, and the connection of the model that answers it."""
+    suite, prices = opened.suite, price_table(opened.suite)
+    for variant in opened.variants:
+        # What a function costs is as little known as what a command does.
+        if variant.kind == "prompt" and not is_code(variant.model):
+            model = resolve_suite_model(suite, cast("str", variant.model))
+            way = connect(model, api_base=variant.api_base, cache=opened.cache, prices=prices)
+            yield variant.id, way
+
+
+def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
+    suite = opened.suite
+    path = None if suite.calibration is None else suite.resolve(suite.calibration)
+    with naming_place(suite, "calibration"):
+        return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))

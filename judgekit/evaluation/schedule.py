@@ -10,12 +10,19 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgekit.datasets import suite_template_folders
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.evaluation.run_config import PARTS_KEY
 from judgekit.fingerprint import fingerprint
-from judgekit.formats import objects_of
-from judgekit.judge import suite_template_folders
 from judgekit.models import RecordedModel
-from judgekit.records import ItemKey, VariantVersion, config_part, name_text, record_text
+from judgekit.records import (
+    ItemKey,
+    VariantVersion,
+    config_part,
+    name_text,
+    objects_of,
+    record_text,
+)
 from judgekit.targets import RecordedTarget, TargetPrompt
 
 if TYPE_CHECKING:
@@ -156,14 +163,6 @@ def check_case_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> 
                 )
 
 
-# The key of a run's `config` under which the fingerprints of its parts are.
-PARTS_KEY = "parts"
-# The key under which each variant's version is, as it was when the run was begun.
-VERSIONS_KEY = "versions"
-# The key under which the number of cases is that are for other variants, by variant.
-UNASKED_CASES_KEY = "n_cases_unasked"
-# The key under which the objects of the quality memory are that the cases are from.
-MEMORY_KEY = "quality_memory"
 # The name of each part in messages, in the order of the message.
 PART_WORDS = {
     "cases": "the cases, their order or what is chosen of them",
@@ -277,11 +276,6 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
         + "; ".join(changed),
         hint="begin a new run (without --resume): cached replies cost nothing",
     )
-
-
-def variant_version_in(run: RunInfo, variant: str) -> VariantVersion | None:
-    mark = config_part(run, VERSIONS_KEY).get(variant)
-    return None if mark is None else VariantVersion.model_validate(mark)
 
 
 _NOT_PART_OF_VERSION = {"id", "tags", "timeout_s"}

@@ -22,19 +22,16 @@ from judgekit.datasets import (
     load_suite_rubric,
     naming_place,
     open_cases,
+    resolve_suite_model,
     suite_from_path,
+    suite_template_folders,
     with_benchmark,
 )
 from judgekit.errors import SettingsError
-from judgekit.evaluation.case_plans import CaseChecks, CasePlans, check_suite_specs
-from judgekit.evaluation.judges import (
-    ExecutionOptions,
-    SuiteJudges,
-    judging_of_suite,
-    open_suite_judges,
-    resolve_calibration,
-)
-from judgekit.judge import Judge, Panel, resolve_suite_model, suite_template_folders
+from judgekit.evaluation.case_checks import CaseChecks, check_suite_specs
+from judgekit.evaluation.case_plans import CasePlans
+from judgekit.evaluation.judges import ExecutionOptions, SuiteJudges, open_suite_judges
+from judgekit.judge import Judge, Panel
 from judgekit.models import (
     ModelPrice,
     PriceTable,
@@ -44,7 +41,7 @@ from judgekit.models import (
     open_embeddings,
 )
 from judgekit.models.cache import CacheUrl, ReplyCache, open_reply_cache
-from judgekit.records import CalibrationInUse, CaseSource, RunPanel
+from judgekit.records import CaseSource, RunPanel
 from judgekit.targets import (
     ContextFiller,
     GivenTarget,
@@ -98,13 +95,6 @@ class Choice:
             for name, value in whole.items()
             if value not in (None, ())
         }
-
-
-def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
-    suite = opened.suite
-    path = None if suite.calibration is None else suite.resolve(suite.calibration)
-    with naming_place(suite, "calibration"):
-        return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
 
 
 @dataclass(frozen=True, slots=True)

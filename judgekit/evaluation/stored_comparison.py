@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue
 
+from judgekit import judge as judge_calls, prompts  # loaded when used: few comparisons are analysed
 from judgekit.errors import BudgetExceededError, InputError, SettingsError, UnknownNameError
 from judgekit.evaluation.comparability import Comparability, SideScores, paired_sides
 from judgekit.evaluation.comparison_result import ComparisonSummary, StoppingRule
@@ -26,11 +27,10 @@ from judgekit.evaluation.pairing import (
     Pairing,
     PairingSurvey,
 )
-from judgekit.evaluation.schedule import variant_version_in
+from judgekit.evaluation.run_config import variant_version_in
 from judgekit.evaluation.score_comparison import ScoreComparison, compare_side_scores
 from judgekit.fingerprint import fingerprint
 from judgekit.judge import (
-    Analyst,
     Judge,
     Panel,
     check_pair_rule,
@@ -38,8 +38,9 @@ from judgekit.judge import (
     prepare_pair,
     rubric_of_case,
 )
-from judgekit.prompts import SLOT_LABELS, AnalysisTemplate, draw_labels
+from judgekit.prompts import SLOT_LABELS, draw_labels
 from judgekit.records import (
+    COMPARISON_ID_PREFIX,
     DEFAULT_PRIOR,
     AnalysisFailure,
     ComparedPair,
@@ -158,7 +159,6 @@ def summarize_comparison(
 if TYPE_CHECKING:
     PairOutcome = Preference | PreferenceFailure
 
-COMPARISON_ID_PREFIX = "cmp-"
 # What each part is called that has to stay what it is.
 _WORDS = {
     "a": "the first side's outputs or cases",
@@ -498,7 +498,9 @@ async def analyse_pairs(
     on_analysis: Callable[[ComparisonAnalysis | AnalysisFailure], None] = lambda _: None,
 ) -> list[AnalysisFailure]:
     """Analyse pairs, several at a time; each analysis is on disk before the next is reported."""
-    analyst = Analyst(judge.comparer, AnalysisTemplate(folders=template_folders))
+    analyst = judge_calls.Analyst(
+        judge.comparer, prompts.AnalysisTemplate(folders=template_folders)
+    )
     # The model limits calls itself; this only bounds the tasks that wait.
     slots = asyncio.Semaphore(max(_IN_FLIGHT, judge.connection.max_concurrency))
     failures: list[AnalysisFailure] = []

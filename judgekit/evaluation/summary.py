@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.assertions import compares_variants
-from judgekit.evaluation.judges import JudgeTally, JudgeUsage, calibration_of_run
+from judgekit import assertions  # loaded when used: only checks need it
 from judgekit.evaluation.outcome import (
     Outcome,
     OutcomeGroup,
@@ -20,6 +19,8 @@ from judgekit.evaluation.outcome import (
     last_repeats,
     scores_by_name,
 )
+from judgekit.evaluation.run_config import calibration_of_run
+from judgekit.evaluation.usage import JudgeTally, JudgeUsage
 from judgekit.presentable import Presentable
 from judgekit.records import CaseResult, CaseStratum, Output, RunInfo, config_part, config_rows
 from judgekit.stats.multiplicity import adjust
@@ -255,7 +256,7 @@ class RunTally:
         # Criteria that share a reply share its cost; a reply never belongs to two answers.
         self._judges.take([*result.judgments, *result.failures])
         for check in result.checks:
-            if (one := check.asked) is not None and compares_variants(check.type):
+            if (one := check.asked) is not None and assertions.compares_variants(check.type):
                 usd, n = one.cost_usd, one.n_calls + one.n_owned
                 money = JudgeUsage(n, one.n_owned, usd or 0.0, one.saved_usd, usd is None)
                 self._judges.spent += replace(money, input_tokens=one.input_tokens)
@@ -336,7 +337,9 @@ class _VariantTally:
             self.failures[failure.kind] += 1
         self._take_output(result)
         self._take_judges(result)
-        compared = {id(one.asked) for one in result.checks if compares_variants(one.type)}
+        compared = {
+            id(one.asked) for one in result.checks if assertions.compares_variants(one.type)
+        }
         for asked in result.asked:
             self.usd["judges" if id(asked) in compared else "checks"] += asked.cost_usd or 0.0
             self.usd["saved"] += asked.saved_usd

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from judgekit.errors import NotEnoughDataError, UnknownNameError
 from judgekit.evaluation.comparability import (
     case_changes,
@@ -18,14 +16,13 @@ from judgekit.evaluation.comparability import (
     describe_break,
     has_other_cases,
 )
-from judgekit.evaluation.judges import calibration_changes
+from judgekit.evaluation.run_config import MEMORY_KEY, calibration_changes, variant_version_in
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure, StoredFigures
-from judgekit.evaluation.schedule import MEMORY_KEY, variant_version_in
 from judgekit.fingerprint import fingerprint
-from judgekit.formats import objects_of
-from judgekit.records import VariantVersion, config_rows, has_own_cases, is_whole_run
+from judgekit.records import VariantVersion, config_rows, has_own_cases, is_whole_run, objects_of
 from judgekit.stats.trend import (
     baseline,
+    can_change,
     changepoint,
     cusum,
     direction,
@@ -198,7 +195,7 @@ class _Series:
             direction=direction(values),
             escalation=should_escalate(directions),
             test=_or_none(lambda: mann_kendall(values)),
-            shift=_or_none(lambda: changepoint(values, rng=np.random.default_rng(_SEED))),
+            shift=_shift(values),
             shortfall=_or_none(lambda: _shortfall(values, points[-1].n_cases)) if points else None,
             n_left_out=n_left_out,
         )
@@ -257,6 +254,14 @@ def _shortfall(values: Sequence[float | None], n_cases: int) -> Cusum | None:
     normal = baseline(values[:start], n_cases=n_cases)
     # The runs that say what is normal raise no alarm; places stay those of the series.
     return cusum([*[None] * start, *values[start:]], normal.target, normal.sd)
+
+
+def _shift(values: Sequence[float | None]) -> Changepoint | None:
+    if not can_change(values):
+        return None
+    import numpy as np  # noqa: PLC0415 - the rest of a trend does without it
+
+    return changepoint(values, rng=np.random.default_rng(_SEED))
 
 
 def _or_none(statistic: Callable[[], _T]) -> _T | None:

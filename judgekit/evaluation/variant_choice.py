@@ -16,9 +16,10 @@ from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, cast
 
 from judgekit.assertions import PENDING_CHOICE, compares_variants
-from judgekit.evaluation.judges import BEST_CRITERION, choice_rubric, judge_usage
+from judgekit.evaluation.case_checks import BEST_CRITERION, choice_rubric
 from judgekit.evaluation.outcome import conclude_result
 from judgekit.evaluation.pairing import OutputPair, compare_in_order, pair_question
+from judgekit.evaluation.usage import judge_usage
 from judgekit.evaluation.worker import ObservationWriter
 from judgekit.judge import PairJudge, gather_in_order
 from judgekit.records import (

@@ -19,7 +19,7 @@ from judgekit.evaluation.check_runner import (
     FetchedVectors,
     is_pending_score,
 )
-from judgekit.evaluation.judges import REVIEWER
+from judgekit.evaluation.run_config import REVIEWER
 from judgekit.fingerprint import fingerprint
 from judgekit.records import CaseResult, HumanItem, JudgeFailure, Judgment, Observation, Output
 from judgekit.targets import GivenTarget, RecordedTarget

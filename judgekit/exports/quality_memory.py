@@ -194,7 +194,7 @@ class QualityExport:
             written.add((item["type"], item["id"]))
             yield item
         for item in carried_objects(self.run):
-            names = formats.objects_of([item], str(item.get("type")))
+            names = records.objects_of([item], str(item.get("type")))
             if not any((item.get("type"), key) in written for key, _ in names):
                 yield item
 
@@ -275,7 +275,7 @@ class QualityExport:
         run = self.run
         latest: JsonObject = {"lastRunAt": records.time_text(run.started_at)}
         latest |= {} if score is None else {"lastScore": score}
-        for key, fields in formats.objects_of(carried_objects(run), "benchmark"):
+        for key, fields in records.objects_of(carried_objects(run), "benchmark"):
             if key == benchmark_id:
                 return formats.quality_object("benchmark", key, {**fields, **latest})
         least = evaluation.required_value(evaluation.gate_of_run(run))
@@ -348,7 +348,7 @@ def trend_objects(
     store: RunStore, run: RunInfo, benchmark_id: str, variants: Sequence[str]
 ) -> Iterator[JsonObject]:
     """The trend of each variant as an `eval-trend`."""
-    own = dict(formats.objects_of(carried_objects(run), "benchmark"))
+    own = dict(records.objects_of(carried_objects(run), "benchmark"))
     dimension = own.get(benchmark_id, {}).get("dimension")
     for trend in evaluation.trend_of_suite(store, run.suite):
         if trend.variant in variants and trend.since_break:
@@ -411,9 +411,7 @@ def _compared_scores(
     pairs: dict[str, tuple[_Side, _Side, list[Approval]]] = {}
     for approval in approvals:
         names = [
-            name
-            for name in approval.evidence
-            if not name.startswith(evaluation.COMPARISON_ID_PREFIX)
+            name for name in approval.evidence if not name.startswith(records.COMPARISON_ID_PREFIX)
         ]
         newer, older = store.run(names[0]), store.run(names[-1])
         a, b = (older, approval.baseline), (newer, approval.variant)

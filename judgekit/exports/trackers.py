@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from judgekit import api, evaluation, judge, models, prompts, records, report
+from judgekit import api, evaluation, models, prompts, records, report, scoring
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.extras import require_package
 from judgekit.fingerprint import fingerprint
@@ -145,7 +145,7 @@ def _parameters(
                 found[_name(variant.id, "version")] = version and version.fingerprint
         else:
             names = [one.judge for one in info.panel] or [info.judge]
-            known = map(judge.portable_judge_name, names)
+            known = map(scoring.portable_judge_name, names)
             judges = tuple(records.CalibratedJudge(judge=name) for name in known)
             found |= {"a": info.a.label, "b": info.b.label}
         found |= {"judge": [one.model for one in judges]}

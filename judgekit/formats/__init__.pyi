@@ -80,7 +80,6 @@ from .promptfoo_vocabulary import (
 from .quality_memory import (
     Benchmark as Benchmark,
     human_judgments as human_judgments,
-    objects_of as objects_of,
     quality_rubrics as quality_rubrics,
     quality_run_rows as quality_run_rows,
 )

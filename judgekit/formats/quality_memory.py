@@ -25,7 +25,7 @@ from judgekit.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from judgekit.formats.documents import ParsedDocument
     from judgekit.formats.text import KeyPath
@@ -327,15 +327,6 @@ def _rubrics(export: _Export) -> dict[str, JsonObject | None]:
         parts = {other: criteria[other].fields for other in own if other in criteria}
         rubrics[key] = _rubric(key, rubric, parts, export.reading)
     return rubrics
-
-
-def objects_of(objects: Iterable[JsonObject], kind: str) -> Iterator[tuple[str, JsonObject]]:
-    """The ids and fields of the objects of one type; one without an id is called by its name."""
-    for item in objects:
-        fields = item.get("fields")
-        if item.get("type") == kind and isinstance(fields, dict):
-            names = (item.get("id"), fields.get("id"), fields.get("name"))
-            yield next((str(name) for name in names if name not in {None, ""}), ""), fields
 
 
 def _benchmarks(export: _Export) -> dict[str, dict[str, JsonValue]]:

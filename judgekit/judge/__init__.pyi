@@ -6,9 +6,6 @@ from .judge import (
     check_pair_rule as check_pair_rule,
     configured_judge as configured_judge,
     open_judge as open_judge,
-    resolve_suite_model as resolve_suite_model,
-    resolve_suite_template as resolve_suite_template,
-    suite_template_folders as suite_template_folders,
 )
 from .pairwise import (
     BlindPair as BlindPair,
@@ -19,20 +16,11 @@ from .pairwise import (
     rubric_of_case as rubric_of_case,
     rubric_of_cases as rubric_of_cases,
 )
-from .panel import (
-    JudgePanel as JudgePanel,
-    Panel as Panel,
-    is_sure_of as is_sure_of,
-    panel_configuration as panel_configuration,
-    select_criteria as select_criteria,
-)
+from .panel import JudgePanel as JudgePanel, Panel as Panel, select_criteria as select_criteria
 from .pointwise import (
-    HEURISTIC as HEURISTIC,
     AnswerKey as AnswerKey,
     Grader as Grader,
     PendingGrading as PendingGrading,
     implied_rubric as implied_rubric,
     judge_by_assertions as judge_by_assertions,
-    portable_judge_name as portable_judge_name,
-    with_repeat_confidence as with_repeat_confidence,
 )

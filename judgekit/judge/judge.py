@@ -11,7 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
-from judgekit.datasets import DEFAULT_CACHE_FOLDER, JudgeSettings
+from judgekit.datasets import (
+    DEFAULT_CACHE_FOLDER,
+    JudgeSettings,
+    resolve_suite_model,
+    resolve_suite_template,
+    suite_template_folders,
+)
 from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.pairwise import Comparer, PairJudge
@@ -471,25 +477,3 @@ def open_judge(
         budget=budget,
         name=settings.name,
     )
-
-
-def resolve_suite_template(suite: Suite, template: str | None) -> str | None:
-    """A template's name; a file that a suite names is found beside the suite."""
-    if template is None:
-        return None
-    # A file beside the suite comes first, so that a suite keeps its meaning when a template of that
-    # name is shipped.
-    beside = suite.resolve(template)
-    return str(beside) if beside.is_file() else template
-
-
-def suite_template_folders(suite: Suite) -> list[Path]:
-    """The suite's own templates: a `prompts/` folder beside its file."""
-    folder = suite.resolve("prompts")
-    return [folder] if folder.is_dir() else []
-
-
-def resolve_suite_model(suite: Suite, model: str) -> str:
-    """A model's name; recorded replies named in a suite lie beside it."""
-    kind, colon, path = model.partition(":")
-    return f"{kind}:{suite.resolve(path)}" if kind == "recorded" and colon else model

@@ -12,18 +12,17 @@ from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.exchange import merge_streams
 from judgekit.judge.pairwise import PairJudge
-from judgekit.judge.pointwise import AnswerKey, with_repeat_confidence
 from judgekit.models import check_together
-from judgekit.records import CalibratedPanel, JudgeFailure, Judgment, RunPanel
-from judgekit.scoring import is_confident
+from judgekit.records import RunPanel
+from judgekit.scoring import is_sure_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 
     from judgekit.judge.judge import Judge
     from judgekit.judge.pairwise import Comparer, PreferenceOutcome
-    from judgekit.judge.pointwise import JudgmentOutcome, PendingGrading
-    from judgekit.records import CalibratedJudge, Case, Output, Rubric
+    from judgekit.judge.pointwise import AnswerKey, JudgmentOutcome, PendingGrading
+    from judgekit.records import Case, Output, Rubric
 
 
 class _JudgeGroup:
@@ -130,14 +129,6 @@ class JudgePanel(_JudgeGroup):
             open_criteria = select_criteria(rubric, unsure)
 
 
-def is_sure_of(criterion: str, outcomes: Sequence[JudgmentOutcome], panel: RunPanel) -> bool:
-    """Whether a judge of a cascade is confident enough of a criterion, over all its repeats."""
-    own = [one for one in outcomes if one.criterion == criterion]
-    judgments = with_repeat_confidence([one for one in own if isinstance(one, Judgment)])
-    failures = [one for one in own if isinstance(one, JudgeFailure)]
-    return is_confident(judgments, failures, panel.escalate_below)
-
-
 def select_criteria(rubric: Rubric, names: Collection[str]) -> Rubric:
     """The rubric with some of its criteria, each as it was."""
     criteria = tuple(criterion for criterion in rubric.criteria if criterion.name in names)
@@ -154,21 +145,6 @@ def check_distinct(ids: Sequence[str]) -> None:
             f"two judges of the panel are {twice[0]}, so that their votes cannot be distinguished",
             hint="give one another model or template, or ask one judge with repeats",
         )
-
-
-def panel_configuration(
-    judges: Iterable[CalibratedJudge], panel: RunPanel
-) -> CalibratedPanel | None:
-    named = tuple(judges)
-    if not named:
-        return None
-    weighted = panel.combine == "weighted"
-    return CalibratedPanel(
-        judges=named,
-        combine=panel.combine if len(named) > 1 else "mean",
-        weights=tuple(panel.weights.get(n, 1.0) for n in panel.judges) if weighted else (),
-        escalate_below=panel.escalate_below,
-    )
 
 
 def _answers_of(outcomes: Sequence[JudgmentOutcome], judge: str) -> set[AnswerKey]:

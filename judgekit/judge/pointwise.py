@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain, islice
 from math import fsum
 from operator import attrgetter
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from pydantic import JsonValue, TypeAdapter
@@ -32,6 +32,7 @@ from judgekit.prompts import (
 )
 from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
 from judgekit.records import (
+    HEURISTIC,
     CalibratedJudge,
     CalibratedPanel,
     Criterion,
@@ -40,7 +41,7 @@ from judgekit.records import (
     Rubric,
     inactive_rubric_error,
 )
-from judgekit.scoring import conclude
+from judgekit.scoring import conclude, portable_judge_name, with_repeat_confidence
 from judgekit.stats.votes import nearest
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 _MATCH, _ASKED, _NAME = attrgetter("match"), attrgetter("criteria"), attrgetter("name")
-_RECORDED = "recorded:"
 
 # Asks a criterion that needs the trace where the judge's own template does not show it.
 _TRACE_TEMPLATE = "pointwise/trajectory"
@@ -434,49 +434,6 @@ class PendingGrading(NamedTuple):
             asked=self.grader.configuration,
         )
 
-
-_ENOUGH_REPEATS = 2
-
-
-def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...]:
-    """The judgments, each with how well the repeats of its criterion agree."""
-    # The agreement of repeats with values v_1 … v_n on [0, 1] is `1 - 2 * sd`, where `sd` is their
-    # standard deviation about the mean: 1 when all are the same, 0 when half are worst and half
-    # best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
-    # Repeats of different criteria, or of different turns, say nothing about each other.
-    by_question: dict[tuple[str, int | None], list[float]] = {}
-    for judgment in judgments:
-        question = judgment.criterion, judgment.turn
-        by_question.setdefault(question, []).append(judgment.value)
-    if len(by_question) == len(judgments):
-        return tuple(judgments)
-    return tuple(
-        _with_agreement(judgment, by_question[judgment.criterion, judgment.turn])
-        for judgment in judgments
-    )
-
-
-def _with_agreement(judgment: Judgment, values: list[float]) -> Judgment:
-    if len(values) < _ENOUGH_REPEATS:
-        return judgment
-    mean = fsum(values) / len(values)
-    spread = (fsum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
-    agreement = max(0.0, 1.0 - 2.0 * spread)
-    # Repeats are trusted before token probabilities, and those before what the judge states.
-    return judgment.model_copy(update={"repeat_confidence": agreement, "confidence": agreement})
-
-
-def portable_judge_name(judge: str) -> str:
-    """A judge's name; recorded replies are named by their file without its folder."""
-    model, _, template = judge.rpartition(" ")
-    if not model.startswith(_RECORDED):
-        return judge
-    # Moving the folder of recorded replies must not detach a calibration from its judge.
-    return f"{_RECORDED}{PurePath(model.removeprefix(_RECORDED)).name} {template}"
-
-
-HEURISTIC = "heuristic"
-"""The identity of the judge, in a suite and in its judgments."""
 
 _YES_OR_NO = 2
 

@@ -33,7 +33,7 @@ from .pricing import (
     token_source as token_source,
 )
 from .rate_limit import LimitedModel as LimitedModel
-from .recorded_replies import RECORDED_PREFIX as RECORDED_PREFIX, RecordedModel as RecordedModel
+from .recorded_replies import RecordedModel as RecordedModel
 from .request import (
     ModelReply as ModelReply,
     ModelRequest as ModelRequest,

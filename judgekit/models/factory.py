@@ -19,7 +19,7 @@ from judgekit.models.error_mapping import key_variable, refuse_secret_address
 from judgekit.models.local import LocalModel, is_smoke_name, recorded_name
 from judgekit.models.pricing import PricedModel, PriceTable
 from judgekit.models.rate_limit import LimitedModel
-from judgekit.models.recorded_replies import RECORDED_PREFIX, RecordedModel
+from judgekit.models.recorded_replies import RecordedModel
 from judgekit.models.request import (
     Model,
     ModelReply,
@@ -28,6 +28,7 @@ from judgekit.models.request import (
     message_text,
     open_model,
 )
+from judgekit.records import RECORDED_PREFIX
 
 ECHO_MODEL = "echo"
 """The model that answers with the prompt it gets, to see what a prompt becomes."""

@@ -21,9 +21,7 @@ from judgekit.formats import (
     read_whole_document,
 )
 from judgekit.models.request import ModelReply, ModelRequest, Subject, TokenLogprob
-from judgekit.records import Name, SpooledRecords, Usage
-
-RECORDED_PREFIX = "recorded:"
+from judgekit.records import RECORDED_PREFIX, Name, SpooledRecords, Usage
 
 _REPLY_FIELDS = ("text", "finish_reason", "model", "usage", "logprobs")
 

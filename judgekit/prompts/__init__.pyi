@@ -15,9 +15,15 @@ from .environment import (
     CompiledTemplate as CompiledTemplate,
     TemplateLimitError as TemplateLimitError,
     make_environment as make_environment,
+)
+from .fences import (
+    fence_text as fence_text,
+    judged_text as judged_text,
+    output_flags as output_flags,
+    pairwise_text as pairwise_text,
+    steps_text as steps_text,
     to_text as to_text,
 )
-from .fences import fence_text as fence_text, output_flags as output_flags
 from .messages import (
     OVERALL_KEY as OVERALL_KEY,
     SLOT_LABELS as SLOT_LABELS,
@@ -25,10 +31,7 @@ from .messages import (
     PairTemplate as PairTemplate,
     PromptTemplate as PromptTemplate,
     draw_labels as draw_labels,
-    judged_text as judged_text,
-    pairwise_text as pairwise_text,
     scale_words as scale_words,
-    steps_text as steps_text,
 )
 from .parsing import locate_evidence as locate_evidence
 from .redaction import WITHHELD_NAME as WITHHELD_NAME, Redaction as Redaction, scrub as scrub

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from judgekit.errors import ReplyFormatError
 from judgekit.prompts.conversation import IMAGE_MARKER
-from judgekit.prompts.environment import to_text
+from judgekit.prompts.fences import to_text
 from judgekit.prompts.messages import JudgeTemplate, case_texts, closed_object, criteria_data
 from judgekit.prompts.parsing import is_cut_off, require_text
 from judgekit.records import Case, JsonObject, Rubric

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -18,7 +17,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from judgekit import errors
-from judgekit.prompts.fences import fence_text
+from judgekit.prompts.fences import fence_text, to_text
 from judgekit.resources import shipped_file
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from pydantic import JsonValue
 
-    from judgekit.records import Image
 
 _FILTERS = (
     "abs", "capitalize", "count", "default", "first", "float", "indent", "int", "join", "last",
@@ -382,19 +380,6 @@ def _variables_in(node: nodes.Node, trees: Mapping[str, nodes.Template]) -> froz
 
 def _syntax_error(error: TemplateSyntaxError, name: str) -> errors.TemplateError:
     return errors.TemplateError(f"template {error.name or name}:{error.lineno}: {error.message}")
-
-
-# How an image is shown to readers.
-IMAGE_TITLE: Callable[[Image], str] = attrgetter("title")
-
-
-def to_text(value: JsonValue, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
-    """A text as it is; any other JSON value as indented JSON, its images as `show` names them."""
-    if isinstance(value, str):
-        return value
-    from judgekit.records import show_images  # noqa: PLC0415 - slow to import, as above
-
-    return json.dumps(show_images(value, show), ensure_ascii=False, indent=2)
 
 
 class _Fields(dict[str, "JsonValue"]):

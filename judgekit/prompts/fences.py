@@ -1,17 +1,25 @@
-"""Untrusted text in prompts: the fence around it, and signs that it is written to the judge."""
+"""The texts of outputs, their fences in prompts, and signs that they address the judge."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import unicodedata
 from base64 import b64decode
 from functools import cache, lru_cache, partial
 from itertools import product
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from judgekit import records  # loaded when used: processes that render need none
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from pydantic import JsonValue
+
+    from judgekit.records import Image, Output
 
 # 80 bits, 16 base-32 digits: no author can write a text that contains its own marker.
 _MARKER_BYTES = 10
@@ -19,6 +27,48 @@ _DIGIT_PAIRS = tuple(map("".join, product("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", re
 
 # Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most.
 _LONGEST_CACHED = 1000
+
+# How an image is shown to readers.
+IMAGE_TITLE: Callable[[Image], str] = attrgetter("title")
+
+
+def to_text(value: JsonValue, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
+    """A text as it is; any other JSON value as indented JSON, its images as `show` names them."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(records.show_images(value, show), ensure_ascii=False, indent=2)
+
+
+def judged_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
+    """The text of an output for a judge: its text, and its data as JSON."""
+    if output.data is None:
+        return output.text or ""
+    data = to_text(output.data, show)
+    return data if output.text is None else f"{output.text}\n\n{data}"
+
+
+def steps_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
+    """The trace of an output, a numbered line for each event."""
+    lines = []
+    for number, event in enumerate(output.trace, start=1):
+        more = {k: v for k, v in (event.model_extra or {}).items() if v is not None}
+        content = (
+            "" if event.content is None else _on_one_line(records.show_images(event.content, show))
+        )
+        extra = _on_one_line(more) if more else ""
+        name = f" {event.name}" if event.name else ""
+        details = " ".join(part for part in (content, extra) if part)
+        lines.append(f"{number}. {event.type}{name}{f': {details}' if details else ''}")
+    return "\n".join(lines)
+
+
+def _on_one_line(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def pairwise_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
+    """The text of an output for a judge that compares two: without a text, its steps."""
+    return judged_text(output, show) or steps_text(output, show)
 
 
 def fence_marker(text: str) -> str:

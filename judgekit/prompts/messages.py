@@ -5,7 +5,6 @@ The replies are read in `judgekit.prompts.parsing`.
 
 from __future__ import annotations
 
-import json
 import random
 from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 from judgekit.errors import TemplateError
 from judgekit.fingerprint import Frozen, fingerprint
 from judgekit.prompts.conversation import IMAGE_MARKER, whole_conversation
-from judgekit.prompts.environment import IMAGE_TITLE, CompiledTemplate, make_environment, to_text
+from judgekit.prompts.environment import CompiledTemplate, make_environment
+from judgekit.prompts.fences import judged_text, steps_text, to_text
 from judgekit.prompts.parsing import HIGHEST_SIDE_SCORE, LOWEST_SIDE_SCORE, fold_name
 from judgekit.prompts.templates import PREFERENCE_FIELDS, SCORE_FIELDS, find_template, read_header
 from judgekit.records import PreferenceSlot, show_images
@@ -27,16 +27,7 @@ if TYPE_CHECKING:
     from judgekit.prompts.conversation import ConversationPart
     from judgekit.prompts.parsing import PairReplyFormat
     from judgekit.prompts.templates import TemplateHeader
-    from judgekit.records import (
-        Case,
-        Criterion,
-        CriterionNeed,
-        Image,
-        JsonObject,
-        Output,
-        Rubric,
-        Scale,
-    )
+    from judgekit.records import Case, Criterion, CriterionNeed, JsonObject, Output, Rubric, Scale
 
 # The variables of a template that change with the case, whose text nobody has checked, and those
 # that change with the criterion.
@@ -345,31 +336,6 @@ def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
     return {"criteria": shown} if len(shown) > 1 else {"criteria": shown, "criterion": shown[0]}
 
 
-def judged_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
-    """The text of an output for a judge: its text, and its data as JSON."""
-    if output.data is None:
-        return output.text or ""
-    data = to_text(output.data, show)
-    return data if output.text is None else f"{output.text}\n\n{data}"
-
-
-def steps_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
-    """The trace of an output, a numbered line for each event."""
-    lines = []
-    for number, event in enumerate(output.trace, start=1):
-        more = {k: v for k, v in (event.model_extra or {}).items() if v is not None}
-        content = "" if event.content is None else _on_one_line(show_images(event.content, show))
-        extra = _on_one_line(more) if more else ""
-        name = f" {event.name}" if event.name else ""
-        details = " ".join(part for part in (content, extra) if part)
-        lines.append(f"{number}. {event.type}{name}{f': {details}' if details else ''}")
-    return "\n".join(lines)
-
-
-def _on_one_line(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
 # No vowels, so that two of them make no word; no A, which sounds like a rank.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 
@@ -463,11 +429,6 @@ class PairTemplate(JudgeTemplate):
         if (block, key) not in self._texts:
             self._texts[block, key] = self._compiled.render(block, self._criteria[key])
         return self._texts[block, key]
-
-
-def pairwise_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) -> str:
-    """The text of an output for a judge that compares two: without a text, its steps."""
-    return judged_text(output, show) or steps_text(output, show)
 
 
 def draw_labels(case_id: str, seed: int = 0) -> tuple[str, str]:

@@ -1,4 +1,6 @@
 from .assertion import (
+    JUDGE_SCORER as JUDGE_SCORER,
+    OVERALL_SCORE as OVERALL_SCORE,
     AssertionResult as AssertionResult,
     EmbeddingUsage as EmbeddingUsage,
     Score as Score,
@@ -26,15 +28,20 @@ from .case import (
     EvaluationProfileName as EvaluationProfileName,
     EvaluationStrategy as EvaluationStrategy,
     memory_objects as memory_objects,
+    objects_of as objects_of,
     with_memory_objects as with_memory_objects,
 )
 from .choices import (
+    COMPARISON_ID_PREFIX as COMPARISON_ID_PREFIX,
     DEFAULT_CONSENSUS as DEFAULT_CONSENSUS,
     DEFAULT_PRIOR as DEFAULT_PRIOR,
+    RECORDED_PREFIX as RECORDED_PREFIX,
+    BaselineName as BaselineName,
     Consensus as Consensus,
     GateRule as GateRule,
     PairChoice as PairChoice,
     PanelCombination as PanelCombination,
+    PreferenceSlot as PreferenceSlot,
     ReconciliationRule as ReconciliationRule,
     Tier as Tier,
     Ties as Ties,
@@ -58,12 +65,11 @@ from .comparison import (
     PairAnswer as PairAnswer,
     Preference as Preference,
     PreferenceFailure as PreferenceFailure,
-    PreferenceSlot as PreferenceSlot,
     PresentationOrder as PresentationOrder,
     ScoreComparisonInfo as ScoreComparisonInfo,
     ScrubbedPassage as ScrubbedPassage,
-    VariantVersion as VariantVersion,
     Winner as Winner,
+    preferred_output as preferred_output,
 )
 from .encoding import (
     content_key as content_key,
@@ -97,6 +103,8 @@ from .images import (
 )
 from .judgment import (
     FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,
+    HEURISTIC as HEURISTIC,
+    HUMAN_JUDGE as HUMAN_JUDGE,
     CriterionVerdict as CriterionVerdict,
     Evidence as Evidence,
     FailureKind as FailureKind,
@@ -115,6 +123,7 @@ from .output import (
     TraceEvent as TraceEvent,
     Usage as Usage,
     Variant as Variant,
+    VariantVersion as VariantVersion,
     size_name as size_name,
     total_cost as total_cost,
 )
@@ -144,6 +153,7 @@ from .run import (
     OUTPUTS_TAG as OUTPUTS_TAG,
     WATCH_TAG as WATCH_TAG,
     CaseResult as CaseResult,
+    Gate as Gate,
     GateDecision as GateDecision,
     HumanItem as HumanItem,
     ItemKey as ItemKey,

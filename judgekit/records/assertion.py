@@ -11,6 +11,12 @@ from pydantic import JsonValue, model_validator
 
 from judgekit.records.record import Count, Finite, Fraction, Name, Record, Weight
 
+JUDGE_SCORER = "judge"
+"""The scorer that is worked out of the verdict, so that it is no observation."""
+
+OVERALL_SCORE = "overall"
+"""What the weighted mean of a suite's scores is called."""
+
 
 class EmbeddingUsage(Record):
     """The calls of a check or a scorer, and their cost: for embeddings, or to compare outputs."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -178,3 +178,12 @@ def with_memory_objects(dataset: Dataset, objects: tuple[JsonObject, ...]) -> Da
     copy = dataset.model_copy()
     copy._memory = objects  # noqa: SLF001 - of the copy made above
     return copy
+
+
+def objects_of(objects: Iterable[JsonObject], kind: str) -> Iterator[tuple[str, JsonObject]]:
+    """Ids and fields of objects of a quality memory; one without an id is called by its name."""
+    for item in objects:
+        fields = item.get("fields")
+        if item.get("type") == kind and isinstance(fields, dict):
+            names = (item.get("id"), fields.get("id"), fields.get("name"))
+            yield next((str(name) for name in names if name not in {None, ""}), ""), fields

@@ -17,6 +17,9 @@ PanelCombination = Literal["mean", "median", "majority", "weighted", "cascade"]
 PairChoice = Literal["round-robin", "adaptive"]
 """Which pairs a ranking compares next."""
 
+PreferenceSlot = Literal["first", "second", "tie"]
+"""A judge's choice: the output shown first, the one shown second, or a tie."""
+
 Ties = Literal["half", "davidson", "rao-kupper"]
 """What a tie is: half a win for each, or an outcome of its own with a modelled chance."""
 
@@ -25,6 +28,9 @@ Tier = Literal["production", "development", "experimental"]
 
 GateRule = Literal["interval", "point"]
 """Whether confidence intervals decide, or measured values alone."""
+
+BaselineName = Literal["previous", "best", "accepted"]
+"""Baselines that are found among the runs of the suite; any other name is the id of a run."""
 
 TrendMeasure = Literal["score", "pass_rate"]
 """What is followed from run to run."""
@@ -37,3 +43,9 @@ DEFAULT_CONSENSUS: Consensus = "median"
 
 DEFAULT_PRIOR = 10.0
 """N of the prior Beta(N, N) of the share of wins: expects rates of .4 to .6, as `win_e_value`."""
+
+COMPARISON_ID_PREFIX = "cmp-"
+"""How the id of a stored comparison begins; no id of a run does."""
+
+RECORDED_PREFIX = "recorded:"
+"""How a model that replies from a file is named, before the path of the file."""

@@ -10,14 +10,11 @@ from pydantic_core import core_schema
 
 from judgekit.presentable import NotebookResult
 from judgekit.records.case import Case
-from judgekit.records.choices import DEFAULT_PRIOR, ReconciliationRule
+from judgekit.records.choices import DEFAULT_PRIOR, PreferenceSlot, ReconciliationRule
 from judgekit.records.judgment import Evidence, FailureKind, JudgmentSource
-from judgekit.records.output import Output, Usage
+from judgekit.records.output import Output, Usage, VariantVersion
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Rubric
-
-PreferenceSlot = Literal["first", "second", "tie"]
-"""A judge's choice: the output shown first, the one shown second, or a tie."""
 
 PresentationOrder = Literal["ab", "ba"]
 """`ab` where output a was shown first, `ba` where output b was."""
@@ -27,6 +24,14 @@ Winner = Literal["a", "b", "tie"]
 
 WINNER_POINTS: Final[Mapping[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 """Points of output a for each outcome: a tie is half a win for both."""
+
+
+def preferred_output(choice: PreferenceSlot, order: str) -> Winner:
+    """A choice of a slot, mapped back to the output shown in it."""
+    # A slot is a place in the prompt: in order `ba` the output shown first is b.
+    if choice == "tie":
+        return "tie"
+    return "a" if (choice == "first") == (order == "ab") else "b"
 
 
 class ScrubbedPassage(Record):
@@ -249,21 +254,6 @@ ComparisonStatus = Literal["running", "complete", "incomplete", "interrupted", "
 """`running`, also after a kill; `complete`: every pair was judged; `incomplete`: the judge failed
 for some; `interrupted` by the user; `stopped` at the budget; `decided`: it stopped
 early, as requested, because a difference was shown."""
-
-
-class VariantVersion(Record):
-    """What distinguishes one version of a variant from the next."""
-
-    fingerprint: Name
-    """Fingerprint of everything that decides the variant's answers: its prompt with all includes,
-    its model and parameters, its program, or the outputs themselves where they are recorded."""
-
-    prompt_fingerprint: str | None = None
-    """Fingerprint of the prompt with all includes; None where no prompt is named."""
-
-    prompt: str | None = None
-    model: str | None = None
-    outputs: str | None = None
 
 
 class ComparedSide(Record):

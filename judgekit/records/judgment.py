@@ -33,6 +33,12 @@ FATAL_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"auth", "not_found", "q
 `cancelled` is a call that was not made, because the endpoint is down or the time is over.
 """
 
+HEURISTIC = "heuristic"
+"""The judge that assertions are, in a suite and in its judgments."""
+
+HUMAN_JUDGE = "human"
+"""The judge that a reviewer is."""
+
 
 class Evidence(Record):
     """A passage the judge quotes from the output."""

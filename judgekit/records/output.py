@@ -198,6 +198,21 @@ class Variant(Record):
         return self.id.removesuffix(f"@{size_name(self.added_context_tokens)}")
 
 
+class VariantVersion(Record):
+    """What distinguishes one version of a variant from the next."""
+
+    fingerprint: Name
+    """Fingerprint of everything that decides the variant's answers: its prompt with all includes,
+    its model and parameters, its program, or the outputs themselves where they are recorded."""
+
+    prompt_fingerprint: str | None = None
+    """Fingerprint of the prompt with all includes; None where no prompt is named."""
+
+    prompt: str | None = None
+    model: str | None = None
+    outputs: str | None = None
+
+
 def size_name(n_tokens: int) -> str:
     """A number of tokens as suites write it: `8k` for 8,000."""
     return f"{n_tokens // 1000}k" if n_tokens and n_tokens % 1000 == 0 else str(n_tokens)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, model_validator
 
 from judgekit.fingerprint import omit_at_default
 from judgekit.records.assertion import AssertionResult, EmbeddingUsage, Score
@@ -17,7 +17,7 @@ from judgekit.records.case import Case
 from judgekit.records.choices import PanelCombination
 from judgekit.records.judgment import JudgeFailure, Judgment
 from judgekit.records.output import Output, Variant
-from judgekit.records.record import Count, JsonObject, Name, Record, Weight
+from judgekit.records.record import Count, Fraction, JsonObject, Name, Record, Weight
 from judgekit.records.rubric import Criterion, Rubric
 
 
@@ -39,6 +39,50 @@ class HumanItem(Record):
     repeat: Count = 0
     asked_at: AwareDatetime
     answered_at: AwareDatetime | None = None
+
+
+class Gate(Record):
+    """What a run must reach."""
+
+    tier: Literal["production", "development", "experimental"] | None = None
+    """The least overall value: production 0.8, development 0.7, experimental 0.6."""
+
+    threshold: Fraction | None = None
+    """The least overall value as a number, in place of a `tier`."""
+
+    max_drop: Fraction | None = None
+    """How far the pass rate may fall below the baseline's, in points: 0.10 is ten percentage
+    points."""
+
+    baseline: Name = "previous"
+    """The earlier run to compare with: previous, best, accepted, or the id of a run."""
+
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """Significance level of the drop: a greater one fails only where chance does not explain it."""
+
+    rule: Literal["interval", "point"] = "interval"
+    """How `tier`, `threshold`, `min_required` and `max_drop` decide. `interval`: by the confidence
+    interval, undecided where it contains the limit; `point`: by the measured value alone, however
+    few the cases."""
+
+    min_required: Fraction | None = None
+    """The least mean value of each required criterion: a good average may hide that one of them
+    fails often."""
+
+    min_coverage: Fraction | None = None
+    """The least share of a variant's answers that must have a verdict; with fewer, the gate is
+    inconclusive."""
+
+    require_calibration: bool = False
+    """Whether a run is not begun without a `calibration` that holds for its judge and rubric."""
+
+    _without_defaults = omit_at_default("threshold", "rule", "min_required", "min_coverage")
+
+    @model_validator(mode="after")
+    def _has_one_limit(self) -> Self:
+        if self.tier is not None and self.threshold is not None:
+            raise ValueError("`tier` and `threshold` both set the least overall value: omit one")
+        return self
 
 
 class GateDecision(Record):

@@ -26,8 +26,8 @@ from judgekit.evaluation import (
     run_suite,
 )
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import HEURISTIC, Judge, synchronous
-from judgekit.records import CaseSource, RunInfo, RunPanel, config_part
+from judgekit.judge import Judge, synchronous
+from judgekit.records import HEURISTIC, CaseSource, RunInfo, RunPanel, config_part
 from judgekit.rejudgment.comparison import (
     NO_NEW_VERDICT,
     OUTPUT_ERROR,

@@ -153,6 +153,7 @@ from .run import (
     grading_json as grading_json,
     run_document as run_document,
     run_json as run_json,
+    stored_run_document as stored_run_document,
     undecided_reason as undecided_reason,
 )
 from .run_cases import RunCases as RunCases
@@ -162,7 +163,6 @@ from .store_documents import (
     score_comparison_cases as score_comparison_cases,
     side_by_side_document as side_by_side_document,
     stored_comparison_document as stored_comparison_document,
-    stored_run_document as stored_run_document,
 )
 from .terminal import print_document as print_document, print_passage as print_passage
 from .trend import (

@@ -12,9 +12,15 @@ from collections.abc import Callable, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
-from judgekit.judge import HEURISTIC
 from judgekit.prompts import judged_text, steps_text, to_text
-from judgekit.records import JudgeFailure, Judgment, Preference, PreferenceFailure, images_in
+from judgekit.records import (
+    HEURISTIC,
+    JudgeFailure,
+    Judgment,
+    Preference,
+    PreferenceFailure,
+    images_in,
+)
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     ANSWER_WORDS,

@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from judgekit import models, prompts  # loaded when used, as a listing of runs shows no text
-from judgekit.records import ScoreComparisonInfo
+from judgekit import models, prompts, records  # loaded when used: lists of runs need none
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     ANSWER_WORDS,
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
         ComparisonStatus,
         JsonObject,
         RunInfo,
+        ScoreComparisonInfo,
     )
     from judgekit.store import StoredJudgment
 
@@ -199,7 +199,7 @@ def comparisons_table(
 
 def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo) -> dict[str, str]:
     started = {"started, UTC": f"{info.started_at:%Y-%m-%d %H:%M}"}
-    if isinstance(info, ScoreComparisonInfo):
+    if isinstance(info, records.ScoreComparisonInfo):
         # Nobody was asked, and its figures follow from the runs. Their ids would leave no room.
         names = {"comparison": info.id, "A": info.a.variant or "", "B": info.b.variant or ""}
         none = numbers.DASH
@@ -220,7 +220,7 @@ def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo) -> dict[str, str
 
 def comparison_json(info: ComparisonInfo | ScoreComparisonInfo) -> JsonObject:
     """The settings of a comparison, and whether it is blind or of scores."""
-    kind = "scores" if isinstance(info, ScoreComparisonInfo) else "blind"
+    kind = "scores" if isinstance(info, records.ScoreComparisonInfo) else "blind"
     return {"kind": kind, **info.to_json()}
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, get_args
 
-from judgekit.records import Approval, CaseStratum
+from judgekit.records import CaseStratum
 from judgekit.report import numbers
 from judgekit.report.document import Cell, Conclusion, Document, Lines, Notes, Table, not_empty
 from judgekit.report.findings import changes_text, findings_table, open_findings_text
@@ -21,6 +21,7 @@ from judgekit.report.trend import direction_cell, figure_text, trend_json
 
 if TYPE_CHECKING:
     from judgekit.evaluation import Overview, QualityTrend, RunRelations
+    from judgekit.records import Approval
     from judgekit.report.document import Tone
 
 _UNSTRATIFIED = "none"

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
-from judgekit.calibration import preferred_output
 from judgekit.evaluation import OutputPair, counted_pairs
 from judgekit.judge import prepare_pair
 from judgekit.prompts import WITHHELD_NAME
-from judgekit.records import WINNER_POINTS, Preference
+from judgekit.records import WINNER_POINTS, Preference, preferred_output
 from judgekit.report import message
 from judgekit.report.case_table import (
     NO_REPLIES,

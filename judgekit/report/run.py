@@ -18,13 +18,15 @@ from judgekit.evaluation import (
     CoverageGateResult,
     DropGateResult,
     GateResult,
+    Run,
+    SuiteFindings,
     TierGateResult,
     calibration_of_run,
     has_model_judges,
+    relations_of_run,
     small_strata,
 )
-from judgekit.judge import HEURISTIC
-from judgekit.records import JsonObject, RunInfo, Verdict, config_part, config_rows
+from judgekit.records import HEURISTIC, JsonObject, RunInfo, Verdict, config_part, config_rows
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Block,
@@ -48,11 +50,15 @@ from judgekit.report.exports import verdict_json
 from judgekit.report.findings import changes_text
 from judgekit.report.message import RUN_STATUS_WORDS, TARGET_ERROR_WORDS
 from judgekit.report.numbers import format_p_value, nan_to_null
-from judgekit.report.run_setup import run_plots
+from judgekit.report.overview import relation_lines, relations_json
+from judgekit.report.run_setup import judging_and_cost, run_plots
 from judgekit.report.segments import format_pass_count, stratum_note, variant_segments
 
 if TYPE_CHECKING:
     from judgekit.evaluation import FindingChanges, RunSummary, VariantDifference, VariantFigures
+    from judgekit.report.case_table import JudgeReplies
+    from judgekit.report.run_cases import RunCases
+    from judgekit.store import RunStore
 
 _MOST_NAMED = 3
 _MOST_DIFFERENCES = 6
@@ -62,6 +68,31 @@ _GATE_CONCLUSIONS: dict[str, tuple[str, Tone]] = {
     "failed": ("Gate failed. ", "fail"),
     "inconclusive": ("Gate undecided. ", "inconclusive"),
 }
+
+
+def stored_run_document(
+    store: RunStore,
+    run: Run,
+    replies: JudgeReplies | None = None,
+    *,
+    followed: SuiteFindings | None = None,
+    has_page: bool,
+) -> Document:
+    """A stored run with what refers to it; of a page also all its cases."""
+    cases: RunCases | None = None
+    if has_page:
+        from judgekit.report import run_cases  # noqa: PLC0415 - pages alone have cases
+
+        cases = run_cases.RunCases(run.info, replies)
+    summary = run.summary(watch=None if cases is None else cases.take)
+    gate, related = run.gate(summary), relations_of_run(store, run.info, followed)
+    table = () if cases is None else (cases.table(about=judging_and_cost(summary)),)
+    document = run_document(summary, gate, answers=table)
+    return replace(
+        document,
+        blocks=not_empty((*document.blocks, relation_lines(run.id, related))),
+        data=lambda: {**run_json(summary, gate), **relations_json(related)},
+    )
 
 
 def run_document(

@@ -12,9 +12,8 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation import VERDICTS_RUN, Outcome, rubric_of_result
-from judgekit.judge import HEURISTIC
 from judgekit.prompts import judged_text, steps_text, to_text
-from judgekit.records import JudgeFailure, Judgment, Rubric, meets_threshold
+from judgekit.records import HEURISTIC, JudgeFailure, Judgment, Rubric, meets_threshold
 from judgekit.report import message, numbers
 from judgekit.report.answers import CHECK_WORDS, answer_facts, score_facts
 from judgekit.report.case_table import (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judgekit.evaluation import has_model_judges, judging_of_run
-from judgekit.judge import HEURISTIC
+from judgekit.records import HEURISTIC
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Axis,

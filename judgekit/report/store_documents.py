@@ -1,8 +1,4 @@
-"""The documents of what a store holds, with what refers to it; commands and the viewer show them.
-
-Two variants of stored runs stand side by side here; other results are built by modules of their
-own.
-"""
+"""The documents of stored comparisons, and of two variants of stored runs side by side."""
 
 from __future__ import annotations
 
@@ -23,7 +19,6 @@ from judgekit.evaluation import (
     judging_of_run,
     last_tries,
     new_score_comparison,
-    relations_of_run,
     summarize_comparison,
 )
 from judgekit.prompts import judged_text
@@ -40,14 +35,11 @@ from judgekit.report.case_table import (
 from judgekit.report.comparison import comparison_document, score_comparison_document
 from judgekit.report.document import Conclusion, Document, Entries, Entry, Lines, Notes, not_empty
 from judgekit.report.listings import comparison_json, comparison_setup, score_comparison_setup
-from judgekit.report.overview import relation_lines, relations_json
 from judgekit.report.pair_cases import comparison_cases
-from judgekit.report.run import run_document, run_json
-from judgekit.report.run_cases import RUN_STATES, RunCases, answer_state, shown_answer
-from judgekit.report.run_setup import judging_and_cost
+from judgekit.report.run_cases import RUN_STATES, answer_state, shown_answer
 
 if TYPE_CHECKING:
-    from judgekit.evaluation import ComparedScores, Outcome, Run, ScoreComparison, SuiteFindings
+    from judgekit.evaluation import ComparedScores, Outcome, ScoreComparison
     from judgekit.report.case_table import JudgeReplies
     from judgekit.report.document import Block, CaseTable, Tone
     from judgekit.store import RunStore
@@ -85,27 +77,6 @@ _SAME = 1e-9
 
 _MOST_CHANGED = 20
 _MOST_REASONS = 4
-
-
-def stored_run_document(
-    store: RunStore,
-    run: Run,
-    replies: JudgeReplies | None = None,
-    *,
-    followed: SuiteFindings | None = None,
-    has_page: bool,
-) -> Document:
-    """A stored run with what refers to it; of a page also all its cases."""
-    cases = RunCases(run.info, replies) if has_page else None
-    summary = run.summary(watch=None if cases is None else cases.take)
-    gate, related = run.gate(summary), relations_of_run(store, run.info, followed)
-    table = () if cases is None else (cases.table(about=judging_and_cost(summary)),)
-    document = run_document(summary, gate, answers=table)
-    return replace(
-        document,
-        blocks=not_empty((*document.blocks, relation_lines(run.id, related))),
-        data=lambda: {**run_json(summary, gate), **relations_json(related)},
-    )
 
 
 def stored_comparison_document(

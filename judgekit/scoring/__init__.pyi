@@ -5,6 +5,8 @@ from .calibration import (
     criterion_edits as criterion_edits,
     format_measurement as format_measurement,
     judge_changes as judge_changes,
+    panel_configuration as panel_configuration,
+    portable_judge_name as portable_judge_name,
 )
 from .gate import (
     TIERS as TIERS,
@@ -14,7 +16,12 @@ from .gate import (
     check_drop as check_drop,
     check_value as check_value,
 )
-from .panel import is_confident as is_confident, weighted_mean as weighted_mean
+from .panel import (
+    is_confident as is_confident,
+    is_sure_of as is_sure_of,
+    weighted_mean as weighted_mean,
+    with_repeat_confidence as with_repeat_confidence,
+)
 from .swap import (
     Reconciliation as Reconciliation,
     Vote as Vote,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePath
 
 from judgekit.records import (
+    RECORDED_PREFIX,
     VALUE_TOLERANCE,
     CalibratedJudge,
     CalibratedPanel,
@@ -100,6 +102,30 @@ def apply_calibration(
             ),
         }
     )
+
+
+def panel_configuration(
+    judges: Iterable[CalibratedJudge], panel: RunPanel
+) -> CalibratedPanel | None:
+    named = tuple(judges)
+    if not named:
+        return None
+    weighted = panel.combine == "weighted"
+    return CalibratedPanel(
+        judges=named,
+        combine=panel.combine if len(named) > 1 else "mean",
+        weights=tuple(panel.weights.get(n, 1.0) for n in panel.judges) if weighted else (),
+        escalate_below=panel.escalate_below,
+    )
+
+
+def portable_judge_name(judge: str) -> str:
+    """A judge's name; recorded replies are named by their file without its folder."""
+    model, _, template = judge.rpartition(" ")
+    if not model.startswith(RECORDED_PREFIX):
+        return judge
+    # Moving the folder of recorded replies must not detach a calibration from its judge.
+    return f"{RECORDED_PREFIX}{PurePath(model.removeprefix(RECORDED_PREFIX)).name} {template}"
 
 
 def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:

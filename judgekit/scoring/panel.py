@@ -160,6 +160,47 @@ def is_confident(
     )
 
 
+def is_sure_of(
+    criterion: str, outcomes: Sequence[Judgment | JudgeFailure], panel: RunPanel
+) -> bool:
+    """Whether a judge of a cascade is confident enough of a criterion, over all its repeats."""
+    own = [one for one in outcomes if one.criterion == criterion]
+    judgments = with_repeat_confidence([one for one in own if isinstance(one, Judgment)])
+    failures = [one for one in own if isinstance(one, JudgeFailure)]
+    return is_confident(judgments, failures, panel.escalate_below)
+
+
+_ENOUGH_REPEATS = 2
+
+
+def with_repeat_confidence(judgments: Sequence[Judgment]) -> tuple[Judgment, ...]:
+    """The judgments, each with how well the repeats of its criterion agree."""
+    # The agreement of repeats with values v_1 … v_n on [0, 1] is `1 - 2 * sd`, where `sd` is their
+    # standard deviation about the mean: 1 when all are the same, 0 when half are worst and half
+    # best, which is the furthest apart values in [0, 1] can be. With one judgment there is none.
+    # Repeats of different criteria, or of different turns, say nothing about each other.
+    by_question: dict[tuple[str, int | None], list[float]] = {}
+    for judgment in judgments:
+        question = judgment.criterion, judgment.turn
+        by_question.setdefault(question, []).append(judgment.value)
+    if len(by_question) == len(judgments):
+        return tuple(judgments)
+    return tuple(
+        _with_agreement(judgment, by_question[judgment.criterion, judgment.turn])
+        for judgment in judgments
+    )
+
+
+def _with_agreement(judgment: Judgment, values: list[float]) -> Judgment:
+    if len(values) < _ENOUGH_REPEATS:
+        return judgment
+    mean = fsum(values) / len(values)
+    spread = (fsum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
+    agreement = max(0.0, 1.0 - 2.0 * spread)
+    # Repeats are trusted before token probabilities, and those before what the judge states.
+    return judgment.model_copy(update={"repeat_confidence": agreement, "confidence": agreement})
+
+
 def combine_votes(
     votes: Sequence[MemberVote], combine: PanelCombination, scale: Scale
 ) -> PanelValue:

@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import jackknife_se
-from judgekit.stats.missing import DIGITS, cluster_codes, count_units, is_missing
+from judgekit.stats.estimate import is_missing, jackknife_se
+from judgekit.stats.missing import DIGITS, cluster_codes, count_units
 from judgekit.stats.quantiles import t_quantile
 
 Weights = Literal["linear", "quadratic", "ordinal"]

@@ -18,6 +18,7 @@ from judgekit.stats.estimate import (
     Estimate,
     carried,
     cluster_means,
+    is_missing,
     jackknife_se,
     known_observations,
 )
@@ -25,7 +26,6 @@ from judgekit.stats.intervals import RateDifference, difference_of_proportions
 from judgekit.stats.missing import (
     DIGITS,
     cluster_codes,
-    is_missing,
     known_clusters,
     known_columns,
     known_pairs,

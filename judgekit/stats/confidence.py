@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from math import exp, fsum, log, nan, sqrt
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Counted, Figure, Result
-from judgekit.stats.missing import is_missing
+from judgekit.stats.estimate import Counted, Figure, Result, is_missing
 from judgekit.stats.quantiles import SLACK
 
 _CLIP = 1e-6

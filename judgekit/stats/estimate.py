@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import Field, dataclass, fields
 from math import fsum, isfinite, isinf, isnan, nan, sqrt
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
@@ -150,6 +151,15 @@ def in_units(method: str, n: int, *, clustered: bool) -> dict[str, Any]:
 def undefined_estimate(reason: str, *, n: int, method: str, level: float = 0.95) -> Estimate:
     """An estimate the data do not identify."""
     return Estimate(value=nan, low=nan, high=nan, level=level, n=n, method=method, reason=reason)
+
+
+def is_missing(value: object) -> bool:
+    """Whether an observation is missing."""
+    # Called for every rating of every coefficient, and nearly all are plain floats.
+    if type(value) is float:
+        return value != value  # noqa: PLR0124 - nan alone differs from itself
+    # Numbers of numpy count as real numbers; arrays do not, and labels may be strings.
+    return value is None or (isinstance(value, Real) and bool(value != value))  # noqa: PLR0124 - as above
 
 
 def known_observations(

@@ -7,27 +7,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from math import isnan
 from operator import ne
 from typing import TypeVar, cast
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
+from judgekit.stats.estimate import is_missing
 
 _Label = TypeVar("_Label", bound="Hashable")
 
 # 0.1 + 0.2 and 0.3 are one score: without rounding they would be two levels, or a broken tie.
 DIGITS = 9
-
-
-def is_missing(value: object) -> bool:
-    """Whether an observation is missing."""
-    # Called for every rating of every coefficient, and nearly all are plain floats.
-    if type(value) is float:
-        return value != value  # noqa: PLR0124 - nan alone differs from itself
-    # isnan of a string raises, and labels may be strings.
-    return value is None or (isinstance(value, float | np.floating) and isnan(value))
 
 
 def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:

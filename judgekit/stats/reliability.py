@@ -15,9 +15,9 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
-from judgekit.stats.estimate import Counted, Estimate, Result, carried, few_clusters
+from judgekit.stats.estimate import Counted, Estimate, Result, carried, few_clusters, is_missing
 from judgekit.stats.intervals import Rate, mean, rate, rating_mean
-from judgekit.stats.missing import group_sums, is_missing, known_clusters, known_pairs, outcomes
+from judgekit.stats.missing import group_sums, known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, beta_quantile, require, require_whole
 
 BinKind = Literal["width", "mass"]

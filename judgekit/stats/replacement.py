@@ -11,9 +11,9 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import coefficient_interval
-from judgekit.stats.estimate import Estimate, Result, carried, undefined_estimate
+from judgekit.stats.estimate import Estimate, Result, carried, is_missing, undefined_estimate
 from judgekit.stats.intervals import mean
-from judgekit.stats.missing import floats, is_missing
+from judgekit.stats.missing import floats
 from judgekit.stats.multiplicity import adjust
 from judgekit.stats.quantiles import SLACK, check_choice, require, require_whole, upper_t_p_value
 

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations, pairwise
 from math import comb, factorial, fsum, inf, isnan, nan, prod, sqrt
 from statistics import median
-from typing import Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import (
@@ -22,12 +20,15 @@ from judgekit.stats.estimate import (
     Estimate,
     Result,
     carried,
+    is_missing,
     known_observations,
     standard_deviation,
 )
 from judgekit.stats.intervals import mean
-from judgekit.stats.missing import is_missing
 from judgekit.stats.quantiles import SLACK, normal_p_value, require, require_whole, t_p_value
+
+if TYPE_CHECKING:
+    import numpy as np
 
 DirectionName = Literal["improving", "degrading", "stable"]
 _Reason = Literal["consistent", "within-band", "no-consistent-direction", "insufficient-data"]
@@ -491,6 +492,14 @@ def baseline(scores: Sequence[float | None], *, n_cases: int | None = None) -> B
     return Baseline(target=target, sd=sd, n=n)
 
 
+def can_change(scores: Sequence[float | None]) -> bool:
+    """Whether a series is long enough to have a change point, and not constant."""
+    known, _ = known_observations(scores)
+    if len(known) < 2 * _FEWEST_AROUND_A_CHANGE:
+        return False
+    return max(known) - min(known) > 1e-12 * max(map(abs, known))
+
+
 def changepoint(
     scores: Sequence[float | None], *, rng: np.random.Generator, n_resamples: int = 2000
 ) -> Changepoint:
@@ -498,10 +507,12 @@ def changepoint(
 
     With the p-value of shuffling. A change point is reported; no rule acts on it.
     """
+    import numpy as np  # noqa: PLC0415 - the rest of the module does without it
+
+    if not can_change(scores):
+        raise NotEnoughDataError("a change needs four scores at least that are not all equal")
     known, places = known_observations(scores, range(len(scores)))
     y = np.asarray(known)
-    if len(y) < 2 * _FEWEST_AROUND_A_CHANGE or np.ptp(y) <= 1e-12 * np.abs(y).max():
-        raise NotEnoughDataError("a change needs four scores at least that are not all equal")
     statistics = _split_statistics(y[None, :])[0]
     best = int(np.argmax(np.abs(statistics)))
     shuffled = rng.permuted(np.tile(y, (n_resamples, 1)), axis=1)
@@ -520,6 +531,8 @@ def changepoint(
 
 def _split_statistics(series: np.ndarray) -> np.ndarray:
     """For each row and each split, mean after less mean before, in standard errors."""
+    import numpy as np  # noqa: PLC0415 - as above
+
     n = series.shape[1]
     before = np.arange(_FEWEST_AROUND_A_CHANGE, n - _FEWEST_AROUND_A_CHANGE + 1)
     sums = np.cumsum(series, axis=1)

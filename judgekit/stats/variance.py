@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from math import comb, fsum, isnan, nan, sqrt
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Figure, Result
-from judgekit.stats.missing import is_missing
+from judgekit.stats.estimate import Figure, Result, is_missing
 from judgekit.stats.quantiles import require, require_whole
 
 _NAMES = ("item", "judge", "item_judge", "sample")

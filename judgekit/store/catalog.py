@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 
+from judgekit import records  # loaded when used: few commands read packets or notes
 from judgekit.errors import UnknownNameError
 from judgekit.records import (
     Case,
-    FindingNote,
     GateDecision,
     HumanItem,
     ItemKey,
     Judgment,
-    LabelPacket,
     Rubric,
     RunInfo,
     Variant,
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from judgekit.records import CaseResult, JsonObject, Output
+    from judgekit.records import CaseResult, FindingNote, JsonObject, LabelPacket, Output
     from judgekit.store.results import AnswerProgress, VariantProgress
 
 LATEST_RUN = "latest"
@@ -327,7 +326,8 @@ class StoredRuns(Database):
         """The rubrics that have a criterion of this name, oldest first."""
         found = select(criteria.c.rubric_key).where(criteria.c.name == lookup_text(criterion))
         query = select(rubrics.c.json).where(rubrics.c.key.in_(found))
-        return self._records(Rubric, query.order_by(rubrics.c.first_seen_at, rubrics.c.key))
+        texts = self._texts(query.order_by(rubrics.c.first_seen_at, rubrics.c.key))
+        return [read_record(Rubric, text) for text in texts]
 
     def config(self, fingerprint: str) -> JsonObject:
         """The suite of a run; `runs(config_fingerprint=…)` has its runs."""
@@ -363,18 +363,20 @@ class StoredRuns(Database):
                 raise UnknownNameError(
                     "labelling packet", packet_id, connection.scalars(known.limit(20))
                 )
-        return read_record(LabelPacket, text)
+        return read_record(records.LabelPacket, text)
 
     def packets(self, source: str) -> list[LabelPacket]:
         """The labelling packets of a run or a comparison, oldest first."""
         query = select(label_packets.c.json).where(label_packets.c.source == lookup_text(source))
-        return self._records(LabelPacket, query.order_by(label_packets.c.no))
+        texts = self._texts(query.order_by(label_packets.c.no))
+        return [read_record(records.LabelPacket, text) for text in texts]
 
     def gate_decisions(self, suite: str) -> dict[str, GateDecision]:
         """The last decision of a gate or a reviewer about each run of a suite, by run id."""
         query = select(gate_decisions.c.json).join(runs).where(runs.c.suite == lookup_text(suite))
         decisions = query.order_by(gate_decisions.c.at, gate_decisions.c.no)
-        return {one.run_id: one for one in self._records(GateDecision, decisions)}
+        found = (read_record(GateDecision, text) for text in self._texts(decisions))
+        return {one.run_id: one for one in found}
 
     def figures(self, run_id: str, key: str) -> JsonObject | None:
         """Cached figures of a run; None where they were never computed, or the run has changed."""
@@ -387,7 +389,8 @@ class StoredRuns(Database):
     def finding_notes(self, suite: str) -> list[FindingNote]:
         """The notes on the findings of a suite, oldest first."""
         query = select(finding_notes.c.json).where(finding_notes.c.suite == lookup_text(suite))
-        return self._records(FindingNote, query.order_by(finding_notes.c.at, finding_notes.c.no))
+        texts = self._texts(query.order_by(finding_notes.c.at, finding_notes.c.no))
+        return [read_record(records.FindingNote, text) for text in texts]
 
     def notified(self, suite: str) -> set[str]:
         """The episodes of a suite of which a notification was sent."""

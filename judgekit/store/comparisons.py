@@ -13,18 +13,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from judgekit import records  # loaded when used: few commands read comparisons
 from judgekit.errors import InputError, StoreError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
-    Approval,
-    Case,
-    ComparedPair,
-    ComparisonAnalysis,
-    ComparisonInfo,
-    Output,
-    Preference,
-    PreferenceFailure,
-    ScoreComparisonInfo,
     content_key,
     lookup_text,
     name_text,
@@ -62,7 +54,16 @@ from judgekit.store.schema import (
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
-    from judgekit.records import ComparisonStatus
+    from judgekit.records import (
+        Approval,
+        ComparedPair,
+        ComparisonAnalysis,
+        ComparisonInfo,
+        ComparisonStatus,
+        Preference,
+        PreferenceFailure,
+        ScoreComparisonInfo,
+    )
     from judgekit.store.rows import Rows, RowValues
 
     PreferenceRecord = Preference | PreferenceFailure
@@ -120,7 +121,7 @@ class StoredComparisons(Database):
             if number is None:
                 return _read_comparison(connection, _find_comparison(connection, name))
             text = connection.scalar(select(table.c.json).where(table.c.no == number))
-        return read_record(ScoreComparisonInfo, text or "")
+        return read_record(records.ScoreComparisonInfo, text or "")
 
     def score_comparisons(
         self, *, run_id: str | None = None, limit: int | None = None
@@ -131,7 +132,7 @@ class StoredComparisons(Database):
         if run_id is not None:
             run = lookup_text(run_id)
             query = query.where((table.c.a_run == run) | (table.c.b_run == run))
-        return self._records(ScoreComparisonInfo, query)
+        return [read_record(records.ScoreComparisonInfo, text) for text in self._texts(query)]
 
     def add_score_comparison(self, info: ScoreComparisonInfo) -> None:
         """Store which runs were compared by their scores."""
@@ -176,14 +177,14 @@ class StoredComparisons(Database):
         )
         with self.reading() as connection:
             rows = connection.execute(query.order_by(analyses.c.place))
-            return {row.place: read_record(ComparisonAnalysis, row.json) for row in rows}
+            return {row.place: read_record(records.ComparisonAnalysis, row.json) for row in rows}
 
     def approvals(self, variant: str | None = None) -> list[Approval]:
         """The approvals, newest first."""
         query = select(approvals.c.json).order_by(approvals.c.at.desc(), approvals.c.id.desc())
         if variant is not None:
             query = query.where(approvals.c.variant == lookup_text(variant))
-        return self._records(Approval, query)
+        return [read_record(records.Approval, text) for text in self._texts(query)]
 
     def begin_comparison(self, info: ComparisonInfo) -> None:
         """Store the settings of a comparison and lock it for this store."""
@@ -344,10 +345,10 @@ def _read_comparison(connection: Connection, number: int) -> ComparisonInfo:
     row = connection.execute(
         select(blind_comparisons).where(blind_comparisons.c.no == number)
     ).one()
-    info = read_record(ComparisonInfo, row.json)
+    info = read_record(records.ComparisonInfo, row.json)
     # The JSON text is that of the beginning; how it ended is in columns that can be updated.
     ending = {name: getattr(row, name) for name in ("finished_at", "status", "reason")}
-    return ComparisonInfo.model_validate({**info.model_dump(mode="json"), **ending})
+    return records.ComparisonInfo.model_validate({**info.model_dump(mode="json"), **ending})
 
 
 def _preference_row(number: int, place: int, answer: PreferenceRecord, at: str) -> RowValues:
@@ -358,8 +359,8 @@ def _preference_row(number: int, place: int, answer: PreferenceRecord, at: str) 
         "at": at,
         "shown": answer.order,
         "judge_repeat": answer.repeat,
-        "choice": answer.choice if isinstance(answer, Preference) else None,
-        "failure_kind": answer.kind if isinstance(answer, PreferenceFailure) else None,
+        "choice": answer.choice if isinstance(answer, records.Preference) else None,
+        "failure_kind": answer.kind if isinstance(answer, records.PreferenceFailure) else None,
     }
     return record_row(preferences, answer, **own)
 
@@ -377,16 +378,16 @@ def _load_pairs(connection: Connection, number: int, rows: Rows) -> list[Compare
     failed: dict[int, list[PreferenceFailure]] = defaultdict(list)
     for place, choice, text in connection.execute(query.order_by(preferences.c.no)):
         if choice is None:
-            failed[place].append(read_record(PreferenceFailure, text))
+            failed[place].append(read_record(records.PreferenceFailure, text))
         else:
-            chosen[place].append(read_record(Preference, text))
+            chosen[place].append(read_record(records.Preference, text))
     return [
-        ComparedPair(
+        records.ComparedPair(
             place=row.place,
-            case=read_record(Case, row.case),
+            case=read_record(records.Case, row.case),
             repeat=row.repeat,
-            a=read_record(Output, row.a),
-            b=read_record(Output, row.b),
+            a=read_record(records.Output, row.a),
+            b=read_record(records.Output, row.b),
             preferences=tuple(chosen[row.place]),
             failures=tuple(failed[row.place]),
             is_done=row.is_done,

@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Select, create_engine, create_mock_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, Connection, Engine, make_url
@@ -28,7 +28,7 @@ from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
 from judgekit.extras import install_hint
 from judgekit.models.cache import expand_address, mask_address
-from judgekit.records import Record, lookup_text, read_record, time_text
+from judgekit.records import lookup_text, time_text
 from judgekit.store.schema import (
     SCHEMA_VERSION,
     declare_postgresql_indexes,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from sqlalchemy.pool import ConnectionPoolEntry
     from sqlalchemy.schema import ExecutableDDLElement
 
-_RecordT = TypeVar("_RecordT", bound=Record)
 WRITES_OPTION = "judgekit_writes"
 """The execution option of a connection whose transactions change something."""
 
@@ -380,10 +379,10 @@ class Database:
                 if self._writer.invalidated:
                     self._lost()
 
-    def _records(self, kind: type[_RecordT], query: Select[str]) -> list[_RecordT]:
-        """The records whose JSON a query selects, in its order."""
+    def _texts(self, query: Select[str]) -> Sequence[str]:
+        """The JSON of the records that a query selects, in its order."""
         with self.reading() as connection:
-            return [read_record(kind, text) for text in connection.scalars(query)]
+            return connection.scalars(query).all()
 
     def _lost(self) -> None:
         """Forget a connection that the server closed, and the locks held through it."""

@@ -17,17 +17,16 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from judgekit import records  # loaded when used: few commands read packets or notes
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import InputError, StoreError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
-    FindingNote,
     GateDecision,
     HumanItem,
     ItemKey,
     Judgment,
     Label,
-    LabelPacket,
     Observation,
     RunInfo,
     RunStatus,
@@ -75,6 +74,8 @@ from judgekit.store.schema import (
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
+
+    from judgekit.records import FindingNote, LabelPacket
 
 
 _SLOT_COLUMNS = (*ANSWER_COLUMNS, "slot")
@@ -265,7 +266,7 @@ class RunStore(StoredRuns, StoredComparisons):
         with self.writing() as connection:
             # Two annotators may answer at the same moment: the second waits for the first.
             query = select(label_packets.c.json).where(own).with_for_update()
-            packet = read_record(LabelPacket, connection.execute(query).scalar_one())
+            packet = read_record(records.LabelPacket, connection.execute(query).scalar_one())
             both = (*packet.labels, *labels)
             known = {(one.case_id, one.criterion, one.annotator): one for one in both}
             changed = packet.model_copy(update={"labels": tuple(known.values())})

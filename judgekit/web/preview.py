@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from judgekit import datasets, evaluation
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.fingerprint import fingerprint
-from judgekit.judge import Judge, portable_judge_name
-from judgekit.models import RECORDED_PREFIX, count_messages
+from judgekit.models import count_messages
 from judgekit.models.request import IMAGE_TOKENS, ModelRequest
-from judgekit.records import CaseSource, ItemKey, Output, Record, total_cost
+from judgekit.records import RECORDED_PREFIX, CaseSource, ItemKey, Output, Record, total_cost
 from judgekit.report import PASS_TONES, message, numbers
-from judgekit.scoring import conclude
+from judgekit.scoring import conclude, portable_judge_name
 from judgekit.targets import RecordedTarget
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.datasets import Suite
+    from judgekit.judge import Judge
     from judgekit.models.cache import CacheLocation
     from judgekit.records import Case, JsonObject, Rubric, Verdict
 

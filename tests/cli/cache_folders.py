@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from judgekit.cli.options import GradingOptions
+from judgekit.cli.judge_options import GradingOptions
 from judgekit.cli.setup import grade_setup
 from judgekit.datasets import JudgeSettings
 from judgekit.models.cache import DiskCache

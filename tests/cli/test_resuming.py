@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 from click.testing import CliRunner
 
-from judgekit.cli.options import resume_command
+from judgekit.cli.judge_options import resume_command
 
 
 @click.command()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.cli.options import GradingOptions
+from judgekit.cli.judge_options import GradingOptions
 from judgekit.cli.setup import grade_setup
 from judgekit.errors import SettingsError
 from judgekit.resources import shipped_file

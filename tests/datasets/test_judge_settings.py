@@ -68,7 +68,7 @@ def test_judge_takes_every_setting_and_has_the_same_defaults() -> None:
 
 def test_every_option_of_a_judge_is_described_as_its_setting_is() -> None:
     options = {one.name: one for one in grade_command.params if isinstance(one, click.Option)}
-    for name, field, option in command_options():
+    for name, field, option in command_options(JudgeSettings):
         if option.group != "blind":
             words = (field.description or "").removesuffix(".")
             assert (options[option.parameter or name].help or "").startswith(words)

@@ -18,7 +18,7 @@ from judgekit.evaluation import (
     paired_sides,
     relations_of_run,
 )
-from judgekit.evaluation.schedule import VERSIONS_KEY
+from judgekit.evaluation.run_config import VERSIONS_KEY
 from judgekit.records import ComparedPair, ComparedSide, Variant
 from judgekit.report import overview_document
 from judgekit.store import CaseFilter, RunStore

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from judgekit.judge import with_repeat_confidence
+from judgekit.scoring import with_repeat_confidence
 from tests.factories import make_judgment
 
 VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=6)

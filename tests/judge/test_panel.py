@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.judge import JudgePanel, panel_configuration, select_criteria, with_repeat_confidence
+from judgekit.judge import JudgePanel, select_criteria
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply, ModelRequest
 from judgekit.records import JudgeFailure, Judgment, RunPanel
-from judgekit.scoring import conclude
+from judgekit.scoring import conclude, panel_configuration, with_repeat_confidence
 from judgekit.testing import ScriptedModel
 from tests.factories import answer, make_case, make_judge, make_output, make_rubric, reply
 

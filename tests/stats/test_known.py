@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from judgekit.stats.missing import cluster_codes, is_missing, known_labels, known_pairs, outcomes
+from judgekit.stats.estimate import is_missing
+from judgekit.stats.missing import cluster_codes, known_labels, known_pairs, outcomes
 
 
 def test_none_and_nan_are_missing_and_zero_is_not() -> None:

@@ -48,8 +48,12 @@ _SUPPOSES = re.compile(
     re.IGNORECASE,
 )
 
+
 # So do the words that introduce an example, or what others say.
-_EXAMPLE = re.compile(phrases("examples"), re.IGNORECASE)
+@cache
+def _example() -> re.Pattern[str]:
+    return re.compile(phrases("examples"), re.IGNORECASE)
+
 
 _HEADING = re.compile(r"\s{0,3}(?:#{1,6}\s|\*\*|__)")
 
@@ -117,7 +121,7 @@ def _is_supposed(before: str) -> bool:
         return False
     sentence = re.split(r"[.!?\u3002\uff01\uff1f\n]", text)[-1]
     lead_in = sentence.strip(DECORATION + ":\uff1a").replace("\u2019", "'")
-    return (_SUPPOSES.search(sentence) or _EXAMPLE.match(lead_in)) is not None
+    return (_SUPPOSES.search(sentence) or _example().match(lead_in)) is not None
 
 
 def read_aftermath(

@@ -37,15 +37,31 @@ STOPS = ".!?\u3002\uff01\uff1f"
 
 SENTENCE_END = re.compile(rf"(?<=[{STOPS}])\s+|(?<=[\u3002\uff01\uff1f])|\n")
 
-_LABEL = re.compile(
-    rf"(?:(?:(?:here(?:'s| is| are)|the|my|a|brief|short|detailed|additional) ){{0,4}})"
-    rf"(?P<key>{phrases('explanations')})"
-    r"(?: (?:of|for|behind) (?:(?:the|this|my|each|these) )?\w{1,20})?"
-    r"[*_` ]{0,4}(?:[:\uff1a][*_` ]{0,4}(?P<text>.*)|\Z)",
-    re.IGNORECASE | re.DOTALL,
-)
+
+# The patterns of many languages take longer to compile than a run of cached replies to parse, of
+# which few have prose: each is compiled when it is first wanted.
+@cache
+def _label() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:(?:(?:here(?:'s| is| are)|the|my|a|brief|short|detailed|additional) ){{0,4}})"
+        rf"(?P<key>{phrases('explanations')})"
+        r"(?: (?:of|for|behind) (?:(?:the|this|my|each|these) )?\w{1,20})?"
+        r"[*_` ]{0,4}(?:[:\uff1a][*_` ]{0,4}(?P<text>.*)|\Z)",
+        re.IGNORECASE | re.DOTALL,
+    )
+
+
+@cache
+def _courtesy() -> re.Pattern[str]:
+    return re.compile(phrases("courtesies"), re.IGNORECASE)
+
+
+@cache
+def _refuses() -> re.Pattern[str]:
+    return re.compile(phrases("refusals"))
+
+
 _NOTES = ("note", "nota", "hinweis", "anmerkung", "remarque", "comment")
-_COURTESY = re.compile(phrases("courtesies"), re.IGNORECASE)
 _LONGEST_COURTESY = 200
 
 # In a courtesy or a note these words contradict what stands before it.
@@ -67,7 +83,7 @@ class NamedExplanation(NamedTuple):
 
 def split_label(line: str) -> NamedExplanation | None:
     """A line that names itself an explanation; its text is empty if it is a heading."""
-    match = _LABEL.fullmatch(line)
+    match = _label().fullmatch(line)
     if match is None:
         return None
     text = (match["text"] or "").strip(DECORATION)
@@ -84,7 +100,7 @@ def _is_courteous(sentence: str) -> bool:
     if not any(map(str.isalnum, sentence)):
         return True
     text = sentence.replace("\u2019", "'")
-    match = _COURTESY.match(text)
+    match = _courtesy().match(text)
     # A question states nothing, in whatever language it offers more.
     is_question = text[-1:] in {"?", "\uff1f"}
     if match is None and not is_question:
@@ -93,8 +109,6 @@ def _is_courteous(sentence: str) -> bool:
         return False
     return _CONTRADICTS.search(text, 0 if match is None else match.end()) is None
 
-
-_REFUSES = re.compile(phrases("refusals"))
 
 # A judge that asks for something ("no response was provided") has not refused: the prompt lacks it.
 _ASKS = re.compile(
@@ -139,12 +153,12 @@ def is_judge_refusal(prose: str) -> bool:
     folded = _folded(prose)
     if _BLOCKED.fullmatch(folded.replace("_", " ").strip()):
         return True
-    return _REFUSES.search(folded) is not None and _ASKS.search(folded) is None
+    return _refuses().search(folded) is not None and _ASKS.search(folded) is None
 
 
 def opens_with_refusal(sentence: str) -> bool:
     """Whether a sentence declines to judge; one that reports a refusal begins otherwise."""
-    match = _REFUSES.search(_folded(sentence))
+    match = _refuses().search(_folded(sentence))
     return match is not None and match.start() <= _OPENING
 
 

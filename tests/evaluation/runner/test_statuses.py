@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.evaluation import update_run_status
-from judgekit.evaluation.runner import run_status
+from judgekit.evaluation.run import run_status
 from judgekit.records import Output, RunPanel
 from judgekit.store import RunStore
 from tests.evaluation.waiting import question, waiting_run

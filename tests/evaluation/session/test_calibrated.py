@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import judgekit as jk
-from judgekit.datasets import Gate
 from judgekit.errors import SettingsError
 from judgekit.evaluation import (
     CALIBRATION_KEY,
@@ -15,8 +14,8 @@ from judgekit.evaluation import (
     meets_calibration_gate,
     resolve_calibration,
 )
-from judgekit.evaluation.judges import on_common_scale, without_calibration
-from judgekit.records import UNCALIBRATED, CalibratedPanel, RunPanel
+from judgekit.evaluation.run_config import on_common_scale, without_calibration
+from judgekit.records import UNCALIBRATED, CalibratedPanel, Gate, RunPanel
 from judgekit.report import save_calibration
 from judgekit.scoring import calibration_in_use
 from judgekit.testing import ScriptedModel

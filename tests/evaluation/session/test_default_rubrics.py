@@ -8,7 +8,8 @@ import pytest
 from judgekit.datasets import Suite
 from judgekit.errors import DatasetError, SettingsError
 from judgekit.evaluation import UNASKED_RUBRICS_KEY, needs_judge, plan_suite
-from judgekit.evaluation.case_plans import DEFAULT_RUBRICS_KEY, DefaultRubrics
+from judgekit.evaluation.case_plans import DefaultRubrics
+from judgekit.evaluation.run_config import DEFAULT_RUBRICS_KEY
 from judgekit.evaluation.runner import new_run
 from judgekit.records import CaseEvaluation, config_rows
 from tests.evaluation.suites import NOW, RIGHT, Bench, rows

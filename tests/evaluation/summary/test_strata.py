@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.datasets import Gate
 from judgekit.evaluation import small_strata, summarize_run
 from judgekit.evaluation.gate import stratum_needs
+from judgekit.records import Gate
 from judgekit.report import document_data, print_document, run_document, stratum_note
 from judgekit.stats.intervals import rating_mean
 from judgekit.stats.power import sample_size_threshold
