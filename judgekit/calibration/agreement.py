@@ -172,12 +172,14 @@ def pass_fail_agreement(aligned: AlignedItems, *, level: float) -> PassFail | No
     false_pos, false_neg = int(sum(b)) - true_pos, int(sum(a)) - true_pos
     either = 2 * true_pos + false_pos + false_neg
     # The judge's nan equals nothing, so that its failure counts as wrong.
-    decisions = [(aligned.human_passes(item), aligned.judge_passes(item)) for item in aligned.items]
-    right_of_all = [nan if isnan(truth) else float(truth == own) for truth, own in decisions]
+    every = aligned.items
+    truths = np.array([aligned.human_passes(item) for item in every], dtype=float)
+    own = np.array([aligned.judge_passes(item) for item in every], dtype=float)
+    right_of_all = np.where(np.isnan(truths), nan, truths == own)
     binary = (0.0, 1.0)
     return PassFail(
         accuracy=clustered_rate(same, clusters, level=level),
-        accuracy_of_all=clustered_rate(right_of_all, clusters_of(aligned.items), level=level),
+        accuracy_of_all=clustered_rate(right_of_all, clusters_of(every), level=level),
         kappa=estimate_or_undefined(
             cohen_kappa, a, b, labels=binary, ci="smoothed", clusters=names, level=level
         ),
@@ -232,15 +234,14 @@ def clustered_correlation(
 ) -> Estimate:
     """A correlation or another coefficient of scores, with an interval clustered by case."""
     # Smoothed: the textbook intervals assume normal scores, and ratings are coarse and skewed.
-    x, y = a.tolist(), b.tolist()
     if method != "ccc" and method != "icc":  # noqa: PLR1714 - only so do types know the rest
         return estimate_or_undefined(
-            correlation, x, y, method, ci="smoothed", clusters=clusters, level=level
+            correlation, a, b, method, ci="smoothed", clusters=clusters, level=level
         )
-    near = estimate_or_undefined(lin_ccc, x, y, ci="smoothed", clusters=clusters, level=level)
+    near = estimate_or_undefined(lin_ccc, a, b, ci="smoothed", clusters=clusters, level=level)
     if method == "ccc":
         return near
-    found = estimate_or_undefined(icc, list(zip(x, y, strict=True)), level=level)
+    found = estimate_or_undefined(icc, list(zip(a.tolist(), b.tolist(), strict=True)), level=level)
     if isnan(found.value) or isnan(near.low):
         return found
     # ICC(2,1) of two raters differs from their concordance by a part in n only, so that their

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +22,13 @@ from judgekit.calibration.correction import (
     correct_figure,
     label_budget,
 )
-from judgekit.calibration.items import clustered_rate, jackknife, mean_rating, ordered_mean
+from judgekit.calibration.items import (
+    clustered_rate,
+    for_each,
+    jackknife,
+    mean_rating,
+    ordered_mean,
+)
 from judgekit.calibration.pairs import PairOrders, pair_orders
 from judgekit.stats.agreement import pairwise_accuracy
 from judgekit.stats.method_comparison import CorrelationMethod, grouped_correlation
@@ -100,7 +108,7 @@ def build_segments(
     """The results of each group, for kinds with two groups or more."""
     segments: list[Segment] = []
     for kind in (_VARIANT, _STRATUM, "tag", _CRITERION, *options.by):
-        names = dict.fromkeys(name for item in aligned.items for name in groups_in(item, kind))
+        names = dict.fromkeys(chain.from_iterable(groups_in(item, kind) for item in aligned.items))
         # A single group is the whole again, but a single tag still selects some of the items.
         if len(names) < _TWO and kind != "tag":
             continue
@@ -250,17 +258,20 @@ class LabelSuggestion:
 
 def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreement, ...]:
     """The items with the largest distance of judge and label, confident errors first."""
-    rows = []
-    for item in aligned.both:
-        human = aligned.label(item) if aligned.is_nominal else mean_rating(item)
-        distance = aligned.value(item.judge or 0.0) - aligned.value(human)
-        if aligned.is_nominal and abs(distance) > _SAME:
-            # The values of categories are arbitrary, so that no two are further apart than others.
-            distance = 1.0
-        if abs(distance) > _SAME:
-            rows.append((abs(distance), item.confidence or 0.0, item, distance, human))
+    judge, human = (for_each(aligned.value, x) for x in (aligned.judge, aligned.human))
+    distances = judge - human
+    if aligned.is_nominal:
+        # The values of categories are arbitrary, so that no two are further apart than others.
+        distances[np.abs(distances) > _SAME] = 1.0
+    rows = [
+        (abs(distance), item.confidence or 0.0, item, distance, human)
+        for item, distance, human in zip(
+            aligned.both, distances.tolist(), aligned.human.tolist(), strict=True
+        )
+        if abs(distance) > _SAME
+    ]
     # Confident errors are the most useful ones for improving a rubric or template.
-    rows.sort(key=lambda row: (-row[0], -row[1], row[2].place.case_id))
+    rows = nsmallest(most, rows, key=lambda row: (-row[0], -row[1], row[2].place.case_id))
     return tuple(
         Disagreement(
             **item.place._asdict(),
@@ -273,7 +284,7 @@ def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreemen
             rationale=item.rationale,
             reasons=dict(item.reasons),
         )
-        for _, _, item, distance, human in rows[:most]
+        for _, _, item, distance, human in rows
     )
 
 

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgekit.calibration.items import NO_ORDER, clustered_rate, level_step, shared_clusters
+from judgekit.calibration.items import (
+    NO_ORDER,
+    clustered_rate,
+    for_each,
+    level_step,
+    shared_clusters,
+)
 from judgekit.errors import NotEnoughDataError
 from judgekit.fingerprint import text_fingerprint
 from judgekit.stats.calibration import choose_map, crossfit, fit_platt
@@ -191,13 +197,13 @@ def cross_fit_recalibration(
     human, judge = aligned.human, aligned.judge
     names = [item.cluster for item in aligned.both]
     try:
-        choice = choose_map(judge.tolist(), human.tolist(), cluster_folds(names, options.seed))
+        choice = choose_map(judge, human, cluster_folds(names, options.seed))
     except NotEnoughDataError as error:
         return error.message
     # A straight map can leave the scale, where no judge can score.
     mapped = np.clip(np.array(choice.out_of_fold), aligned.scale.min, aligned.scale.max)
     before, after = judge - human, mapped - human
-    passed = np.array([aligned.passes(float(raw)) for raw in mapped])
+    passed = for_each(aligned.passes, mapped)
 
     def accuracy(decisions: np.ndarray) -> float:
         known = ~(np.isnan(aligned.human_pass) | np.isnan(decisions))

@@ -17,8 +17,8 @@ from judgekit.calibration.items import (
     clip_to_unit,
     clustered_rate,
     clustered_unit_mean,
+    for_each,
     level_of,
-    mean_rating,
     shared_clusters,
 )
 from judgekit.stats.correction import CorrectedMean, corrected_mean
@@ -341,8 +341,7 @@ def _sides(aligned: AlignedItems, *, by_pass: bool) -> _Sides:
         others = [aligned.judge_passes(item) for item in aligned.unlabelled]
     else:
         # On [0, 1], so that figures of criteria with different scales can be compared.
-        labels = np.array([aligned.value(mean_rating(item)) for item in both])
-        labeled = np.array([aligned.value(x) for x in aligned.judge.tolist()])
+        labels, labeled = (for_each(aligned.value, x) for x in (aligned.human, aligned.judge))
         others = [nan if i.judge is None else aligned.value(i.judge) for i in aligned.unlabelled]
     known = np.flatnonzero(~(np.isnan(labels) | np.isnan(labeled)))
     rest = [i for i, x in enumerate(others) if not isnan(x)]

@@ -40,6 +40,7 @@ from judgekit.formats import (
     validation_faults,
 )
 from judgekit.records import (
+    CalibratedPanel,
     Case,
     Comparison,
     Count,
@@ -195,15 +196,20 @@ def _rows(path: Path) -> Iterator[FileRow | DatasetError]:
 def _records(rows: _Rows, model: type[_R], path: Path | None) -> Iterator[tuple[FileRow, _R]]:
     """Each row with its record, one at a time, which saves memory; at the end what is wrong."""
     problems: list[DatasetError] = []
+    is_plain = model in (JudgedScoreRow, JudgedWinnerRow)
+    # Most verdicts of a file are of the same judges, whose settings are checked once.
+    settings: JsonValue = None
+    panel: CalibratedPanel | None = None
     for row in rows:
         if isinstance(row, DatasetError):
             problems.append(row)
             continue
-        fields: dict[str, JsonValue] = dict(row.fields)
-        if model in (JudgedScoreRow, JudgedWinnerRow):
-            fields = _plain(row)
+        fields = _plain(row) if is_plain else row.fields
+        is_known = panel is not None and fields.get("asked") == settings
         try:
-            record = model.model_validate(fields)
+            record = model.model_validate({**fields, "asked": panel} if is_known else fields)
+            if isinstance(record, Verdict):
+                settings, panel = row.fields.get("asked"), record.asked
             if getattr(record, "case_id", "") is None:  # not all models need one
                 problems.append(DatasetError("it names no `case_id`", path=path, line=row.line))
                 continue

@@ -122,8 +122,8 @@ class OutputKey(NamedTuple):
         return f"{self.case_id}{which}" + (f", answer {self.repeat}" if self.repeat else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSample:
+# Made for every answer of a file, for which a frozen dataclass takes three times as long.
+class ScoreSample(NamedTuple):
     """One answer of a judge about one criterion of one output.
 
     Attributes:
@@ -146,16 +146,17 @@ class ScoreSample:
         cls, answer: Record, place: OutputKey, *, raw: float | None, failure: str | None = None
     ) -> ScoreSample:
         """The sample of a judgment, a failure or a row, which name the other fields alike."""
-        names = ("criterion", "value", "confidence", "rationale", "judge", "repeat")
-        # A failure has neither a value nor a rationale.
-        shared: dict[str, Any] = {name: getattr(answer, name, None) for name in names}
+        found: dict[str, Any] = vars(answer)
         # Each answer was read with texts of its own, and all name the same few.
-        shared |= {name: intern(text) for name in ("criterion", "judge") if (text := shared[name])}
-        return cls(place=place, raw=raw, failure=failure, **shared)
+        criterion = found["criterion"] and intern(found["criterion"])
+        judge = intern(found["judge"])
+        # A failure has neither a value nor a rationale.
+        value, confidence, rationale = map(found.get, ("value", "confidence", "rationale"))
+        repeat = found["repeat"]
+        return cls(place, criterion, raw, value, confidence, rationale, judge, repeat, failure)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CombinedScore:
+class CombinedScore(NamedTuple):
     """The verdict on one output and each criterion's value, concluded by a rubric or panel."""
 
     value: float | None
@@ -282,6 +283,8 @@ def share_of_confidence(confidence: float | None, winner: Winner | None) -> floa
 
 def groups_of(case: Case | None, metadata: Mapping[str, object] | None = None) -> Groups:
     groups: Groups = {}
+    if case is None and not metadata:
+        return groups
     if case is not None:
         groups |= _texts(case.metadata)
         # After the metadata, so that a key named `tag` or `stratum` does not replace the field.
@@ -312,8 +315,7 @@ def cluster_of(
     return groups.get(options.cluster, (place.case_id,))
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedLabel:
+class MatchedLabel(NamedTuple):
     """A label with the output (or pair) and the criterion (or `WHOLE_OUTPUT`) it refers to."""
 
     placed: LocatedLabel

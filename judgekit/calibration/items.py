@@ -143,13 +143,13 @@ class AlignedItems:
     @cached_property
     def judge_level(self) -> np.ndarray:
         """The judge's score of each of `both` at the nearest level, halves up."""
-        return np.array([level_of(x, self.levels) for x in self.judge.tolist()], dtype=float)
+        return for_each(partial(level_of, points=self.levels), self.judge)
 
     @cached_property
     def human_level(self) -> np.ndarray:
         """The label of each of `both` at the nearest level, halves up."""
-        labels = [self.label(item) for item in self.both]
-        return np.array([level_of(x, self.levels) for x in labels], dtype=float)
+        labels = np.array([self.label(item) for item in self.both], dtype=float)
+        return for_each(partial(level_of, points=self.levels), labels)
 
     @cached_property
     def judge_pass(self) -> np.ndarray:
@@ -236,6 +236,12 @@ class AlignedItems:
             return float(meets_threshold(self.value(raw), self.threshold))
 
         return passes
+
+
+def for_each(function: Callable[[float], float], scores: np.ndarray) -> np.ndarray:
+    """A function of each score, called once for all that are equal."""
+    values, places = np.unique(scores, return_inverse=True)
+    return np.array([*map(function, values.tolist())], dtype=float)[places].reshape(scores.shape)
 
 
 def most_frequent(ratings: Sequence[float]) -> float:

@@ -347,7 +347,7 @@ def _item(
     usable = [s for s in samples if s.raw is not None]
     confidences = [s.confidence for s in usable if s.confidence is not None]
     score = None
-    if len({s.judge for s in usable}) > 1 and place in grades.combined:
+    if len(usable) > 1 and len({s.judge for s in usable}) > 1 and place in grades.combined:
         # Several judges are scored by their panel's rule, which need not be the mean.
         value = grades.combined[place].value_of(criterion.name)
         low, high = criterion.scale.min, criterion.scale.max

@@ -170,16 +170,17 @@ def _add_verdict(grades: PointwiseData, verdict: Verdict, place: OutputKey) -> N
     grades.samples += [_sample(one, place) for one in verdict.judgments if one.source != "human"]
     grades.samples += [_sample(one, place) for one in verdict.failures]
     # Calibration maps that were applied are not part of the judge's own answer.
-    own = verdict.uncalibrated
-    by_criterion = {each.name: each.value for each in verdict.criteria}
-    by_criterion = by_criterion if own is None else own.criteria
-    grades.combined[place] = CombinedScore(
-        value=verdict.value if own is None else own.value,
-        passed=verdict.passed if own is None else own.passed,
-        names=_same_names(tuple(by_criterion)),
-        values=tuple(by_criterion.values()),
-    )
-    grades.models |= {j.model: None for j in verdict.judgments if j.model}
+    if (own := verdict.uncalibrated) is None:
+        names = tuple([each.name for each in verdict.criteria])
+        values = tuple([each.value for each in verdict.criteria])
+        combined = CombinedScore(verdict.value, verdict.passed, _same_names(names), values)
+    else:
+        names, values = tuple(own.criteria), tuple(own.criteria.values())
+        combined = CombinedScore(own.value, own.passed, _same_names(names), values)
+    grades.combined[place] = combined
+    for one in verdict.judgments:
+        if one.model:
+            grades.models[one.model] = None
 
 
 @lru_cache(maxsize=64)

@@ -5,8 +5,9 @@ The alternative-annotator test is Calderon et al. (2025); the answer comes with 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +21,7 @@ from judgekit.calibration.items import (
     clustered_mean,
     clusters_of,
     estimate_or_undefined,
+    for_each,
     level_of,
     measurement_level,
     ordered_mean,
@@ -28,7 +30,6 @@ from judgekit.calibration.items import (
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.estimate import Estimate, undefined_estimate
-from judgekit.stats.missing import floats
 from judgekit.stats.raters import fleiss_kappa
 from judgekit.stats.replacement import AltTest, CeilingMetric, alt_test, ceiling_gap
 
@@ -222,13 +223,13 @@ class HumanCeiling:
 def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
     """Agreement among annotators, and of the judge with the same annotators."""
     names = annotators_of(aligned.items)
-
-    def table(ratings: Iterable[Mapping[str, float]]) -> np.ndarray:
-        rows = [[own.get(name) for name in names] for own in ratings]
-        return floats(rows).reshape(len(rows), len(names))
-
-    rows = table(item.ratings for item in aligned.items)
-    votes = table(map(aligned.votes, aligned.items))
+    columns = [[item.ratings.get(name, nan) for item in aligned.items] for name in names]
+    rows = np.array(columns, dtype=float).reshape(len(names), -1).T
+    # As `votes`: on two levels a label between them is the mean of several annotators.
+    votes = rows
+    if aligned.is_binary:
+        nearest = for_each(partial(level_of, points=aligned.levels), rows)
+        votes = np.where(np.isnan(rows), nan, nearest)
     clusters = clusters_of(aligned.items)
     n_doubly = int(((~np.isnan(rows)).sum(axis=1) >= _PAIR).sum())
     exact = _gap(aligned, "exact", level)

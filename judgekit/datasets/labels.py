@@ -166,18 +166,11 @@ def label_from_row(row: FileRow) -> Label | list[FieldFault]:
         faults += more
     if faults:
         return faults
-    # Tables of labels have an empty cell, or the nan of a data frame, where nobody filled one in.
-    fields = {
-        name: value for name, value in fields.items() if not (name in _BLANKS and _is_blank(value))
-    }
-    raw = fields.get("raw")
-    if isinstance(raw, bool):  # a word of the scale, not the number 1
-        fields["raw"] = "true" if raw else "false"
-    elif isinstance(raw, str):
-        fields["raw"] = parse_number(raw)
-    fields = as_texts(fields, _TEXTS)
+    fields = as_texts(_known_values(fields), _TEXTS)
     # Labels are many, each was read with texts of its own, and they name the same few.
-    fields |= {name: intern(text) for name in _TEXTS[1:] if type(text := fields.get(name)) is str}
+    for name in _TEXTS[1:]:
+        if type(text := fields.get(name)) is str:
+            fields[name] = intern(text)
     try:
         label = Label.model_validate(fields)
     except ValidationError as error:
@@ -186,6 +179,19 @@ def label_from_row(row: FileRow) -> Label | list[FieldFault]:
     # Which fields its row had would take as much memory as the label.
     object.__setattr__(label, "__pydantic_fields_set__", _FIELDS)
     return label
+
+
+def _known_values(fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The fields that somebody filled in, a score as a number where it is one."""
+    # Tables of labels have an empty cell, or the nan of a data frame, where nobody did.
+    blank = [name for name in _BLANKS if name in fields and _is_blank(fields[name])]
+    known = {name: value for name, value in fields.items() if name not in blank}
+    raw = known.get("raw")
+    if isinstance(raw, bool):  # a word of the scale, not the number 1
+        known["raw"] = "true" if raw else "false"
+    elif isinstance(raw, str):
+        known["raw"] = parse_number(raw)
+    return known
 
 
 def _of_word(word: str, scale: Scale) -> float | None:

@@ -347,6 +347,8 @@ def rename_fields(
     fields: Mapping[str, JsonValue], aliases: Mapping[str, str]
 ) -> tuple[Fields, list[FieldFault]]:
     """The fields under judgekit's names."""
+    if aliases.keys().isdisjoint(fields):
+        return dict(fields), []
     # A field that already has its own name keeps it, and an alias beside it stays as it is.
     found: Fields = {}
     sources: dict[str, str] = {}

@@ -311,7 +311,7 @@ def case_texts(case: Case) -> dict[str, JsonValue]:
 def criteria_data(criteria: Sequence[Criterion], *, is_pair: bool = False) -> dict[str, JsonValue]:
     """What a template may show of the criteria; of pairs the weights, too, where they differ."""
     # No thresholds, and no weights where scores are given: a judge that knew them could aim at a
-    # verdict. Which output is better on the whole, though, depends on the weights.
+    # verdict. Which output is better overall, though, depends on the weights.
     has_weights = is_pair and len({criterion.weight for criterion in criteria}) > 1
     shown: list[JsonValue] = []
     for criterion in criteria:
@@ -329,7 +329,7 @@ def criteria_data(criteria: Sequence[Criterion], *, is_pair: bool = False) -> di
                 "question": criterion.question,
                 "scoring_guide": criterion.scoring_guide,
                 "scores": scale_words(criterion.scale),
-                "scale": short_scale(criterion.scale),
+                "scale": scale_words(criterion.scale, is_short=True),
                 "weight": f"{criterion.weight:g}" if has_weights else None,
                 "min": criterion.scale.min,
                 "max": criterion.scale.max,
@@ -493,7 +493,8 @@ def criterion_schema(criterion: Criterion, fields: Sequence[str] = ()) -> JsonOb
         # Last, so that a "true" the judge has just written does not stand before its score.
         "assessable": {"type": "boolean"},
     }
-    return closed_object({name: kinds[name] for name in fields or SCORE_FIELDS})
+    names = fields or SCORE_FIELDS
+    return closed_object(dict(zip(names, map(kinds.__getitem__, names), strict=True)))
 
 
 def criteria_schema(criteria: Sequence[Criterion], fields: Sequence[str] = ()) -> JsonObject:
@@ -517,21 +518,14 @@ def _shared(answers: JsonObject) -> tuple[JsonObject, JsonObject]:
     return references, shared
 
 
-def scale_words(scale: Scale) -> str:
-    """The scores of a scale in words, fit for a prompt."""
-    points = scale.points
-    best = f"{scale.max:g} is best"
-    if points is not None and len(points) <= _MOST_POINTS:
-        return f"one of {', '.join(map('{:g}'.format, points))} ({best})"
-    kind = "whole number" if scale.integer else "number"
-    return f"a {kind} from {scale.min:g} to {scale.max:g} ({best})"
-
-
-def short_scale(scale: Scale) -> str:
-    """The scores of a scale in fewer words: `1 to 5 (5 is best)`."""
+def scale_words(scale: Scale, *, is_short: bool = False) -> str:
+    """The scores of a scale in words, fit for a prompt; short ones as `1 to 5 (5 is best)`."""
     points, best = scale.points, f"({scale.max:g} is best)"
-    if points is None:
-        return scale_words(scale).removeprefix("a ")
+    if points is None or len(points) > _MOST_POINTS:
+        kind = "whole number" if scale.integer else "number"
+        return f"{'' if is_short else 'a '}{kind} from {scale.min:g} to {scale.max:g} {best}"
+    if not is_short:
+        return f"one of {', '.join(map('{:g}'.format, points))} {best}"
     if len(points) > _FEW_POINTS and [*points] == [points[0] + n for n in range(len(points))]:
         return f"{scale.min:g} to {scale.max:g} {best}"
     return f"{', '.join(map('{:g}'.format, points[:-1]))} or {points[-1]:g} {best}"
@@ -574,7 +568,8 @@ def preference_schema(fields: Sequence[str] = (), choices: Sequence[str] = _CHOI
         # Last, so that a "true" the judge has just written does not stand before its choice.
         "assessable": {"type": "boolean"},
     }
-    return closed_object({name: kinds[name] for name in fields or PREFERENCE_FIELDS})
+    names = fields or PREFERENCE_FIELDS
+    return closed_object(dict(zip(names, map(kinds.__getitem__, names), strict=True)))
 
 
 def preferences_schema(

@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
-from judgekit.calibration import AlignedItems, mean_rating
 from judgekit.report import numbers
 from judgekit.report.document import Axis, Plot, Point, Section, Series
 
 if TYPE_CHECKING:
-    from judgekit.calibration import CalibrationReport, CriterionCalibration, Reliability, Trust
+    from judgekit.calibration import (
+        AlignedItems,
+        CalibrationReport,
+        CriterionCalibration,
+        Reliability,
+        Trust,
+    )
 
 _LARGEST_DOT, _SMALLEST_DOT = 9.0, 2.0
 
@@ -26,7 +31,7 @@ def calibration_plots(
         plots: list[Plot] = []
         aligned = report.aligned.get(part.name)
         # Categories have no order, and so neither differences nor a diagonal.
-        if aligned is not None and report.kind == "pointwise" and not part.categories:
+        if aligned is not None and report.kind == "pointwise" and not aligned.is_nominal:
             plots += [_scatter_plot(aligned, part), _difference_plot(aligned, part)]
         if part.trust is not None:
             plots += [_reliability_plot(part.trust), _risk_plot(part.trust)]
@@ -35,9 +40,8 @@ def calibration_plots(
     return found
 
 
-def _dots(points: list[Point]) -> Series:
+def _dots(counts: Counter[Point]) -> Series:
     """Points as dots, larger where several coincide."""
-    counts = Counter(points)
     most = max(counts.values(), default=1)
     sizes = tuple(_dot_size(((n - 1) / most) ** 0.5) for n in counts.values())
     labels = tuple(numbers.format_count(n, "output") for n in counts.values())
@@ -50,23 +54,29 @@ def _dot_size(share: float) -> float:
 
 def _scatter_plot(aligned: AlignedItems, part: CriterionCalibration) -> Plot:
     low, high = part.scale
-    pairs = [(round(mean_rating(i), 2), round(i.judge or 0.0, 2)) for i in aligned.both]
+    counts: Counter[Point] = Counter()
+    for (human, judge), n in _scored(aligned).items():
+        counts[round(human, 2), round(judge, 2)] += n
     same = Series(((low, low), (high, high)), kind="rule", style=2)
     x, y = Axis("human", low, high), Axis("judge", low, high)
     words = (
         "Each output by the mean human score and the judge's score; on the dashed line both agree."
     )
-    return Plot(words, x, y, (same, _dots(pairs)))
+    return Plot(words, x, y, (same, _dots(counts)))
+
+
+def _scored(aligned: AlignedItems) -> Counter[tuple[float, float]]:
+    """How often each mean human score met each score of the judge."""
+    return Counter(zip(aligned.human.tolist(), aligned.judge.tolist(), strict=True))
 
 
 def _difference_plot(aligned: AlignedItems, part: CriterionCalibration) -> Plot:
     """Bland and Altman's plot: differences against the mean of both."""
     low, high = part.scale
     span = high - low
-    pairs = []
-    for item in aligned.both:
-        human, judge = mean_rating(item), item.judge or 0.0
-        pairs.append((round((human + judge) / 2, 2), round(judge - human, 2)))
+    counts: Counter[Point] = Counter()
+    for (human, judge), n in _scored(aligned).items():
+        counts[round((human + judge) / 2, 2), round(judge - human, 2)] += n
     found = part.leniency
     levels = [found.bias.value, found.loa_low, found.loa_high]
     lines = [
@@ -80,7 +90,7 @@ def _difference_plot(aligned: AlignedItems, part: CriterionCalibration) -> Plot:
         "Difference against the mean (Bland and Altman); the lines are the bias and the limits "
         f"within which {found.bias.level * 100:g} % of differences would lie if they were normal."
     )
-    return Plot(words, x, y, (zero, *lines, _dots(pairs)))
+    return Plot(words, x, y, (zero, *lines, _dots(counts)))
 
 
 def _reliability_plot(found: Trust) -> Plot:

@@ -223,19 +223,23 @@ def _label_pairs(
     labels: Sequence[Hashable],
     clusters: Sequence[Hashable] | None,
 ) -> _LabelPairs:
-    pairs, places = known_labels(a, b)
-    if not pairs:
-        raise NotEnoughDataError("no item has a label of both raters")
     rank = {label: place for place, label in enumerate(labels)}
-    strange = sorted({repr(x) for x in set(chain.from_iterable(pairs)) if x not in rank})
-    if strange:
-        raise ValueError(f"{', '.join(strange)} is not on the scale {list(labels)}")
+    sides: Sequence[Sequence[Hashable]] = (a, b)
+    places: Sequence[int] = range(len(a))
+    # Nearly always no label is missing.
+    if len(a) != len(b) or not rank.keys() >= {*a, *b}:
+        pairs, places = known_labels(a, b)
+        strange = sorted({repr(x) for x in set(chain.from_iterable(pairs)) if x not in rank})
+        if strange:
+            raise ValueError(f"{', '.join(strange)} is not on the scale {list(labels)}")
+        sides = ([x for x, _ in pairs], [y for _, y in pairs])
+    if not places:
+        raise NotEnoughDataError("no item has a label of both raters")
     if clusters is not None and len(clusters) != len(a):
         raise ValueError(f"{len(a)} pairs, but {len(clusters)} cluster names")
-    q = len(labels)
-    cells = np.array([rank[x] * q + rank[y] for x, y in pairs])
+    left, right = (np.array(list(map(rank.__getitem__, side))) for side in sides)
     codes = None if clusters is None else cluster_codes(clusters, places)
-    return _LabelPairs(cells, codes, q, len(a) - len(pairs))
+    return _LabelPairs(left * len(labels) + right, codes, len(labels), len(a) - len(places))
 
 
 def _beyond_chance(

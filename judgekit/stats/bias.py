@@ -26,10 +26,10 @@ from judgekit.stats.intervals import RateDifference, difference_of_proportions
 from judgekit.stats.missing import (
     DIGITS,
     cluster_codes,
-    floats,
     known_clusters,
     known_columns,
     known_pairs,
+    known_scores,
 )
 from judgekit.stats.paired import bounded_difference, paired_difference
 from judgekit.stats.paired_comparisons import sandwich
@@ -435,7 +435,7 @@ def scale_use(
 
 def granularity(scores: Sequence[float | None], scale: Sequence[float]) -> Granularity:
     """How many levels of its scale (its levels, or its two ends) a judge uses."""
-    known = np.round([s for s in floats(scores) if not np.isnan(s)], DIGITS)
+    known = np.round(known_scores(scores), DIGITS)
     if len(known) == 0:
         raise NotEnoughDataError("no score to count")
     bottom, top = min(scale), max(scale)

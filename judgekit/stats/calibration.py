@@ -35,7 +35,10 @@ class IsotonicMap(Counted):
 
 
 def fit_isotonic(
-    x: Sequence[float | None], y: Sequence[float | None], *, weights: Sequence[float] | None = None
+    x: Sequence[float | None] | np.ndarray,
+    y: Sequence[float | None] | np.ndarray,
+    *,
+    weights: Sequence[float] | None = None,
 ) -> IsotonicMap:
     """The rising map with the least squared error (Ayer et al. 1955; Barlow et al. 1972).
 
@@ -102,7 +105,9 @@ class PlattMap(Counted):
         return expit(self.intercept + self.slope * np.asarray(x, dtype=float))
 
 
-def fit_platt(scores: Sequence[float | None], labels: Sequence[float | None]) -> PlattMap:
+def fit_platt(
+    scores: Sequence[float | None] | np.ndarray, labels: Sequence[float | None] | np.ndarray
+) -> PlattMap:
     """Logistic regression of pass/fail labels on a score (Platt 1999).
 
     Labels become `(n1 + 1) / (n1 + 2)` and `1 / (n0 + 2)`, so that separated data have an estimate.
@@ -166,6 +171,8 @@ class AffineMap(Counted):
 FittedMap = ShiftMap | AffineMap | IsotonicMap | PlattMap | OrdinalMap
 """A map from judge scores to the human scale."""
 
+_Fit = Callable[[np.ndarray, np.ndarray], FittedMap]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapChoice(Counted):
@@ -184,7 +191,9 @@ class MapChoice(Counted):
     """What the chosen kind predicts for each known pair from the other folds."""
 
 
-def fit_shift(x: Sequence[float | None], y: Sequence[float | None]) -> ShiftMap:
+def fit_shift(
+    x: Sequence[float | None] | np.ndarray, y: Sequence[float | None] | np.ndarray
+) -> ShiftMap:
     """The mean of human - judge."""
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
@@ -192,7 +201,9 @@ def fit_shift(x: Sequence[float | None], y: Sequence[float | None]) -> ShiftMap:
     return ShiftMap(shift=float((right - left).mean()), n=len(left), n_missing=n_missing)
 
 
-def fit_affine(x: Sequence[float | None], y: Sequence[float | None]) -> AffineMap:
+def fit_affine(
+    x: Sequence[float | None] | np.ndarray, y: Sequence[float | None] | np.ndarray
+) -> AffineMap:
     """The least-squares line of human on judge scores.
 
     Args:
@@ -218,9 +229,9 @@ def fit_affine(x: Sequence[float | None], y: Sequence[float | None]) -> AffineMa
 
 
 def crossfit(
-    fit: Callable[[Sequence[float], Sequence[float]], FittedMap],
-    x: Sequence[float | None],
-    y: Sequence[float | None],
+    fit: _Fit,
+    x: Sequence[float | None] | np.ndarray,
+    y: Sequence[float | None] | np.ndarray,
     folds: Sequence[Hashable] | int = 5,
 ) -> np.ndarray:
     """What maps fitted on the other folds predict for each pair; nan for a pair that lacks a side.
@@ -233,13 +244,14 @@ def crossfit(
     for k in np.unique(fold):
         # A prediction may use no label of its own fold, or its error would look too small.
         away = fold != k
-        fitted = fit(left[away].tolist(), right[away].tolist())
-        predicted[np.array(places)[~away]] = fitted.predict(left[~away])
+        predicted[places[~away]] = fit(left[away], right[away]).predict(left[~away])
     return predicted
 
 
 def choose_map(
-    x: Sequence[float | None], y: Sequence[float | None], folds: Sequence[Hashable] | int = 5
+    x: Sequence[float | None] | np.ndarray,
+    y: Sequence[float | None] | np.ndarray,
+    folds: Sequence[Hashable] | int = 5,
 ) -> MapChoice:
     """The simplest map whose error out of fold is within one standard error of the best.
 
@@ -270,7 +282,7 @@ def choose_map(
     # Breiman et al. (1984), the one-standard-error rule: _FITS has the simplest map first.
     name = next(name for name, error, _ in errors if error <= best + se)
     return MapChoice(
-        chosen=_FITS[name](left.tolist(), right.tolist()),
+        chosen=_FITS[name](left, right),
         errors=tuple(errors),
         skipped=tuple(skipped),
         out_of_fold=tuple(predicted[name][known].tolist()),
@@ -279,7 +291,7 @@ def choose_map(
     )
 
 
-_FITS: Mapping[str, Callable[[Sequence[float], Sequence[float]], FittedMap]] = {
+_FITS: Mapping[str, _Fit] = {
     "shift": fit_shift,
     "affine": fit_affine,
     "ordinal": fit_ordinal,

@@ -88,7 +88,9 @@ class OrdinalMap(Counted):
         return {f"{x:g}": float(self.predict([x])[0]) for x in points}
 
 
-def fit_ordinal(judge: Sequence[float | None], human: Sequence[float | None]) -> OrdinalMap:
+def fit_ordinal(
+    judge: Sequence[float | None] | np.ndarray, human: Sequence[float | None] | np.ndarray
+) -> OrdinalMap:
     """The cumulative logit of human levels on the judge's score (McCullagh 1980).
 
     Maximum likelihood by Newton's method; the log-likelihood has one maximum. Where the judge

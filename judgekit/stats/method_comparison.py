@@ -92,8 +92,8 @@ class BlandAltman(Estimate):
 
 
 def lin_ccc(
-    a: Sequence[float | None],
-    b: Sequence[float | None],
+    a: Sequence[float | None] | np.ndarray,
+    b: Sequence[float | None] | np.ndarray,
     *,
     ci: PairInterval = "analytic",
     clusters: Sequence[Hashable] | None = None,
@@ -301,8 +301,8 @@ class Correlation(Estimate):
 
 
 def correlation(
-    a: Sequence[float | None],
-    b: Sequence[float | None],
+    a: Sequence[float | None] | np.ndarray,
+    b: Sequence[float | None] | np.ndarray,
     method: CorrelationMethod = "spearman",
     *,
     ci: CorrelationInterval = "fisher",
@@ -389,8 +389,8 @@ def _fisher_interval(value: float, n: int, method: CorrelationMethod, level: flo
 def _codes_for(
     ci: str,
     clusters: Sequence[Hashable] | None,
-    a: Sequence[float | None],
-    b: Sequence[float | None],
+    a: Sequence[float | None] | np.ndarray,
+    b: Sequence[float | None] | np.ndarray,
 ) -> np.ndarray | None:
     """The clusters of the known pairs; only the smoothed interval can respect them."""
     if clusters is not None and ci != "smoothed":

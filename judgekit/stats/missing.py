@@ -32,7 +32,7 @@ def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
         ) from error
 
 
-def known_columns(*columns: Sequence[float | None]) -> tuple[np.ndarray, list[int]]:
+def known_columns(*columns: Sequence[float | None] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The observations of which every column is known, a row a column; and their positions."""
     if len({len(column) for column in columns}) > 1:
         sizes = ", ".join(str(len(column)) for column in columns)
@@ -41,11 +41,11 @@ def known_columns(*columns: Sequence[float | None]) -> tuple[np.ndarray, list[in
     if np.isinf(table).any():
         raise ValueError("a value is infinite; give nan where it is missing")
     known = ~np.isnan(table).any(axis=0)
-    return table[:, known], np.flatnonzero(known).tolist()
+    return table[:, known], np.flatnonzero(known)
 
 
 def known_pairs(
-    a: Sequence[float | None], b: Sequence[float | None]
+    a: Sequence[float | None] | np.ndarray, b: Sequence[float | None] | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Both sides of the pairs that lack neither, and how many pairs lack one."""
     (left, right), places = known_columns(a, b)
@@ -54,14 +54,13 @@ def known_pairs(
 
 def known_labels(
     a: Sequence[_Label | None], b: Sequence[_Label | None]
-) -> tuple[list[tuple[_Label, _Label]], list[int]]:
+) -> tuple[list[tuple[_Label, _Label]], Sequence[int]]:
     """The pairs of labels of which both sides are known, and the position of each."""
     if len(a) != len(b):
         raise ValueError(f"{len(a)} labels of one rater, but {len(b)} of the other")
     # Nearly always nothing is missing, and only nan differs from itself.
     if not any(None in side or any(map(ne, side, side)) for side in (a, b)):
-        pairs = cast("list[tuple[_Label, _Label]]", list(zip(a, b, strict=True)))
-        return pairs, list(range(len(a)))
+        return cast("list[tuple[_Label, _Label]]", list(zip(a, b, strict=True))), range(len(a))
     known = [
         (place, (x, y))
         for place, (x, y) in enumerate(zip(a, b, strict=True))
@@ -100,7 +99,9 @@ def group_sums(codes: np.ndarray, column: np.ndarray) -> np.ndarray:
 
 
 def known_clusters(
-    clusters: Sequence[Hashable] | None, a: Sequence[float | None], b: Sequence[float | None]
+    clusters: Sequence[Hashable] | None,
+    a: Sequence[float | None] | np.ndarray,
+    b: Sequence[float | None] | np.ndarray,
 ) -> np.ndarray | None:
     """The cluster of each pair of `known_pairs`, numbered in order of appearance."""
     if clusters is None:
@@ -111,7 +112,9 @@ def known_clusters(
 
 
 def fold_codes(
-    folds: Sequence[Hashable] | int, x: Sequence[float | None], y: Sequence[float | None]
+    folds: Sequence[Hashable] | int,
+    x: Sequence[float | None] | np.ndarray,
+    y: Sequence[float | None] | np.ndarray,
 ) -> np.ndarray:
     """The fold of each known pair, numbered from 0; a number of folds deals pairs in turn."""
     _, places = known_columns(x, y)
@@ -134,7 +137,7 @@ def mean_ranks(x: np.ndarray) -> np.ndarray:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[group])
 
 
-def known_scores(x: Sequence[float | None]) -> np.ndarray:
+def known_scores(x: Sequence[float | None] | np.ndarray) -> np.ndarray:
     """The scores that are not missing."""
     scores = floats(x)
     return np.asarray(scores[~np.isnan(scores)])

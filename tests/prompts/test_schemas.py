@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from judgekit.prompts import scale_words
-from judgekit.prompts.messages import criteria_schema, criterion_schema, short_scale
+from judgekit.prompts.messages import criteria_schema, criterion_schema
 from judgekit.records import Scale
 from tests.factories import make_criterion
 
@@ -107,4 +107,4 @@ def test_a_scale_is_put_in_words(scale: Scale, words: str) -> None:
     ],
 )  # fmt: skip
 def test_a_scale_is_put_in_few_words(scale: Any, words: str) -> None:
-    assert short_scale(make_criterion(scale=scale).scale) == words
+    assert scale_words(make_criterion(scale=scale).scale, is_short=True) == words

@@ -308,7 +308,7 @@ def _lines(canonical: str) -> list[str]:
     return text[:_MAX_DIFF_CHARACTERS].splitlines()
 
 
-_BATCH = 500
+_BATCH = 2000
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,8 +151,10 @@ def encode_entry(entry: CacheEntry, request: str | None = None) -> str:
     return f'{_SEAL}{hashlib.sha256(rest.encode("ascii")).hexdigest()}",{rest[1:]}'
 
 
-def decode_reply(text: str, key: str, *, may_be_rejected: bool = False) -> ModelReply:
-    """The reply of a reply row, if it may be served under that key."""
+def decode_row(
+    text: str, key: str, *, may_be_rejected: bool = False
+) -> tuple[ModelReply, dict[str, Any]]:
+    """The reply of a reply row, if it may be served under that key, and the whole entry as JSON."""
     # Every cache hit comes through here: the checksum, the JSON and the reply in one function.
     rest = "{" + text[_BODY_AT:]
     checksum = hashlib.sha256(rest.encode("utf-8", "surrogatepass")).hexdigest()
@@ -163,19 +165,20 @@ def decode_reply(text: str, key: str, *, may_be_rejected: bool = False) -> Model
         # The checksum holds for a row that was copied under another name, too.
         if body["key"] != key or ("rejected" in body and not may_be_rejected):
             raise DamagedEntryError(f"the row under {key[:12]} holds another entry")
-        return ModelReply.model_validate({**body["reply"], "cached": True, "key": key})
+        reply = ModelReply.model_validate({**body["reply"], "cached": True, "key": key})
     except ValidationError as error:
         raise DamagedEntryError(f"the reply has another form: {error.errors()[0]}") from error
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise DamagedEntryError(f"not an entry of a reply cache: {error}") from error
+    return reply, body
 
 
 def decode_entry(
     text: str, key: str, request: JsonObject | None, request_text: str | None = None
 ) -> CacheEntry:
     """The entry of a reply row, served or rejected."""
-    reply = decode_reply(text, key, may_be_rejected=True)
-    return _entry(json.loads(text), reply, request, request_text)
+    reply, body = decode_row(text, key, may_be_rejected=True)
+    return _entry(body, reply, request, request_text)
 
 
 def decode_request(text: str, key: str) -> JsonObject:

@@ -30,8 +30,8 @@ from judgekit.models.cache.entries import (
     DamagedEntryError,
     Rows,
     decode_entry,
-    decode_reply,
     decode_request,
+    decode_row,
     encode_entry,
     encode_line,
     is_cache_key,
@@ -96,7 +96,7 @@ class ReplyCache:
         try:
             text = self._rows.text(key)
             if text is not None:
-                return decode_reply(text, key)
+                return decode_row(text, key)[0]
         except DamagedEntryError as error:
             _warn_damaged(key, error)
         return self._rescued.get(key)
@@ -111,7 +111,7 @@ class ReplyCache:
             found = {key: self._rescued.get(key) for key in keys}
             for key, text in texts.items():
                 try:
-                    found[key] = decode_reply(text, key)
+                    found[key] = decode_row(text, key)[0]
                 except DamagedEntryError as error:
                     _warn_damaged(key, error)
         return {key: reply for key, reply in found.items() if reply is not None}
@@ -306,7 +306,7 @@ class ReplyCache:
                 raise
             if not rejected:
                 # Also in memory: the same question in this run must not be paid for twice.
-                self._rescued[entry.key] = decode_reply(rows[name], entry.key)
+                self._rescued[entry.key] = decode_row(rows[name], entry.key)[0]
             self._rescue.save(replace(entry, request=request.key_parts), error)
 
     def _has(self, name: str) -> bool:

@@ -11,8 +11,8 @@ from judgekit.models.cache.entries import (
     DamagedEntryError,
     decode_entry,
     decode_line,
-    decode_reply,
     decode_request,
+    decode_row,
     encode_entry,
     encode_line,
     is_intact_row,
@@ -44,7 +44,7 @@ def sealed_line(**changes: object) -> str:
 @given(st.text(st.characters(), min_size=1))
 def test_any_text_comes_back_as_it_was(text: str) -> None:
     entry = make_entry(make_reply(text))
-    assert decode_reply(encode_entry(entry), entry.key).text == text
+    assert decode_row(encode_entry(entry), entry.key)[0].text == text
 
 
 @pytest.mark.parametrize("text", ["NaN", "\ud800 alone", "a\x00b", "\u2028", '"}'])
@@ -52,7 +52,7 @@ def test_awkward_text_comes_back_as_it_was(text: str) -> None:
     entry = make_entry(make_reply(text))
     written = encode_entry(entry)
     assert written.isascii()
-    assert decode_reply(written, entry.key).text == text
+    assert decode_row(written, entry.key)[0].text == text
 
 
 def test_every_field_of_a_reply_comes_back() -> None:
@@ -63,7 +63,7 @@ def test_every_field_of_a_reply_comes_back() -> None:
         }
     )
     entry = make_entry(reply)
-    found = decode_reply(encode_entry(entry), entry.key)
+    found, _ = decode_row(encode_entry(entry), entry.key)
     assert found == reply.model_copy(update={"cached": True, "key": entry.key})
 
 
@@ -78,12 +78,12 @@ def test_every_flipped_byte_is_noticed() -> None:
     for place in range(len(text)):
         flipped = text[:place] + chr(ord(text[place]) ^ 1) + text[place + 1 :]
         with pytest.raises(DamagedEntryError, match="checksum"):
-            decode_reply(flipped, entry.key)
+            decode_row(flipped, entry.key)
 
 
 def test_a_reply_under_another_key_is_refused() -> None:
     with pytest.raises(DamagedEntryError, match="another entry"):
-        decode_reply(encode_entry(make_entry()), "0" * 64)
+        decode_row(encode_entry(make_entry()), "0" * 64)
     with pytest.raises(DamagedEntryError, match="another entry"):
         decode_entry(encode_entry(make_entry()), "0" * 64, None)
 
@@ -91,7 +91,7 @@ def test_a_reply_under_another_key_is_refused() -> None:
 def test_a_rejected_reply_is_never_served() -> None:
     entry = make_entry(rejected=True)
     with pytest.raises(DamagedEntryError, match="another entry"):
-        decode_reply(encode_entry(entry), entry.key)
+        decode_row(encode_entry(entry), entry.key)
     assert decode_entry(encode_entry(entry), entry.key, entry.request).rejected
 
 
