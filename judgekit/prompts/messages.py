@@ -555,8 +555,12 @@ def preference_schema(fields: Sequence[str] = (), choices: Sequence[str] = _CHOI
         choices: What may be preferred.
     """
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
-    points = list(range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1))
-    score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
+    score: JsonObject = {
+        "type": "integer",
+        "enum": [*range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1)],
+    }
+    if not fields or "assessable" in fields:
+        score = {"anyOf": [score, {"type": "null"}]}
     kinds: dict[str, JsonValue] = {
         "evidence_first": quotes,
         "evidence_second": quotes,

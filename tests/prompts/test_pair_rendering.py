@@ -114,7 +114,9 @@ def test_the_rationale_is_asked_before_the_preference() -> None:
     schema = TEMPLATES["pairwise/criterion"].prompts(make_case(), "Y", "N", RUBRIC)[0].reply_schema
     assert schema is not None
     fields = list(schema["properties"])  # type: ignore[arg-type]  # an object
-    assert fields == ["rationale", "preference", "confidence", "evidence_first", "evidence_second"]
+    # Compared first and scored afterwards: outputs that are scored first end in ties.
+    assert fields == ["rationale", "preference", "confidence", "score_first", "score_second",
+                      "evidence_first", "evidence_second"]  # fmt: skip
     preference = schema["properties"]["preference"]  # type: ignore[index, call-overload]  # an object
     assert preference["enum"] == ["first", "second", "tie"]  # type: ignore[index, call-overload]
 
