@@ -36,7 +36,6 @@ _NO_INSTRUCTION = re.compile(
 _RARE_TIE = re.compile(
     r"\btie\b[^.\n]{0,40}\bonly\b|\bonly\b[^.\n]{0,40}\btie\b|\b(?:no|avoid) ties?\b", re.IGNORECASE
 )
-_MEASURED = "docs/prompts.md has what was measured"
 _SCORE_BEFORE_REASON = re.compile(
     r"\b(?:score|rating|verdict|grade|number|choice)\b[^.\n]{0,60}?\b(?:then|followed by|before|"
     r"and after that|and explain)\b[^.\n]{0,40}?\b(?:explain|reason\w*|rationale|feedback|"
@@ -174,14 +173,17 @@ def _preference_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     if pair is None or pair.kind != "json":
         return
     if not {"score_first", "score_second"}.isdisjoint(fields[: fields.index("preference")]):
-        message = "both outputs are scored before they are compared, which invites ties"
-        remedy = f"ask for the preference first, or leave the scores out, by `fields:`; {_MEASURED}"
+        message = (
+            "both outputs are scored before they are compared, which invites ties: a small judge "
+            "ended 20 of 24 pairs so, and none when it compared first (docs/prompts.md)"
+        )
+        remedy = "ask for the preference before the scores, or for no scores, by `fields:`"
         yield Flaw("scores-before-preference", "warning", message, remedy)
     if "tie" in (pair.choices or {"tie"}) and not _RARE_TIE.search(parsed.text):
         message = "a tie may be chosen like any other answer"
         remedy = (
             "say that a tie is only for outputs between which no difference matters, or allow "
-            f"none: `choices: first=first second=second`; {_MEASURED}"
+            "none: `choices: first=first second=second`"
         )
         yield Flaw("ties-invited", "warning", message, remedy)
 
