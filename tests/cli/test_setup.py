@@ -222,12 +222,14 @@ def test_nothing_left_to_grade_is_an_error_and_no_empty_table(bench: Bench) -> N
 
 def test_a_template_of_the_suite_is_looked_for_beside_it(bench: Bench) -> None:
     shipped = shipped_file("prompts", "pointwise", "criterion.j2").read_text(encoding="utf-8")
-    bench.write("suite/own/strict.j2", shipped.replace("careful, impartial", "most pedantic"))
+    bench.write(
+        "suite/own/strict.j2", shipped.replace("strictly and impartially", "most pedantically")
+    )
     with OpenAILikeServer(GOOD) as server:
         judge = f"{{model: openai/m, api_base: '{server.url}', template: own/strict.j2}}"
         suite(bench, judge)
         assert bench.run("grade", "-c", "suite/judgekit.yaml", "-q").code == 0
-        assert all("most pedantic grader" in asked(seen) for seen in server.requests)
+        assert all("most pedantically" in asked(seen) for seen in server.requests)
 
 
 def test_a_template_of_the_suite_may_be_a_shipped_one(bench: Bench) -> None:
