@@ -6,6 +6,7 @@ Answers are only mapped to outcomes here; every interval is clustered by case.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -178,7 +179,10 @@ def _more_right(a: Cell, b: Cell) -> list[Row]:
 def _more_alike(a: Cell, b: Cell) -> list[Row]:
     """How much higher the rank correlation of B is, by criterion."""
     shared = [name for name in a.report.criteria if name in b.report.criteria]
-    gaps = {name: _higher_rho(a.report.aligned[name], b.report.aligned[name]) for name in shared}
+    gaps: dict[str, Estimate] = {}
+    for name in shared:
+        with suppress(NotEnoughDataError):
+            gaps[name] = _higher_rho(a.report.aligned[name], b.report.aligned[name])
     return [
         {"criterion": name, "n": str(gap.n), "rho": document.difference_cell(gap)}
         for name, gap in gaps.items()

@@ -69,7 +69,7 @@ class NativeProtocol(ChatProtocol, ABC):
             and named <= self.names.keys() | self.never_sent
             and not named >= {"max_tokens", "max_completion_tokens"}
             and request.parameters.get("stop") != []
-            and (request.reply_schema is None or _is_plain_schema(request.reply_schema))
+            and _is_plain_schema(_without_references(request.reply_schema or {}))
             and _alternates(messages)
         )
         return self.never_sent if is_written_here else None
@@ -153,7 +153,7 @@ class AnthropicProtocol(NativeProtocol):
         if system:
             body["system"] = system
         if schema:
-            body["output_format"] = {"type": "json_schema", "schema": schema}
+            body["output_format"] = {"type": "json_schema", "schema": _without_references(schema)}
             headers |= self.for_schemas
         return "v1/messages", body, headers
 
@@ -266,6 +266,22 @@ _PLAIN_KEYWORDS = frozenset(
     {"type", "properties", "required", "additionalProperties", "items", "anyOf", "enum"}
 )
 _TYPES: dict[object, set[type]] = {"integer": {int}, "number": {int, float}, "string": {str}}
+
+
+def _without_references(schema: JsonObject) -> JsonObject:
+    """The schema with each definition in the places that refer to it."""
+    shared = {f"#/$defs/{name}": one for name, one in (schema.get("$defs") or {}).items()}  # type: ignore[union-attr]  # JSON
+
+    def written_out(part: Any) -> Any:  # JSON
+        if isinstance(part, list):
+            return [*map(written_out, part)]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return shared.get(part["$ref"], part)
+        return {key: written_out(value) for key, value in part.items() if key != "$defs"}
+
+    return cast("JsonObject", written_out(schema)) if shared else schema
 
 
 def _is_plain_schema(schema: object) -> bool:

@@ -10,7 +10,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 from judgekit.errors import TemplateError
-from judgekit.fingerprint import Frozen, fingerprint
+from judgekit.fingerprint import Frozen, canonical_json, fingerprint
 from judgekit.prompts.conversation import IMAGE_MARKER, whole_conversation
 from judgekit.prompts.environment import CompiledTemplate, make_environment
 from judgekit.prompts.fences import judged_text, steps_text, to_text
@@ -49,7 +49,7 @@ _MARKED: dict[CriterionNeed, dict[str, JsonValue]] = {
 }
 
 _ANY_CRITERION: dict[str, JsonValue] = {
-    **dict.fromkeys(("name", "question", "scoring_guide", "scores"), "any"),
+    **dict.fromkeys(("name", "question", "scoring_guide", "scores", "scale", "weight"), "any"),
     "min": 0,
     "max": 1,
     "levels": [],
@@ -308,9 +308,11 @@ def case_texts(case: Case) -> dict[str, JsonValue]:
     return item
 
 
-def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
-    """What a template may show of the criteria."""
-    # No weights and no thresholds: a judge that knew them could aim at a verdict.
+def criteria_data(criteria: Sequence[Criterion], *, is_pair: bool = False) -> dict[str, JsonValue]:
+    """What a template may show of the criteria; of pairs the weights, too, where they differ."""
+    # No thresholds, and no weights where scores are given: a judge that knew them could aim at a
+    # verdict. Which output is better overall, though, depends on the weights.
+    has_weights = is_pair and len({criterion.weight for criterion in criteria}) > 1
     shown: list[JsonValue] = []
     for criterion in criteria:
         levels: list[JsonValue] = []
@@ -327,6 +329,8 @@ def criteria_data(criteria: Sequence[Criterion]) -> dict[str, JsonValue]:
                 "question": criterion.question,
                 "scoring_guide": criterion.scoring_guide,
                 "scores": scale_words(criterion.scale),
+                "scale": scale_words(criterion.scale, is_short=True),
+                "weight": f"{criterion.weight:g}" if has_weights else None,
                 "min": criterion.scale.min,
                 "max": criterion.scale.max,
                 "levels": levels,
@@ -370,9 +374,9 @@ class PairTemplate(JudgeTemplate):
         if self.reply.kind == "json":
             self._schema = freeze_schema(preference_schema(self.header.fields, self._choices))
         self._schemas: dict[tuple[str, ...], JsonObject] = {}
-        # By the fingerprints of the criteria
-        self._criteria: dict[tuple[str, ...], dict[str, JsonValue]] = {}
-        self._texts: dict[tuple[str, tuple[str, ...]], str] = {}
+        # By the fingerprints and weights of the criteria
+        self._criteria: dict[tuple[tuple[str, float], ...], dict[str, JsonValue]] = {}
+        self._texts: dict[tuple[str, tuple[tuple[str, float], ...]], str] = {}
 
     def prompts(
         self,
@@ -420,9 +424,9 @@ class PairTemplate(JudgeTemplate):
     ) -> str:
         if block not in self._compiled.blocks:
             return ""
-        key = tuple(criterion.fingerprint for criterion in criteria)
+        key = tuple((criterion.fingerprint, criterion.weight) for criterion in criteria)
         if key not in self._criteria:
-            self._criteria[key] = criteria_data(criteria) if criteria else {}
+            self._criteria[key] = criteria_data(criteria, is_pair=True) if criteria else {}
         if not self._compiled.uses[block].isdisjoint(item):
             return self._compiled.render(block, item | self._criteria[key])
         # It shows nothing of the case: one text serves all pairs.
@@ -459,9 +463,17 @@ def pair_data(case: Case, first: str, second: str, labels: tuple[str, str]) -> d
 # A scale with more points than this is described as a range, not listed.
 _MOST_POINTS = 21
 
+# So few are listed even where every whole number between the ends is one.
+_FEW_POINTS = 2
 
-def criterion_schema(criterion: Criterion, fields: Sequence[str] = SCORE_FIELDS) -> JsonObject:
-    """JSON Schema of the answer to one criterion, with these fields in their order."""
+
+def criterion_schema(criterion: Criterion, fields: Sequence[str] = ()) -> JsonObject:
+    """JSON Schema of the answer to one criterion.
+
+    Args:
+        criterion: Its scale bounds the score.
+        fields: The fields of the answer, in their order; none for `SCORE_FIELDS`.
+    """
     # Evidence and rationale come before the score: a model that has written a score defends it.
     points = criterion.scale.points
     whole = criterion.scale.integer or (points is not None and all(map(float.is_integer, points)))
@@ -470,33 +482,53 @@ def criterion_schema(criterion: Criterion, fields: Sequence[str] = SCORE_FIELDS)
     # `minimum` and `maximum`.
     if points is not None and len(points) <= _MOST_POINTS:
         score["enum"] = list(map(int, points)) if whole else list(points)
+    # Where a judge may say null and no field is there to say why, small models say it of outputs
+    # that are merely bad.
+    may_decline = not fields or "assessable" in fields
     kinds: dict[str, JsonValue] = {
         "evidence": {"type": "array", "items": {"type": "string"}},
         "rationale": {"type": "string"},
-        "score": {"anyOf": [score, {"type": "null"}]},
+        "score": {"anyOf": [score, {"type": "null"}]} if may_decline else score,
         "confidence": {"type": "number"},
         # Last, so that a "true" the judge has just written does not stand before its score.
         "assessable": {"type": "boolean"},
     }
-    return closed_object(dict(zip(fields, map(kinds.__getitem__, fields), strict=True)))
+    names = fields or SCORE_FIELDS
+    return closed_object(dict(zip(names, map(kinds.__getitem__, names), strict=True)))
 
 
-def criteria_schema(
-    criteria: Sequence[Criterion], fields: Sequence[str] = SCORE_FIELDS
-) -> JsonObject:
+def criteria_schema(criteria: Sequence[Criterion], fields: Sequence[str] = ()) -> JsonObject:
     """JSON Schema of the answers to several criteria at once, keyed by their names."""
     answers: JsonObject = {c.name: criterion_schema(c, fields) for c in criteria}
-    return closed_object({"criteria": closed_object(answers)})
+    if not fields:
+        return closed_object({"criteria": closed_object(answers)})
+    answers, shared = _shared(answers)
+    return {**closed_object({"criteria": closed_object(answers)}), "$defs": shared}
 
 
-def scale_words(scale: Scale) -> str:
-    """The scores of a scale in words, fit for a prompt."""
-    points = scale.points
-    best = f"{scale.max:g} is best"
-    if points is not None and len(points) <= _MOST_POINTS:
-        return f"one of {', '.join(map('{:g}'.format, points))} ({best})"
-    kind = "whole number" if scale.integer else "number"
-    return f"a {kind} from {scale.min:g} to {scale.max:g} ({best})"
+def _shared(answers: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """The answers as references, and each answer that they refer to once, by its name."""
+    names: dict[str, str] = {}
+    shared: JsonObject = {}
+    references: JsonObject = {}
+    for key, answer in answers.items():
+        name = names.setdefault(canonical_json(answer), f"answer_{len(names) + 1}")
+        shared[name] = answer
+        references[key] = {"$ref": f"#/$defs/{name}"}
+    return references, shared
+
+
+def scale_words(scale: Scale, *, is_short: bool = False) -> str:
+    """The scores of a scale in words, fit for a prompt; short ones as `1 to 5 (5 is best)`."""
+    points, best = scale.points, f"({scale.max:g} is best)"
+    if points is None or len(points) > _MOST_POINTS:
+        kind = "whole number" if scale.integer else "number"
+        return f"{'' if is_short else 'a '}{kind} from {scale.min:g} to {scale.max:g} {best}"
+    if not is_short:
+        return f"one of {', '.join(map('{:g}'.format, points))} {best}"
+    if len(points) > _FEW_POINTS and [*points] == [points[0] + n for n in range(len(points))]:
+        return f"{scale.min:g} to {scale.max:g} {best}"
+    return f"{', '.join(map('{:g}'.format, points[:-1]))} or {points[-1]:g} {best}"
 
 
 def closed_object(properties: Mapping[str, JsonValue]) -> JsonObject:
@@ -515,13 +547,20 @@ OVERALL_KEY = "overall"
 _CHOICES: tuple[str, ...] = get_args(PreferenceSlot)
 
 
-def preference_schema(
-    fields: Sequence[str] = PREFERENCE_FIELDS, choices: Sequence[str] = _CHOICES
-) -> JsonObject:
-    """JSON Schema of one preference, with these fields in their order."""
+def preference_schema(fields: Sequence[str] = (), choices: Sequence[str] = _CHOICES) -> JsonObject:
+    """JSON Schema of one preference.
+
+    Args:
+        fields: The fields of the answer, in their order; none for `PREFERENCE_FIELDS`.
+        choices: What may be preferred.
+    """
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
-    points = list(range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1))
-    score: JsonObject = {"anyOf": [{"type": "integer", "enum": [*points]}, {"type": "null"}]}
+    score: JsonObject = {
+        "type": "integer",
+        "enum": [*range(LOWEST_SIDE_SCORE, HIGHEST_SIDE_SCORE + 1)],
+    }
+    if not fields or "assessable" in fields:
+        score = {"anyOf": [score, {"type": "null"}]}
     kinds: dict[str, JsonValue] = {
         "evidence_first": quotes,
         "evidence_second": quotes,
@@ -533,20 +572,24 @@ def preference_schema(
         # Last, so that a "true" the judge has just written does not stand before its choice.
         "assessable": {"type": "boolean"},
     }
-    return closed_object(dict(zip(fields, map(kinds.__getitem__, fields), strict=True)))
+    names = fields or PREFERENCE_FIELDS
+    return closed_object(dict(zip(names, map(kinds.__getitem__, names), strict=True)))
 
 
 def preferences_schema(
-    criteria: Sequence[Criterion],
-    fields: Sequence[str] = PREFERENCE_FIELDS,
-    choices: Sequence[str] = _CHOICES,
+    criteria: Sequence[Criterion], fields: Sequence[str] = (), choices: Sequence[str] = _CHOICES
 ) -> JsonObject:
     """JSON Schema of the preferences on several criteria and overall, in one reply."""
-    answers: JsonObject = {
-        criterion.name: preference_schema(fields, choices) for criterion in criteria
+    answer = preference_schema(fields, choices)
+    answers: JsonObject = {criterion.name: answer for criterion in criteria}
+    if not fields:
+        return closed_object({"criteria": closed_object(answers), OVERALL_KEY: answer})
+    answers, shared = _shared({**answers, OVERALL_KEY: answer})
+    whole = answers.pop(OVERALL_KEY)
+    return {
+        **closed_object({"criteria": closed_object(answers), OVERALL_KEY: whole}),
+        "$defs": shared,
     }
-    whole = preference_schema(fields, choices)
-    return closed_object({"criteria": closed_object(answers), OVERALL_KEY: whole})
 
 
 # A schema as an object whose canonical text is computed once for all cache keys.

@@ -25,13 +25,16 @@ from judgekit.records import Case, Criterion, Level, Output, Rubric, Scale, Trac
 
 _SIDES = frozenset({"first", "second"})
 _JUDGED = frozenset({"output", "steps", "trace"})
-_BLOCKS = ("system", "shared", "question")
+_BLOCKS = ("system", "shared", "question", "overall")
 _PLACE = re.compile(r":(\d+): ")
 _NO_INSTRUCTION = re.compile(
     r"\b(?:never|not|no|n['\u2019]t)\W+(?:[\w'\u2019]+\W+){0,6}?(?:instructions?|commands?|obey|follow)\b"
     r"|\binstructions?\W+(?:[\w'\u2019]+\W+){0,8}?(?:ignored?|never|not)\b"
     r"|\b(?:ignore|disregard)\W+(?:[\w'\u2019]+\W+){0,6}?(?:instructions?|requests?|commands?)\b",
     re.IGNORECASE,
+)
+_RARE_TIE = re.compile(
+    r"\btie\b[^.\n]{0,40}\bonly\b|\bonly\b[^.\n]{0,40}\btie\b|\b(?:no|avoid) ties?\b", re.IGNORECASE
 )
 _SCORE_BEFORE_REASON = re.compile(
     r"\b(?:score|rating|verdict|grade|number|choice)\b[^.\n]{0,60}?\b(?:then|followed by|before|"
@@ -163,10 +166,32 @@ def _sides_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
         yield Flaw("output-not-shown", "error", message, remedy)
 
 
+def _preference_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
+    """A judge that scores both outputs before it compares them ends in ties."""
+    # The text formats are those of published judges, which are to be asked as they were.
+    pair, fields = parsed.header.pair, parsed.header.reply_fields
+    if pair is None or pair.kind != "json":
+        return
+    if not {"score_first", "score_second"}.isdisjoint(fields[: fields.index("preference")]):
+        message = (
+            "both outputs are scored before they are compared, which invites ties: a small judge "
+            "ended 20 of 24 pairs so, and none when it compared first (docs/prompts.md)"
+        )
+        remedy = "ask for the preference before the scores, or for no scores, by `fields:`"
+        yield Flaw("scores-before-preference", "warning", message, remedy)
+    if "tie" in (pair.choices or {"tie"}) and not _RARE_TIE.search(parsed.text):
+        message = "a tie may be chosen like any other answer"
+        remedy = (
+            "say that a tie is only for outputs between which no difference matters, or allow "
+            "none: `choices: first=first second=second`"
+        )
+        yield Flaw("ties-invited", "warning", message, remedy)
+
+
 def _guard_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     if not _NO_INSTRUCTION.search(parsed.text):
         message = "nothing says that the fenced material is no instruction to the judge"
-        remedy = 'state it, or {% include "partials/rules.j2" %}'
+        remedy = 'state it, or {% include "partials/guard.j2" %}'
         yield Flaw("no-guard", "warning", message, remedy)
 
 
@@ -200,7 +225,7 @@ def _form_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     if header.reply.kind in TEXT_FORMATS:
         wanted = list(TEXT_FORMATS[header.reply.kind].wanted_words or header.reply.choices)
     else:
-        wanted = list(header.fields)
+        wanted = list(header.reply_fields)
         wanted = wanted if header.asks == "criterion" else ["criteria", *wanted]
     missing = [
         word for word in wanted if not any(_mentions(parsed.text, one) for one in word.split("|"))
@@ -209,7 +234,7 @@ def _form_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
         named = ", ".join(missing).replace("|", " or ")
         vital = not {"score", "rationale", "criteria"}.isdisjoint(missing)
         message = f"the reply needs {named}, and the text never asks for it"
-        remedy = f"describe every field, in the order {', '.join(header.fields)}"
+        remedy = f"describe every field, in the order {', '.join(header.reply_fields)}"
         if header.reply.kind != "json":
             vital, remedy = True, "show the judge the exact form of the reply its header declares"
         yield Flaw("reply-form-unsaid", "error" if vital else "warning", message, remedy)
@@ -246,7 +271,7 @@ def _at(piece: TemplatePiece, flaw: Flaw) -> Flaw:
     return replace(flaw, path=Path(piece.file), line=piece.line)
 
 
-_PAIR_RULES = (_fence_rule, _outside_rule, _guard_rule, _sides_rule)
+_PAIR_RULES = (_fence_rule, _outside_rule, _guard_rule, _sides_rule, _preference_rule)
 _RULES = (
     _fence_rule, _outside_rule, _shown_rule, _guard_rule, _order_rule, _form_rule, _sharing_rule,
 )  # fmt: skip

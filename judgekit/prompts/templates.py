@@ -51,8 +51,13 @@ class TemplateHeader:
     # The reply format of a comparison of two outputs; None where one output is graded.
     pair: PairReplyFormat | None = None
     shows_examples: bool = False
-    # The fields of a JSON reply about one question, in order.
-    fields: tuple[str, ...] = SCORE_FIELDS
+    # The fields of a JSON reply about one question, in order, where the header names them.
+    fields: tuple[str, ...] = ()
+
+    @property
+    def reply_fields(self) -> tuple[str, ...]:
+        """The fields of a JSON reply about one question, named or not."""
+        return self.fields or (PREFERENCE_FIELDS if self.pair else SCORE_FIELDS)
 
 
 def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[Path, ...]]:
@@ -127,10 +132,9 @@ def read_header(source: str, name: str) -> TemplateHeader:
         reply=ReplyFormat(),
     )
     choices = fields.get("choices", "")
-    known: tuple[str, ...] = PREFERENCE_FIELDS if is_pair else SCORE_FIELDS
     if "fields" in fields:
-        known = _reply_fields(fields["fields"], known, kind, name)
-    header = replace(header, fields=known)
+        known = PREFERENCE_FIELDS if is_pair else SCORE_FIELDS
+        header = replace(header, fields=_reply_fields(fields["fields"], known, kind, name))
     if is_pair:
         slots = _slots_of_reply(choices, name, kind, needs_choices=needs_choices[kind])
         return replace(header, pair=PairReplyFormat(kind, slots, has_rationale))

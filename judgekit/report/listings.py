@@ -343,7 +343,11 @@ _KEY_DIGITS = 12
 _ASKED_LENGTH = 60
 _DIFF_LINES = 12
 _DIFF_WIDTH = 160
-_CRITERION = re.compile(r"^Criterion: (.+)$", re.MULTILINE)
+# A criterion on a line of its own, or first of what follows the material.
+_CRITERION = re.compile(
+    r"^Criterion: (.+)$|\A\s*(?:.+ on this criterion\?\n)?(?!Criterion:)([^\n:]{1,60}): \S",
+    re.MULTILINE,
+)
 # The code has to match at both ends: fenced text may contain other closing tags.
 _FENCED = re.compile(r"<(\w+) ([A-Z2-7]{16})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
@@ -431,9 +435,11 @@ def request_summary(request: JsonObject | None, limit: int = _ASKED_LENGTH) -> s
     last = messages[-1] if isinstance(messages, list) and messages else None
     text = str(last.get("content")) if isinstance(last, dict) else "(the request is not recorded)"
     outside = _FENCED.sub("", text)
+    ends = [match.end() for match in _FENCED.finditer(text)]
     # Requests of a rubric begin alike: only the criterion and the task differ.
     task = match[3] if (match := _FENCED.search(text)) else outside
-    criteria = _CRITERION.findall(outside)
+    question = text[ends[-1] :] if ends else outside
+    criteria = [one[1] or one[2] for one in _CRITERION.finditer(question)]
     lead = f"{criteria[0]}: " if len(criteria) == 1 else ""
     return message.printable(lead + task, limit)
 

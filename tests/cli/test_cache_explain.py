@@ -36,8 +36,8 @@ def test_an_edited_criterion_is_one_line_with_a_diff(run: Run) -> None:
     assert out[0] == "2 of 4 requests cached"
     assert out[1] == "criterion 'correct' was edited: 2 requests differ in messages[1].content"
     assert out[2] == "  cases refund, sum"
-    assert "      -Question: Is the answer correct?" in out
-    assert "      +Question: Is every statement true?" in out
+    assert "      -correct: Is the answer correct?" in out
+    assert "      +correct: Is every statement true?" in out
     assert len([line for line in out if "requests" in line]) == 2
 
 
@@ -114,11 +114,11 @@ def test_an_edited_template_is_not_taken_for_an_edited_criterion(run: Run, tmp_p
     own = tmp_path / "own"
     (own / "pointwise").mkdir(parents=True)
     text = shipped.read_text()
-    (own / "pointwise" / "criterion.j2").write_text(text.replace("nothing else", "no more"))
+    (own / "pointwise" / "criterion.j2").write_text(text.replace("Reply in JSON", "Answer in JSON"))
     assert "the template's question was edited: 4 requests" in (
         run("cache", "explain", "--templates", own).out
     )
-    (own / "pointwise" / "criterion.j2").write_text(text.replace("careful", "strict"))
+    (own / "pointwise" / "criterion.j2").write_text(text.replace("impartially", "fairly"))
     assert "the template's instructions were edited: 4 requests" in (
         run("cache", "explain", "--templates", own).out
     )

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 N = 20
 N_LABELLED = 5
-# One call may cost 0.0146 dollars at most and costs less, so that some calls are made.
+# One call may cost 0.0145 dollars at most and costs less, so that some calls are made.
 MINI = ("--judge", "openai/gpt-4.1-mini", "-j", 1)
-COST = 0.015
+COST = 0.01456
 
 
 def judge(seen: ServedRequest) -> ServedReply:

@@ -107,7 +107,7 @@ def test_the_money_limits_outputs_and_judges_together_and_the_rest_is_resumed(
         first = rank(templates, server, "--max-cost", "0.0001", "-j", 1)
         assert server.n_requests == 0
         run_id = first.err.rpartition("--resume ")[2].split()[0]
-        later = rank(templates, server, "--max-cost", "0.05", "-j", 1, "--resume", run_id)
+        later = rank(templates, server, "--max-cost", "0.04", "-j", 1, "--resume", run_id)
         assert N_OUTPUTS < server.n_requests < N_OUTPUTS + N_JUDGED
         rest = rank(templates, server, "--max-cost", "9", "--resume", run_id)
         assert server.n_requests == N_OUTPUTS + N_JUDGED

@@ -180,13 +180,13 @@ def test_an_unsound_suite_file_is_named_with_its_line(bench: Bench) -> None:
 def test_templates_beside_the_suite_come_before_the_shipped(bench: Bench) -> None:
     with OpenAILikeServer(GOOD) as server:
         suite(bench, f"{{model: openai/m, api_base: '{server.url}'}}")
-        bench.write("suite/prompts/partials/rules.j2", "Be as strict as a customs officer.\n")
+        bench.write("suite/prompts/partials/guard.j2", "Be as strict as a customs officer.\n")
         assert bench.run("grade", "-c", "suite/judgekit.yaml").code == 0
         assert all("customs officer" in asked(seen) for seen in server.requests)
 
 
 def test_templates_of_a_folder_that_is_named_come_first(bench: Bench) -> None:
-    bench.write("own/partials/rules.j2", "Be as strict as a customs officer.\n")
+    bench.write("own/partials/guard.j2", "Be as strict as a customs officer.\n")
     with OpenAILikeServer(GOOD) as server:
         assert bench.grade(server, "--templates", "own").code == 0
         assert all("customs officer" in asked(seen) for seen in server.requests)
@@ -222,12 +222,14 @@ def test_nothing_left_to_grade_is_an_error_and_no_empty_table(bench: Bench) -> N
 
 def test_a_template_of_the_suite_is_looked_for_beside_it(bench: Bench) -> None:
     shipped = shipped_file("prompts", "pointwise", "criterion.j2").read_text(encoding="utf-8")
-    bench.write("suite/own/strict.j2", shipped.replace("careful, impartial", "most pedantic"))
+    bench.write(
+        "suite/own/strict.j2", shipped.replace("strictly and impartially", "most pedantically")
+    )
     with OpenAILikeServer(GOOD) as server:
         judge = f"{{model: openai/m, api_base: '{server.url}', template: own/strict.j2}}"
         suite(bench, judge)
         assert bench.run("grade", "-c", "suite/judgekit.yaml", "-q").code == 0
-        assert all("most pedantic grader" in asked(seen) for seen in server.requests)
+        assert all("most pedantically" in asked(seen) for seen in server.requests)
 
 
 def test_a_template_of_the_suite_may_be_a_shipped_one(bench: Bench) -> None:

@@ -20,6 +20,8 @@ TEMPLATES = sorted(read("templates"))
 _RUBRICS = {
     "pointwise/yes_no": "binary",
     "pointwise/checklist": "binary",
+    "pointwise/checklist_2026_11": "binary",
+    "pointwise/few_shot_2026_11": "examples",
     "pointwise/few_shot": "examples",
 }
 _RUBRIC = "levels"
@@ -39,7 +41,8 @@ def test_the_shipped_templates_and_rubrics_are_as_pinned(tmp_path: Path, pins: P
     if pins.updates:
         for name in names:
             pins.check("templates", name, fingerprinted(name))
-    assert names == sorted(read("templates"))
+    # What an earlier release asked is kept for its replies, and no longer checked unless named.
+    assert names == sorted(name for name in read("templates") if not name.endswith("_2026_11"))
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

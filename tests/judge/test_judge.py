@@ -251,7 +251,7 @@ def test_a_template_says_itself_whether_it_asks_one_or_all() -> None:
 def test_own_templates_are_looked_up_first(tmp_path: Path) -> None:
     folder = tmp_path / "partials"
     folder.mkdir()
-    (folder / "rules.j2").write_text("Be kind.", encoding="utf-8")
+    (folder / "guard.j2").write_text("Be kind.", encoding="utf-8")
     model = always()
     grade(make_judge(model, template_folders=[str(tmp_path)]))
     assert "Be kind." in model.requests[0].messages[0]["content"]

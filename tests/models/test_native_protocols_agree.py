@@ -46,9 +46,23 @@ JUDGMENT: dict[str, Any] = {
     "required": ["evidence", "score"],
     "additionalProperties": False,
 }
+_OF_CRITERIA: dict[str, Any] = {
+    "type": "object",
+    "properties": {name: {"$ref": "#/$defs/answer_1"} for name in ("tone", "style")},
+    "required": ["tone", "style"],
+    "additionalProperties": False,
+}
+JOINT_JUDGMENT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"criteria": _OF_CRITERIA},
+    "required": ["criteria"],
+    "additionalProperties": False,
+    "$defs": {"answer_1": JUDGMENT},
+}
 CHAT = [("system", "Be brief."), ("user", "a"), ("assistant", "b "), ("user", "c ")]
 WHOLE: dict[str, ModelRequest] = REQUESTS | {
     "schema of a judgment": ask(reply_schema=JUDGMENT, parameters={"temperature": 0.0}),
+    "schema of a joint judgment": ask(reply_schema=JOINT_JUDGMENT),
     "without a system message": ask(messages=({"role": "user", "content": "2+2?"},)),
     "conversation": ask(messages=tuple({"role": r, "content": c} for r, c in CHAT)),
     "one stop sequence": ask(parameters={"stop": "x", "top_k": 3}),
@@ -67,9 +81,12 @@ LEFT: dict[str, ModelRequest] = {
     "an enumeration of another type": ask(
         reply_schema=SCHEMA | {"properties": {"a": {"type": "string", "enum": ["a", 1]}}}
     ),
-    "definitions in the schema": ask(
+    "a definition that refers to another": ask(
         reply_schema=SCHEMA
-        | {"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": {"type": "string"}}}
+        | {
+            "properties": {"a": {"$ref": "#/$defs/b"}},
+            "$defs": {"b": {"$ref": "#/$defs/c"}, "c": {"type": "string"}},
+        }
     ),
     "two limits": ask(parameters={"max_completion_tokens": 7, "max_tokens": 9}),
     "no stop sequence": ask(parameters={"stop": []}),

@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 NAMES = pair_template_names()
 TEMPLATES = {name: PairTemplate(name) for name in NAMES}
 RUBRIC = make_rubric("accuracy", "style")
-SHIPPED = ["arena_hard", "criterion", "criterion_no_reference", "difference", "fair_eval", "joint",
-           "joint_no_reference", "letter", "llmbar", "llmbar_vanilla", "mt_bench"]  # fmt: skip
+EARLIER = "_2026_11"
+SHIPPED = ["arena_hard", "criterion", "criterion_2026_11", "criterion_no_reference",
+           "criterion_no_reference_2026_11", "fair_eval", "joint", "joint_2026_11",
+           "joint_no_reference", "joint_no_reference_2026_11", "letter", "letter_2026_11", "llmbar",
+           "llmbar_vanilla", "mt_bench"]  # fmt: skip
 
 
 def text_of(prompt: JudgePrompt) -> str:
@@ -77,7 +80,7 @@ def test_nothing_an_output_says_stands_outside_of_its_fence(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_reference_is_shown_unless_the_template_is_not_to(name: str) -> None:
     prompt = TEMPLATES[name].prompts(make_case(reference="Within 30 days."), "Y", "N", RUBRIC)[0]
-    assert ("Within 30 days." in text_of(prompt)) == (not name.endswith("no_reference"))
+    assert ("Within 30 days." in text_of(prompt)) == ("no_reference" not in name)
 
 
 def test_each_criterion_and_the_whole_are_asked_about_with_the_same_beginning() -> None:
@@ -111,7 +114,9 @@ def test_the_rationale_is_asked_before_the_preference() -> None:
     schema = TEMPLATES["pairwise/criterion"].prompts(make_case(), "Y", "N", RUBRIC)[0].reply_schema
     assert schema is not None
     fields = list(schema["properties"])  # type: ignore[arg-type]  # an object
-    assert fields.index("evidence_first") < fields.index("rationale") < fields.index("preference")
+    # Compared first and scored afterwards: outputs that are scored first end in ties.
+    assert fields == ["rationale", "preference", "confidence", "score_first", "score_second",
+                      "evidence_first", "evidence_second"]  # fmt: skip
     preference = schema["properties"]["preference"]  # type: ignore[index, call-overload]  # an object
     assert preference["enum"] == ["first", "second", "tie"]  # type: ignore[index, call-overload]
 

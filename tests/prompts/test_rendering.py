@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TEMPLATES = {name: PromptTemplate(f"pointwise/{name}") for name in
              ("criterion", "joint", "no_reference", "checklist", "trajectory")}  # fmt: skip
+FIELDS = ("evidence", "rationale", "score", "confidence")
 BINARY = make_rubric(*(make_criterion(name, scale="binary") for name in ("accuracy", "style")))
 TRACE = [
     {"type": "message", "content": "hello"},
@@ -96,13 +97,13 @@ def test_a_joint_prompt_shares_its_criteria_with_the_prompts_of_other_outputs(na
 def test_each_criterion_is_asked_with_a_schema_of_its_own() -> None:
     made = prompts("criterion")
     assert [[c.name for c in prompt.criteria] for prompt in made] == [["accuracy"], ["style"]]
-    assert made[0].reply_schema == criterion_schema(BINARY.criteria[0])
+    assert made[0].reply_schema == criterion_schema(BINARY.criteria[0], FIELDS)
 
 
 def test_all_criteria_are_asked_with_one_schema() -> None:
     (prompt,) = prompts("joint")
     assert prompt.criteria == BINARY.criteria
-    assert prompt.reply_schema == criteria_schema(BINARY.criteria)
+    assert prompt.reply_schema == criteria_schema(BINARY.criteria, FIELDS)
 
 
 def test_the_reference_is_shown_only_where_the_template_says_so() -> None:
@@ -159,7 +160,7 @@ def test_an_own_template_takes_the_place_of_the_shipped_one(tmp_path: Path) -> N
 
 
 def test_an_own_partial_takes_the_place_of_the_shipped_one(tmp_path: Path) -> None:
-    template = own(tmp_path, partials__rules="My rules.")
+    template = own(tmp_path, partials__guard="My rules.")
     (prompt,) = template.prompts(make_case(), make_output(), make_rubric())
     assert "My rules." in prompt.messages[0]["content"]
     assert template.fingerprint != TEMPLATES["criterion"].fingerprint
@@ -173,7 +174,7 @@ def test_the_fingerprint_follows_the_content_and_not_the_place(tmp_path: Path) -
             copy.write_bytes(path.read_bytes())
     copied = PromptTemplate("pointwise/criterion", [tmp_path])
     assert copied.id == TEMPLATES["criterion"].id
-    (tmp_path / "partials" / "rules.j2").write_text("x", encoding="utf-8")
+    (tmp_path / "partials" / "guard.j2").write_text("x", encoding="utf-8")
     assert PromptTemplate("pointwise/criterion", [tmp_path]).id != copied.id
 
 

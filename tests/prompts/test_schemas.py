@@ -54,9 +54,22 @@ def test_a_reply_has_the_fields_that_its_template_names() -> None:
     names = ["rationale", "score", "evidence"]
     one: Any = criterion_schema(make_criterion(), names)
     joint: Any = criteria_schema([make_criterion("style"), make_criterion("tone")], names)
-    answers = joint["properties"]["criteria"]["properties"]
-    assert [list(answers[name]["properties"]) for name in ("style", "tone")] == [names, names]
     assert list(one["properties"]) == one["required"] == names
+    assert joint["$defs"] == {"answer_1": one}
+
+
+def test_a_joint_schema_with_named_fields_holds_equal_answers_once() -> None:
+    criteria = [
+        make_criterion("style"),
+        make_criterion("tone"),
+        make_criterion("real", scale="binary"),
+    ]
+    schema: Any = criteria_schema(criteria, ["rationale", "score"])
+    answers = schema["properties"]["criteria"]["properties"]
+    places = {name: answer["$ref"] for name, answer in answers.items()}
+    assert places == {"style": "#/$defs/answer_1", "tone": "#/$defs/answer_1",
+                      "real": "#/$defs/answer_2"}  # fmt: skip
+    assert list(schema["$defs"]) == ["answer_1", "answer_2"]
 
 
 def test_a_joint_schema_holds_one_answer_for_each_criterion_in_order() -> None:
@@ -79,3 +92,19 @@ def test_a_joint_schema_holds_one_answer_for_each_criterion_in_order() -> None:
 )  # fmt: skip
 def test_a_scale_is_put_in_words(scale: Scale, words: str) -> None:
     assert scale_words(scale) == words
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [
+        ({"min": 1, "max": 5, "integer": True}, "1 to 5 (5 is best)"),
+        ({"min": 0, "max": 1, "integer": True}, "0 or 1 (1 is best)"),
+        ([{"value": 1}, {"value": 3}, {"value": 7}], "1, 3 or 7 (7 is best)"),
+        ([{"value": 1}, {"value": 2}, {"value": 3}], "1 to 3 (3 is best)"),
+        ({"min": 0, "max": 10**9, "integer": True},
+         "whole number from 0 to 1e+09 (1e+09 is best)"),
+        ("unit", "number from 0 to 1 (1 is best)"),
+    ],
+)  # fmt: skip
+def test_a_scale_is_put_in_few_words(scale: Any, words: str) -> None:
+    assert scale_words(make_criterion(scale=scale).scale, is_short=True) == words

@@ -50,9 +50,17 @@ def judging(seen: ServedRequest) -> ServedReply:
     form = seen.body.get("response_format")
     if not form:
         return ok("Yes." if "briefly" in prompt else ANSWER)
-    schema = form["json_schema"]["schema"]
+    schema = _written_out(form["json_schema"]["schema"])
     outputs = _outputs(prompt)
     return ok(json.dumps({k: _field(k, v, outputs) for k, v in schema["properties"].items()}))
+
+
+def _written_out(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with its definitions in the places that refer to them."""
+    text = json.dumps(schema)
+    for name, shared in schema.get("$defs", {}).items():
+        text = text.replace(json.dumps({"$ref": f"#/$defs/{name}"}), json.dumps(shared))
+    return json.loads(text)  # type: ignore[no-any-return]
 
 
 def _outputs(prompt: str) -> list[_Read]:

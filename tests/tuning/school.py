@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RUBRIC = make_rubric()
 """One criterion, `accuracy`, from 1 to 5."""
 
-STRICT = make_rubric(make_criterion(question="Is it strictly accurate?"))
+STRICT = make_rubric(make_criterion(question="Is it accurate to the letter?"))
 """The same in other words."""
 
 _MARK = re.compile(r"quality q(\d)q")

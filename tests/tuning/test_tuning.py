@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from judgekit.tuning import Tuning
 
 DEAF = heard(lambda _: 1)
-STRICT_HELPS = heard(lambda text: 0 if "strictly" in text else 2)
+STRICT_HELPS = heard(lambda text: 0 if "to the letter" in text else 2)
 EXAMPLES_HELP = heard(lambda text: 0 if "Example 4" in text else 2)
 ANCHORS_HELP = heard(lambda text: 0 if "<anchor " in text else 2)
 
@@ -83,7 +83,7 @@ def test_what_helps_on_training_cases_only_is_not_shown() -> None:
     training = {case for fold in plan.split.folds for case in fold}
 
     def flattering(request: ModelRequest) -> Any:
-        known = request.subject.case_id in training and "strictly" in text_of(request)
+        known = request.subject.case_id in training and "to the letter" in text_of(request)
         return heard(lambda _: 0 if known else 1)(request)
 
     found = told(flattering, others={"strict": STRICT})
@@ -127,7 +127,7 @@ def test_a_tuning_is_the_same_whatever_the_order_of_labels(order: list[int], see
 
 def test_a_failed_answer_is_counted_left_out_and_bounded() -> None:
     def sometimes(request: ModelRequest) -> Any:
-        lost = "strictly" in text_of(request) and request.subject.case_id in {"c1", "c2", "c3"}
+        lost = "to the letter" in text_of(request) and request.subject.case_id in {"c1", "c2", "c3"}
         return "no idea" if lost else STRICT_HELPS(request)
 
     found = told(sometimes, others={"strict": STRICT})

@@ -32,11 +32,11 @@ def judge(server: OpenAILikeServer, **settings: Any) -> dict[str, Any]:
 
 
 def good(delay_s: float = 0, **by_word: float) -> Callable[[ServedRequest], ServedReply]:
-    """A judge that gives 5, and takes its time where the request holds a word."""
+    """A judge that gives 5, and takes its time over a criterion."""
 
     def rule(seen: ServedRequest) -> ServedReply:
         asked = str(seen.body["messages"])
-        slow = max((s for word, s in by_word.items() if word in asked), default=delay_s)
+        slow = max((s for word, s in by_word.items() if f"{word}: " in asked), default=delay_s)
         return ok(reply(5), delay_s=slow)
 
     return rule
@@ -123,7 +123,7 @@ async def test_what_the_budget_does_not_allow_is_not_kept_and_can_be_asked_later
 ) -> None:
     with OpenAILikeServer(good()) as server:
         settings = judge(server, max_tokens=100)
-        small = bench(n=6, judge=settings, prices=PRICE, asking={"max_cost_usd": 1.0}, **MODEL)
+        small = bench(n=6, judge=settings, prices=PRICE, asking={"max_cost_usd": 0.7}, **MODEL)
         session = Session(in_flight=2)
         run = await small.sit(Told(), session=session)
         n_paid = server.n_requests
