@@ -180,7 +180,7 @@ def _examples(verdicts: list[Verdict], labels: list[dict[str, Any]]) -> reports.
         chosen.setdefault(kind, reports.Entry(headline, lines, kind, tone))
     kinds = ("rightly failed", "rightly passed", "wrongly passed")
     return reports.Entries(
-        tuple(chosen[kind] for kind in kinds if kind in chosen), "Three verdicts"
+        tuple(chosen[kind] for kind in kinds if kind in chosen), "Verdicts beside labels"
     )
 
 

@@ -66,7 +66,7 @@ def judge(seen: ServedRequest) -> ServedReply:
     if "score_first" not in text:
         score = 5 if "Gladly" in text else 2
         # A stricter wording, and the other judge, fail the last cases.
-        is_strict = "strictly" in text or seen.body["model"] == "strict"
+        is_strict = "exactly right" in text or seen.body["model"] == "strict"
         score = 1 if is_strict and case and case[1] in {"c4", "c5"} else score
         quote = [QUOTE, "never written"] if score > 1 else []
         return ok(reply(score, evidence=quote, rationale=f"Score {score}: it names the period."))
@@ -101,7 +101,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a page of each kind."""
     folder = tmp_path_factory.mktemp("pairs")
     (folder / "rubric.yaml").write_text(RUBRIC)
-    (folder / "strict.yaml").write_text(RUBRIC.replace("Is it right?", "Is it strictly right?"))
+    (folder / "strict.yaml").write_text(RUBRIC.replace("Is it right?", "Is it exactly right?"))
     (folder / "judgekit.yaml").write_text(SUITE)
     write_rows(folder / "cases.jsonl", [{"id": c, "input": f"Question {c}?"} for c in CASES])
     for name, long in (("old", {"c0", "c1"}), ("new", {"c0", "c2", "c3", "c4"})):

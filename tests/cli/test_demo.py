@@ -34,10 +34,12 @@ def test_the_demo_grades_everything_without_a_key_and_pays_nothing(bench: Bench)
     assert f"The first run took {N_REPLIES} calls, " in ran.out
 
 
-def test_the_demo_shows_the_table_then_three_verdicts_then_the_other_jobs(bench: Bench) -> None:
+def test_the_demo_shows_the_table_then_verdicts_beside_labels_then_the_other_jobs(
+    bench: Bench,
+) -> None:
     out = bench.run("demo").out
     parts = (
-        "rightly failed", "rightly passed", "wrongly passed", "Compare: ",
+        "rightly passed", "wrongly passed", "Compare: ",
         "no decision: ", "Calibrate: ", "the example labels 46 %", "Cache: ",
     )  # fmt: skip
     places = [out.index("rate, 95 %"), *(out.index(part) for part in parts)]

@@ -32,7 +32,7 @@ def school(bench: Bench) -> Bench:
     rows = ({"case_id": f"c{k}", "annotator": "Ada", "raw": k % 5 + 1} for k in range(N))
     bench.write("labels.jsonl", *rows)
     bench.write("present.yaml", PRESENT)
-    bench.write("strict.yaml", PRESENT.replace("Is it right?", "Is it strictly right?"))
+    bench.write("strict.yaml", PRESENT.replace("Is it right?", "Is it exactly right?"))
     bench.write("nice.yaml", PRESENT.replace("Is it right?", "Is it nice?"))
     return bench
 
@@ -43,7 +43,7 @@ def judge(seen: ServedRequest) -> ServedReply:
     mark = re.search(r"<output (\w+)>\nq(\d)q", text)
     assert mark is not None
     quality = int(mark[2])
-    knows = "strictly" in text or "Example 4" in text
+    knows = "exactly right" in text or "Example 4" in text
     return ok(reply(quality if knows else quality + (2 if quality < 4 else -2)))
 
 
@@ -65,7 +65,7 @@ def test_a_better_wording_is_told_and_written(school: Bench) -> None:
     assert "3 candidates, 18 training cases, 12 held-out cases: up to 78 calls" in ran.err
     assert n == 78
     assert "judgekit grade OUTPUTS --rubric tuned.yaml --judge openai/m --api-base" in ran.err
-    assert load_rubric("tuned.yaml").criteria[0].question == "Is it strictly right?"
+    assert load_rubric("tuned.yaml").criteria[0].question == "Is it exactly right?"
 
 
 def test_examples_are_used_as_the_command_says(school: Bench) -> None:
@@ -90,7 +90,7 @@ def test_json_has_held_out_figures_the_split_and_the_rubric(school: Bench) -> No
     assert found["contrast"]["distance"]["high"] < 0
     assert found["chosen_held_out"]["overall"]["distance"]["value"] == 0
     assert len(found["held_out_cases"]) == 12
-    assert found["tuned"]["criteria"][0]["question"] == "Is it strictly right?"
+    assert found["tuned"]["criteria"][0]["question"] == "Is it exactly right?"
     assert again["spent"]["n_cached"] == again["spent"]["n_replies"] == 60
     assert again["contrast"] == found["contrast"]
 
@@ -106,7 +106,7 @@ def test_nothing_better_is_exit_0_and_nothing_is_written(school: Bench) -> None:
 
 def test_what_is_not_shown_is_written_where_that_is_asked_for(school: Bench) -> None:
     def often(seen: ServedRequest) -> ServedReply:
-        is_lucky = "strictly" in asked(seen) and re.search(r"q\dq of \d*[05]\n", asked(seen))
+        is_lucky = "exactly right" in asked(seen) and re.search(r"q\dq of \d*[05]\n", asked(seen))
         return judge(seen) if is_lucky else ok(reply(3))
 
     with OpenAILikeServer(often) as server:
@@ -249,7 +249,7 @@ def test_a_page_has_the_words_and_the_scores_that_change(school: Bench) -> None:
         r"<pre dir=\"auto\">(.*?)</pre>", text.split("<script")[0], re.DOTALL
     )
     assert before.startswith("Is it right?")
-    assert after.startswith("Is it strictly right?")
+    assert after.startswith("Is it exactly right?")
     changed = cases_of_page(school.folder / "tuned.html")
     assert changed.counts == {"farther": 0, "closer": 12}
     assert len(changed.full) == 12
