@@ -90,7 +90,7 @@ def test_a_new_suite_has_replies_to_every_pair_in_both_orders(
     rows = [json.loads(line) for line in (bench.folder / "s/all.jsonl").read_text().splitlines()]
     assert len(rows) == N_OUTPUTS // 2
     assert not any(row["failures"] for row in rows)
-    # Two criteria and the overall question in two orders; one pair is identical, which takes no call.
+    # Two criteria and the overall question in two orders; an identical pair takes no call.
     assert sorted({len(row["preferences"]) for row in rows}) in ([0, 6], [6])
 
 
