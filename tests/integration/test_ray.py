@@ -178,7 +178,7 @@ def test_workers_spend_no_more_than_the_limit_together(
     tmp_path: Path, nodes: Nodes, postgres: PostgresServer
 ) -> None:
     server, laying = serving(tmp_path, n_cases=N_CASES)
-    limit_usd = 0.02
+    limit_usd = 0.012
     with server:
         bench = laying()
         # A dollar for a million tokens.
