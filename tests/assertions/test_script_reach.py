@@ -77,7 +77,7 @@ LEFT_BEHIND: list[tuple[str, bool, str]] = [
     ("leaves a process behind: after a double fork, ignoring signals", False,
      "(setsid sh -c 'echo $$ > {noted}; trap \"\" 1 2 15; sleep 60; :' &) & sleep 0.1"),
     ("leaves a process behind: in a session of its own, with an empty environment", True,
-     "setsid env -i sleep 60 & echo $! > {noted}"),
+     "setsid env -i sleep 60 & echo $! > {noted}; sleep 0.1"),
 ]  # fmt: skip
 
 
