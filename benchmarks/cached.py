@@ -29,7 +29,6 @@ from benchmarks.material import (
     one_criterion,
     reply_text,
 )
-from benchmarks.pool import grade_answers
 from benchmarks.timing import Stopwatch, Took, alternated
 from judgekit.datasets import load_rubric
 from judgekit.judge import Judge
@@ -202,7 +201,7 @@ class Floor:
 
 
 class Ours:
-    """The same judgments through `Judge`, `grade_answers` and the JSONL export.
+    """The same judgments through `Judge.grade_many` and the JSONL export.
 
     Args:
         folder: Where its cache and its result file lie.
@@ -257,10 +256,10 @@ class Ours:
         n = n_cached = 0
         with self._results.open("w", encoding="utf-8") as results:
             async with judge:
-                async for graded in grade_answers(judge, self._work, self._rubric):
-                    results.write(verdict_line(graded.verdict))
-                    n += len(graded.verdict.judgments)
-                    n_cached += sum(judgment.cached for judgment in graded.verdict.judgments)
+                async for verdict in judge.grade_many(self._work, self._rubric):
+                    results.write(verdict_line(verdict))
+                    n += len(verdict.judgments)
+                    n_cached += sum(judgment.cached for judgment in verdict.judgments)
         judge.close()
         return n, n_cached
 

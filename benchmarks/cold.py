@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from benchmarks import machine
 from benchmarks.figures import Figure, compared, limited, report
 from benchmarks.material import MODEL, answers, one_criterion, reply_text
-from benchmarks.pool import grade_answers
 from benchmarks.timing import QUIET, Stopwatch, Took, alternated
 from judgekit.judge import Judge
 from tests.servers.answers import ok
@@ -137,20 +136,19 @@ def run_judge(load: Load, transport: Literal["litellm", "direct"]) -> Took:
 
 async def _judge(judge: Judge, load: Load) -> Took:
     async with judge:
-        await _graded(judge, load.in_flight, load.in_flight, first=load.n)
+        await _graded(judge, load.in_flight, first=load.n)
         gc.collect()
         watch = Stopwatch()
-        await _graded(judge, load.n, load.in_flight, first=0)
+        await _graded(judge, load.n, first=0)
         took = watch.took(load.n)
     judge.close()
     return took
 
 
-async def _graded(judge: Judge, n: int, in_flight: int, *, first: int) -> None:
+async def _graded(judge: Judge, n: int, *, first: int) -> None:
     bought = 0
-    work = answers(n, first=first)
-    async for graded in grade_answers(judge, work, one_criterion(), in_flight=in_flight):
-        bought += sum(not judgment.cached for judgment in graded.verdict.judgments)
+    async for verdict in judge.grade_many(answers(n, first=first), one_criterion()):
+        bought += sum(not judgment.cached for judgment in verdict.judgments)
     if bought != n:
         raise RuntimeError(f"{bought} of {n} judgments were bought")
 

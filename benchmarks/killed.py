@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, limited, report
 from benchmarks.material import MODEL, answers, one_criterion, reply_text
-from benchmarks.pool import grade_answers
 from judgekit.judge import Judge
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
@@ -128,11 +127,10 @@ def _grading(url: str, cache: str, n_items: int) -> subprocess.Popen[str]:
 async def _grade(url: str, cache: str, n_items: int) -> None:
     """The process that is killed: tells each case on stdout as soon as it is graded."""
     async with Judge(MODEL, api_base=url, cache=cache, max_concurrency=IN_FLIGHT) as judge:
-        work = answers(n_items)
-        async for graded in grade_answers(judge, work, one_criterion(), in_flight=IN_FLIGHT):
-            (judgment,) = graded.verdict.judgments
+        async for verdict in judge.grade_many(answers(n_items), one_criterion()):
+            (judgment,) = verdict.judgments
             owned = _OWNED if judgment.cached else ""
-            os.write(sys.stdout.fileno(), f"{graded.case.id}{owned}\n".encode())
+            os.write(sys.stdout.fileno(), f"{verdict.case_id}{owned}\n".encode())
 
 
 def _case_id(prompt: str) -> str:

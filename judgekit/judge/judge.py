@@ -317,20 +317,22 @@ class Judge(PairJudge):
         # Verdicts wait for the slowest before them: with twice as many outputs begun as there are
         # slots, the slots stay busy meanwhile.
         most = 2 * self._settings.max_concurrency
-        begun: deque[asyncio.Task[Verdict]] = deque()
+        begun: deque[Verdict | asyncio.Task[Verdict]] = deque()
         source = iter(pairs)
         try:
             while batch := list(islice(source, _READ_AHEAD)):
                 for grading in self.begin(batch, rubric):
-                    begun.append(asyncio.ensure_future(grading.finish()))
+                    begun.append(grading.verdict or asyncio.ensure_future(grading.finish()))
+                await asyncio.sleep(0)  # cached verdicts alone would give other tasks no turn
                 while len(begun) > most:
                     yield await _first(begun)
             while begun:
                 yield await _first(begun)
         finally:
-            for one in begun:
+            asked = [one for one in begun if isinstance(one, asyncio.Task)]
+            for one in asked:
                 one.cancel()
-            await asyncio.gather(*begun, return_exceptions=True)
+            await asyncio.gather(*asked, return_exceptions=True)
 
     def observe(
         self,
@@ -405,10 +407,14 @@ class Judge(PairJudge):
         self.close()
 
 
-async def _first(begun: deque[asyncio.Task[Verdict]]) -> Verdict:
-    # Awaited itself, it would be cancelled before the others, and its slot would serve one of them.
-    await asyncio.wait([begun[0]])
-    return begun.popleft().result()
+async def _first(begun: deque[Verdict | asyncio.Task[Verdict]]) -> Verdict:
+    first = begun[0]
+    if isinstance(first, asyncio.Task):
+        # Awaited itself, it would be cancelled before the others, and its slot serve one of them.
+        await asyncio.wait([first])
+        first = first.result()
+    begun.popleft()
+    return first
 
 
 def _close(sync_runner: SyncRunner, connection: Connection) -> None:
