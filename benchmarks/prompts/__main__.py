@@ -27,6 +27,7 @@ from judgekit.prompts import is_pair_template
 from judgekit.report import Conclusion
 from judgekit.report.document import Document
 from judgekit.report.markdown import render_markdown
+from judgekit.report.numbers import format_count
 
 if TYPE_CHECKING:
     from judgekit.models.cache import ReplyCache
@@ -161,7 +162,8 @@ def _note_view(path: Path, rows: Sequence[Sequence[Cell]]) -> str:
         file.write(json.dumps(view) + "\n")
         file.seek(0)
         lines = file.read().splitlines()
-    return f"; viewed {len(lines)} times since {json.loads(lines[0])['at']}"
+    n_views = format_count(len(lines), "time")
+    return f"; viewed {n_views} since {json.loads(lines[0])['at']}"
 
 
 def _now() -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -172,7 +173,8 @@ def _more_right(a: Cell, b: Cell) -> list[Row]:
             return []
         gap = bounded_difference(gap)
         row[name] = document.Cell(numbers.format_rate_difference(gap), estimate=gap)
-        row[f"p {name}"] = numbers.format_p_value(gap.p_value)
+        # Without an item that differs there is no p.
+        row[f"p {name}"] = numbers.format_p_value(None if isnan(gap.p_value) else gap.p_value)
     return [row]
 
 
