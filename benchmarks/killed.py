@@ -125,7 +125,7 @@ def _grading(url: str, cache: str, n_items: int) -> subprocess.Popen[str]:
 
 
 async def _grade(url: str, cache: str, n_items: int) -> None:
-    """The process that is killed: tells each case on stdout as soon as it is graded."""
+    """The process that is killed: prints each case on stdout when its verdict comes, in order."""
     async with Judge(MODEL, api_base=url, cache=cache, max_concurrency=IN_FLIGHT) as judge:
         async for verdict in judge.grade_many(answers(n_items), one_criterion()):
             (judgment,) = verdict.judgments
