@@ -131,7 +131,7 @@ def tokens(tool: Tool, n: int) -> tuple[float, float, float]:
             parts = [content] if isinstance(content, str) else [one["text"] for one in content]
             prompt += sum(_n_tokens(part) for part in parts)
         wanted = [body.get(name) for name in ("response_format", "tools", "functions")]
-        schema += sum(_n_tokens(json.dumps(one)) for one in wanted if one)
+        schema += sum(_n_tokens(json.dumps(one, separators=(",", ":"))) for one in wanted if one)
     return len(bodies) / n, prompt / n, schema / n
 
 

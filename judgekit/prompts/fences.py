@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from judgekit.records import Image, Output
 
-# 80 bits, 16 base-32 digits: no author can write a text that contains its own marker.
-_MARKER_BYTES = 10
+_MARKER_BYTES = 10  # 16 base-32 digits, the longest marker
 _DIGIT_PAIRS = tuple(map("".join, product("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", repeat=2)))
 
 # Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most.
@@ -71,17 +70,17 @@ def pairwise_text(output: Output, show: Callable[[Image], str] = IMAGE_TITLE) ->
     return judged_text(output, show) or steps_text(output, show)
 
 
-def fence_marker(text: str) -> str:
-    """The marker that fences a text, derived from the text itself."""
-    # Only a text that contains its own hash could close its fence. The same text always gets the
-    # same marker, so that requests stay byte-identical and the caches, also the providers', hit.
-    # If a text contains its marker nevertheless, the next one is taken.
+def fence_marker(text: str, length: int) -> str:
+    """The marker of `length` characters that fences a text, derived from the text itself."""
+    # A text never contains its own marker: if it does, the next one is taken, so that no length
+    # lets an author close the fence. The same text always gets the same marker, so that requests
+    # stay byte-identical and the caches, also the providers', hit.
     body = text.encode("utf-8", "surrogatepass")
     counter = 0
     while True:
         digest = hashlib.sha256(b"judgekit fence %d\n" % counter + body).digest()
         marker, number = "", int.from_bytes(digest[:_MARKER_BYTES])
-        for shift in range(70, -10, -10):  # two digits at a time; `b32encode` is slow
+        for shift in range(70, 70 - 5 * length, -10):  # two digits at a time; `b32encode` is slow
             marker += _DIGIT_PAIRS[number >> shift & 1023]
         if marker not in text:
             return marker
@@ -92,9 +91,12 @@ def fence_marker(text: str) -> str:
 _cached_marker = lru_cache(maxsize=4096)(fence_marker)
 
 
-def fence_text(text: str, label: str = "text") -> str:
-    """The text between an opening and a closing line that carry its marker."""
-    marker = _cached_marker(text) if len(text) <= _LONGEST_CACHED else fence_marker(text)
+def fence_text(text: str, label: str = "text", length: int = 16) -> str:
+    """The text between an opening and a closing line that carry its marker.
+
+    `length` is the marker's, in characters; an even number up to 16.
+    """
+    marker = (_cached_marker if len(text) <= _LONGEST_CACHED else fence_marker)(text, length)
     return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
 
 

@@ -31,6 +31,8 @@ LARGEST_REPLY_BYTES = 2**20
 
 _OK = 200
 
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
+
 
 class _Host(NamedTuple):
     """Where a provider is called, and how, as its documentation and litellm have it."""
@@ -203,7 +205,7 @@ class DirectModel:
         if key is PLACEHOLDER_KEY and self.check is not None:
             self.check()  # which says what is missing
         session = await self._sessions.current()
-        body = json.dumps(content).encode() if isinstance(content, Mapping) else content
+        body = _to_json(content).encode() if isinstance(content, Mapping) else content
         header, before = self.protocol.key_header
         headers = {header: before + key, "Content-Type": content_type, **headers}
         if self._host is _HOSTS["openai"] and (whose := os.environ.get("OPENAI_ORGANIZATION")):
