@@ -24,7 +24,7 @@ TRACE = [
     {"type": "tool_call", "name": "look_up", "content": {"id": "A-17"}, "durationMs": 5},
     {"type": "agent:complete"},
 ]
-OPENING = re.compile(r"^<(\w+) ([A-Z2-7]{16})>$", re.MULTILINE)
+OPENING = re.compile(r"^<(\w+) ([A-Z2-7]{8,16})>$", re.MULTILINE)
 
 
 def prompts(name: str = "criterion", text: str = "Yes, within 30 days.", **fields: Any) -> Any:
@@ -40,8 +40,9 @@ def whole(prompt: JudgePrompt) -> str:
 def test_a_judged_text_stands_byte_for_byte_between_exactly_one_marker_pair(name: str) -> None:
     for record in attacks():
         case, output = make_case(input=record["question"]), make_output(record["text"], trace=TRACE)
-        marker = fence_marker(record["text"])
         for prompt in TEMPLATES[name].prompts(case, output, BINARY):
+            marker = dict(OPENING.findall(whole(prompt)))["output"]
+            assert marker == fence_marker(record["text"], len(marker))
             assert whole(prompt).count(marker) == 2, record["id"]
             judged = f"\n<output {marker}>\n{record['text']}\n</output {marker}>"
             assert judged in whole(prompt), record["id"]

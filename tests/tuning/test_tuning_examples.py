@@ -7,8 +7,7 @@ import pytest
 from judgekit.calibration import OutputKey
 from judgekit.datasets import locate_labels
 from judgekit.errors import InputError, NotEnoughDataError, RubricError, SettingsError
-from judgekit.prompts import PromptTemplate
-from judgekit.prompts.fences import fence_marker
+from judgekit.prompts import PromptTemplate, fence_text
 from judgekit.records import Example
 from judgekit.tuning import TuneOptions
 from judgekit.tuning.inputs import (
@@ -88,7 +87,7 @@ def test_anchors_are_fenced_behind_the_guide_that_is_there() -> None:
     for number in range(30):
         text = f"{attack}c{number}"
         if text + "\n" in guide:
-            assert f"<anchor {fence_marker(text)}>\n{text}\n</anchor {fence_marker(text)}>" in guide
+            assert fence_text(text, "anchor") in guide
 
 
 def test_candidates_are_every_wording_with_and_without_examples() -> None:
