@@ -302,6 +302,16 @@ def test_everything_beside_a_score_is_read() -> None:
     }
 
 
+@pytest.mark.parametrize("without", ["evidence", "confidence", "assessable", "evidence confidence"])
+def test_what_a_reply_leaves_out_is_empty_in_any_layout(without: str) -> None:
+    text = json.dumps({name: value for name, value in OWN.items() if name not in without.split()})
+    confidence = None if "confidence" in without else 0.8
+    evidence = () if "evidence" in without else ("Paris",)
+    expected = {"quality": CriterionReply(4.0, "Right.", evidence, confidence)}
+    for layout in (text, f"```json\n{text}\n```"):
+        assert parse_criterion_replies(layout, [QUALITY]) == expected
+
+
 def test_several_criteria_keep_what_stands_beside_their_own_score() -> None:
     text = json.dumps({"criteria": {"quality": OWN, "style": {**OWN, "score": 2}}})
     found = parse_criterion_replies(text, [QUALITY, STYLE])

@@ -74,7 +74,7 @@ def _strict_answer(
 # Larger whole numbers lose digits as floats, and the largest raise.
 _LARGEST = 10**15
 _CRITERION_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
-_NEEDED_FIELDS = _CRITERION_FIELDS - {"assessable"}
+_NEEDED_FIELDS = frozenset({"rationale", "score"})  # templates may leave out the others
 
 
 def _strict_replies(
@@ -98,25 +98,26 @@ def _strict_replies(
 def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | None:
     if not isinstance(answer, dict) or not _NEEDED_FIELDS <= answer.keys() <= _CRITERION_FIELDS:
         return None
-    evidence, rationale = answer["evidence"], answer["rationale"]
+    evidence, rationale = answer.get("evidence", []), answer["rationale"]
     if (
         answer.get("assessable", True) is not True
         or type(rationale) is not str
         or type(evidence) is not list
     ):
         return None
-    for number in (answer["score"], answer["confidence"]):
+    confidence = answer.get("confidence")
+    for number in (answer["score"], 0 if confidence is None else confidence):
         # A bool is an int to Python; a huge int is no score, and `float` fails on it.
         if type(number) is not float and (type(number) is not int or abs(number) >= _LARGEST):
             return None
-    raw, confidence = float(answer["score"]), float(answer["confidence"])
+    raw = float(answer["score"])
     if not {str}.issuperset(map(type, evidence)) or not criterion.scale.holds(raw):
         return None
     return CriterionReply(
         raw=raw,
         rationale=rationale.strip() or None,
         evidence=tuple(filter(None, map(str.strip, evidence))),
-        confidence=confidence if 0 <= confidence <= 1 else None,
+        confidence=_number_within(confidence, 0, 1),
     )
 
 
