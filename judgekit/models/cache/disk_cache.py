@@ -479,8 +479,11 @@ class CacheFolder:
 
     def create_private(self) -> None:
         """Make the database file empty and 0600 before SQLite would make it by the umask."""
-        # SQLite gives its side files the mode of the database.
-        os.close(os.open(self.database, os.O_RDWR | os.O_CREAT, 0o600))
+        # SQLite gives its side files the mode of the database. A database that is there must not
+        # be opened here: closing it would drop every lock that SQLite holds on it in this process,
+        # and another process would then delete the write-ahead log that is being written to.
+        with suppress(FileExistsError):
+            os.close(os.open(self.database, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         for file in (Path(f"{self.database}{suffix}") for suffix in _SUFFIXES):
             if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
                 file.chmod(0o600)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.models.cache import DiskCache
-from tests.models.cache.buying import make_request
+from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,3 +95,30 @@ def test_killed_writers_lose_no_acknowledged_reply_and_leave_no_lease(tmp_path: 
         assert all(cache.try_lease(key) for key in keys)
         assert cache.problems() == ()
     assert len(calls) - n_keys <= 8 * n_kills
+
+
+def test_what_one_of_two_caches_of_a_process_writes_is_there_for_others(tmp_path: Path) -> None:
+    # The second open once dropped the locks of the first, and the next process that closed the
+    # database deleted the log that this one went on writing to.
+    tmp_path.chmod(0o700)
+    requests = [make_request(str(number)) for number in range(3)]
+    with DiskCache(tmp_path) as first:
+        first.put(requests[0], make_reply("first"))
+        with DiskCache(tmp_path) as second:
+            for request in requests:
+                first.put(request, make_reply("again"))
+                assert keys_elsewhere(tmp_path) >= {request.key}
+            second.put(make_request("last"), make_reply("last"))
+            assert keys_elsewhere(tmp_path) == {r.key for r in (*requests, make_request("last"))}
+
+
+def keys_elsewhere(folder: Path) -> set[str]:
+    """The keys that a process of its own finds, which closes the cache before it ends."""
+    code = (
+        "import sys; from judgekit.models.cache import DiskCache\n"
+        "with DiskCache(sys.argv[1]) as cache: print(*cache.keys())"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=True
+    )
+    return set(found.stdout.split())
