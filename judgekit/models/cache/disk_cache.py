@@ -479,9 +479,9 @@ class CacheFolder:
 
     def create_private(self) -> None:
         """Make the database file empty and 0600 before SQLite would make it by the umask."""
-        # SQLite gives its side files the mode of the database. A database that is there must not
-        # be opened here: closing it would drop every lock that SQLite holds on it in this process,
-        # and another process would then delete the write-ahead log that is being written to.
+        # SQLite gives its side files the mode of the database. One that is there is not opened here:
+        # closing it would drop the locks that SQLite has on it in this process (POSIX), and another
+        # process would then delete the write-ahead log that is in use.
         with suppress(FileExistsError):
             os.close(os.open(self.database, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         for file in (Path(f"{self.database}{suffix}") for suffix in _SUFFIXES):

@@ -105,8 +105,7 @@ def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | 
         or type(evidence) is not list
     ):
         return None
-    confidence = answer.get("confidence")
-    for number in (answer["score"], 0 if confidence is None else confidence):
+    for number in (answer["score"], answer.get("confidence", 0)):
         # A bool is an int to Python; a huge int is no score, and `float` fails on it.
         if type(number) is not float and (type(number) is not int or abs(number) >= _LARGEST):
             return None
@@ -117,7 +116,7 @@ def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | 
         raw=raw,
         rationale=rationale.strip() or None,
         evidence=tuple(filter(None, map(str.strip, evidence))),
-        confidence=_number_within(confidence, 0, 1),
+        confidence=_number_within(answer.get("confidence"), 0, 1),
     )
 
 
