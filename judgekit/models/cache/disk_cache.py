@@ -479,7 +479,7 @@ class CacheFolder:
 
     def create_private(self) -> None:
         """Make the database file empty and 0600 before SQLite would make it by the umask."""
-        # SQLite gives its side files the mode of the database. One that is there is not opened here:
+        # SQLite gives its side files the mode of the database. An existing one is not opened here:
         # closing it would drop the locks that SQLite has on it in this process (POSIX), and another
         # process would then delete the write-ahead log that is in use.
         with suppress(FileExistsError):
