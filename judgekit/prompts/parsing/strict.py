@@ -105,18 +105,18 @@ def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | 
         or type(evidence) is not list
     ):
         return None
-    for number in (answer["score"], answer.get("confidence", 0)):
+    for number in (answer["score"], answer.get("confidence", -1)):
         # A bool is an int to Python; a huge int is no score, and `float` fails on it.
         if type(number) is not float and (type(number) is not int or abs(number) >= _LARGEST):
             return None
-    raw = float(answer["score"])
+    raw, confidence = float(answer["score"]), float(answer.get("confidence", -1))
     if not {str}.issuperset(map(type, evidence)) or not criterion.scale.holds(raw):
         return None
     return CriterionReply(
         raw=raw,
         rationale=rationale.strip() or None,
         evidence=tuple(filter(None, map(str.strip, evidence))),
-        confidence=_number_within(answer.get("confidence"), 0, 1),
+        confidence=confidence if 0 <= confidence <= 1 else None,
     )
 
 
