@@ -22,7 +22,7 @@ N = 20
 N_LABELLED = 5
 # One call may cost 0.0145 dollars at most and costs less, so that some calls are made.
 MINI = ("--judge", "openai/gpt-4.1-mini", "-j", 1)
-COST = 0.01456
+COST = 0.015
 
 
 def judge(seen: ServedRequest) -> ServedReply:
@@ -263,7 +263,7 @@ def test_a_comparison_states_its_labelled_pairs(laid: Bench) -> None:
 
 # Every command that pays a judge for existing outputs, with what it judges.
 COMMANDS = {
-    "calibrate": ("calibrate", "labels.jsonl", "--outputs", "outputs.jsonl"),
+    "calibrate": ("calibrate", "many.jsonl", "--outputs", "outputs.jsonl"),
     "compare": ("calibrate", "winners.jsonl", "--compare", "outputs.jsonl", "other.jsonl"),
     "rejudge run": ("rejudge", "latest"),
     "rejudge file": ("rejudge", "verdicts.jsonl", "outputs.jsonl"),
