@@ -131,6 +131,7 @@ def tokens(tool: Tool, n: int) -> tuple[float, float, float]:
             parts = [content] if isinstance(content, str) else [one["text"] for one in content]
             prompt += sum(_n_tokens(part) for part in parts)
         wanted = [body.get(name) for name in ("response_format", "tools", "functions")]
+        # As httpx and judgekit send it, without spaces.
         schema += sum(_n_tokens(json.dumps(one, separators=(",", ":"))) for one in wanted if one)
     return len(bodies) / n, prompt / n, schema / n
 
