@@ -148,7 +148,7 @@ class Floor:
         environment = ImmutableSandboxedEnvironment(
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
         )
-        self._template = environment.from_string(_flat("pointwise/criterion.j2"))
+        self._template = environment.from_string(_flat("pointwise/criterion.j2").rstrip())
         self._criteria = [
             (c.name, criteria_data([c]), criterion_schema(c)) for c in rubric.criteria
         ]
