@@ -340,9 +340,9 @@ class CaseTally:
         """Store it with a run that has just ended."""
         store_record(store, _DECIDED, self._run, self.decided())
         # The text of a `RunFailures`, made one by one: its records take several times the memory.
-        texts = ",".join(map(record_text, self._occurrences()))
+        texts = map(record_text, self._occurrences())
         key = record_key(_FAILURES, self._run)
-        store.keep_figures(self._run.id, key, f'{{"failures":[{texts}]}}')
+        store.keep_figures(self._run.id, key, f'{{"failures":[{",".join(texts)}]}}')
 
     def decided(self) -> DecidedCases:
         """The cases that failed and that passed."""
