@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _RECORDED = """\
 12 tasks, answered by three small models and graded on {n_criteria} criteria by one of them,
-Qwen2.5-Coder-1.5B. Its replies were recorded on 2026-11-28: no key, no network, no calls, no cost.
+Qwen2.5-Coder-1.5B. Its replies are recorded: no key, no network, no calls, no cost.
 """
 
 # A demonstration with a weak judge must state it, or its verdicts pass for the product's.
