@@ -60,8 +60,8 @@ TYPOGRAPHIC = "\u2019"
 
 _INCLUDE = re.compile(r'\{% include "([^"]+)" %\}\n?')
 _BLOCK = re.compile(r"\{% (?:end)?block\b[^%]*%\}\n?")
-_FENCED = re.compile(r'\{\{ (\w+) \| fenced\("(\w+)", 8\) \}\}')
-_PLAIN_FENCE = r"<\2 01234567>\n{{ \1 }}\n</\2 01234567>"
+_FENCED = re.compile(r'\{\{ (\w+) \| fenced\("(\w+)", 6\) \}\}')
+_PLAIN_FENCE = r"<\2 012345>\n{{ \1 }}\n</\2 012345>"
 
 
 def measure(quick: bool) -> list[Figure]:  # noqa: FBT001 - what the command line hands in

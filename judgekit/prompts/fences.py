@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from judgekit.records import Image, Output
 
 _MARKER_BYTES = 10  # 16 base-32 digits, the longest marker
-_MARKER_LENGTHS = (8, 10, 12, 14, 16)  # shorter ones a text could hold all of
+_MARKER_LENGTHS = (6, 8, 10, 12, 14, 16)  # shorter ones a text could hold all of
 _DIGIT_PAIRS = tuple(map("".join, product("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", repeat=2)))
 
 # Markers of texts up to so many characters are cached; 4,096 of them take 4 MB at most.
@@ -93,9 +93,9 @@ _cached_marker = lru_cache(maxsize=4096)(fence_marker)
 
 
 def fence_text(text: str, label: str = "text", length: int = 16) -> str:
-    """The text between an opening and a closing line with its marker, 8 to 16 characters long."""
+    """The text between an opening and a closing line with its marker, 6 to 16 characters long."""
     if length not in _MARKER_LENGTHS:
-        raise ValueError(f"a marker has 8, 10, 12, 14 or 16 characters, not {length!r}")
+        raise ValueError(f"a marker has 6, 8, 10, 12, 14 or 16 characters, not {length!r}")
     marker = (_cached_marker if len(text) <= _LONGEST_CACHED else fence_marker)(text, length)
     return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
 

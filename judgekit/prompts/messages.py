@@ -52,8 +52,8 @@ _ANY_CRITERION: dict[str, JsonValue] = {
     **dict.fromkeys(("name", "question", "scoring_guide", "scores", "scale", "weight"), "any"),
     "min": 0,
     "max": 1,
-    "levels": [],
-    "examples": [],
+    **dict.fromkeys(("levels", "examples"), []),
+    "levels_are_all": False,
 }
 
 # What any template may show, for a trial before anything is paid.
@@ -320,9 +320,8 @@ def criteria_data(criteria: Sequence[Criterion], *, is_pair: bool = False) -> di
             value = f"{level.value:g}"
             levels.append({"value": value, "name": level.name, "description": level.description})
         examples: list[JsonValue] = []
-        for example in criterion.examples:
-            fields = example.model_dump(exclude={"raw", "case_id"})
-            examples.append({**fields, "score": f"{example.raw:g}"})
+        for one in criterion.examples:
+            examples.append({**one.model_dump(exclude={"raw", "case_id"}), "score": f"{one.raw:g}"})
         shown.append(
             {
                 "name": criterion.name,
@@ -334,6 +333,7 @@ def criteria_data(criteria: Sequence[Criterion], *, is_pair: bool = False) -> di
                 "min": criterion.scale.min,
                 "max": criterion.scale.max,
                 "levels": levels,
+                "levels_are_all": 0 < len(levels) == len(criterion.scale.points or ()),
                 "examples": examples,
             }
         )

@@ -275,7 +275,7 @@ _PAIR_RULES = (_fence_rule, _outside_rule, _guard_rule, _sides_rule, _preference
 _RULES = (
     _fence_rule, _outside_rule, _shown_rule, _guard_rule, _order_rule, _form_rule, _sharing_rule,
 )  # fmt: skip
-_FENCED_BLOCK = re.compile(r"<([^<>\n]+) ([A-Z2-7]{8,16})>\n.*?</\1 \2>", re.DOTALL)
+_FENCED_BLOCK = re.compile(r"<([^<>\n]+) ([A-Z2-7]{6,16})>\n.*?</\1 \2>", re.DOTALL)
 
 # Words that no template contains, to find a case's texts in a rendered prompt.
 _SENTINELS = {

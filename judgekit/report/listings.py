@@ -349,7 +349,7 @@ _CRITERION = re.compile(
     re.MULTILINE,
 )
 # The code has to match at both ends: fenced text may contain other closing tags.
-_FENCED = re.compile(r"<(\w+) ([A-Z2-7]{8,16})>\n(.*?)\n</\1 \2>", re.DOTALL)
+_FENCED = re.compile(r"<(\w+) ([A-Z2-7]{6,16})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
 
 def cache_stats_document(stats: CacheStats, *, folder: str) -> Document:

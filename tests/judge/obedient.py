@@ -11,7 +11,7 @@ from tests.factories import reply
 if TYPE_CHECKING:
     from judgekit.models.request import ModelRequest
 
-_OPENING = re.compile(r"<(?P<label>[a-z]+)(?P<marker>(?: [A-Z2-7]{8,16})?)>")
+_OPENING = re.compile(r"<(?P<label>[a-z]+)(?P<marker>(?: [A-Z2-7]{6,16})?)>")
 
 
 def outside(text: str) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from judgekit.models.request import ModelRequest
 
-FENCE = re.compile(r"^<([\w-]+) ([A-Z2-7]{8,16})>\n(.*?)\n</\1 \2>$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^<([\w-]+) ([A-Z2-7]{6,16})>\n(.*?)\n</\1 \2>$", re.MULTILINE | re.DOTALL)
 SYSTEM = {"role": "system", "content": "Be kind."}
 QUESTION = {"role": "user", "content": "Can I return it?"}
 CALL: dict[str, Any] = {

@@ -23,7 +23,7 @@ def test_examples_are_shown_fenced_with_peoples_score() -> None:
     assert "Example 1, which people gave 4:\n<example_input " in text
     for said, label in (("Yes.", "output"), ("May I?", "input"), ("Yes!", "reference"),
                         ("Short.", "reason")):  # fmt: skip
-        mark = fence_marker(said, 8)
+        mark = fence_marker(said, 6)
         assert f"<example_{label} {mark}>\n{said}\n</example_{label} {mark}>" in text
     assert "Example 2, which people gave 1:\n<example_output " in text
     assert "secret" not in text
@@ -39,7 +39,7 @@ def test_an_example_cannot_close_its_fence() -> None:
     for record in attacks():
         if record["text"].strip():
             text = asked(Example(output=record["text"], raw=1))
-            mark = fence_marker(record["text"], 8)
+            mark = fence_marker(record["text"], 6)
             assert f"\n{record['text']}\n</example_output {mark}>" in text
 
 

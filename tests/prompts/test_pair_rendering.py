@@ -65,8 +65,8 @@ def test_both_outputs_are_fenced_and_only_they_differ_between_the_orders(name: s
     other = TEMPLATES[name].prompts(make_case(), "No.", "Yes.", RUBRIC)
     for prompt, swapped in zip(one, other, strict=True):
         text = text_of(prompt)
-        # Markers have 8 or 16 characters; a shorter one is the beginning of the longer.
-        first, second = fence_marker("Yes.", 8), fence_marker("No.", 8)
+        # Markers have 6 or 16 characters; a shorter one is the beginning of the longer.
+        first, second = fence_marker("Yes.", 6), fence_marker("No.", 6)
         assert text.index(f"<first {first}") < text.index(f"<second {second}")
         assert outside(text) == outside(text_of(swapped))
         assert prompt.reply_schema == swapped.reply_schema
@@ -138,7 +138,7 @@ def test_drawn_labels_go_with_the_places_and_not_with_the_outputs() -> None:
     template = TEMPLATES["pairwise/criterion"]
     for first, second in (("Yes.", "No."), ("No.", "Yes.")):
         text = text_of(template.prompts(make_case(), first, second, RUBRIC, labels=labels)[0])
-        assert fence_text(first, f"output-{labels[0]}", 8) in text
+        assert fence_text(first, f"output-{labels[0]}", 6) in text
         assert f"Output shown second ({labels[1]}):" in text
 
 

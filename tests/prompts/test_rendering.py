@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgekit.errors import TemplateError
+from judgekit.models import count_tokens
 from judgekit.prompts import JudgePrompt, PromptTemplate, judged_text, steps_text, to_text
 from judgekit.prompts.fences import fence_marker
 from judgekit.prompts.messages import criteria_data, criteria_schema, criterion_schema, item_data
@@ -24,7 +26,7 @@ TRACE = [
     {"type": "tool_call", "name": "look_up", "content": {"id": "A-17"}, "durationMs": 5},
     {"type": "agent:complete"},
 ]
-OPENING = re.compile(r"^<(\w+) ([A-Z2-7]{8,16})>$", re.MULTILINE)
+OPENING = re.compile(r"^<(\w+) ([A-Z2-7]{6,16})>$", re.MULTILINE)
 
 
 def prompts(name: str = "criterion", text: str = "Yes, within 30 days.", **fields: Any) -> Any:
@@ -105,6 +107,69 @@ def test_all_criteria_are_asked_with_one_schema() -> None:
     (prompt,) = prompts("joint")
     assert prompt.criteria == BINARY.criteria
     assert prompt.reply_schema == criteria_schema(BINARY.criteria, FIELDS)
+
+
+LEVELS = [{"value": 5, "name": "full", "description": "All of it."}, {"value": 1, "name": "none"}]
+ENDS = {"min": 1, "max": 5, "integer": True, "levels": LEVELS}
+
+
+def test_a_joint_prompt_says_once_what_all_its_criteria_have_in_common() -> None:
+    same = [make_criterion(name, scale=ENDS) for name in ("accuracy", "style")]
+    (prompt,) = TEMPLATES["joint"].prompts(make_case(), make_output(), make_rubric(*same))
+    assert whole(prompt).count("5 full: All of it.\n1 none\n") == 1
+    assert whole(prompt).count("Scores: 1 to 5 (5 is best)\n") == 1
+
+
+@pytest.mark.parametrize("other", ["binary", {**ENDS, "levels": LEVELS[:1]}, {**ENDS, "max": 6}])
+def test_a_joint_prompt_shows_each_criterion_its_scale_where_they_differ(other: Any) -> None:
+    mixed = make_rubric(
+        make_criterion("accuracy", scale=ENDS), make_criterion("style", scale=other)
+    )
+    (prompt,) = TEMPLATES["joint"].prompts(make_case(), make_output(), mixed)
+    (first, second), (one, two) = mixed.criteria, criteria_data(mixed.criteria)["criteria"]
+    told = whole(prompt).partition(f"{second.name}: {second.question}")
+    assert f"Score: {one['scale']}\n5 full: All of it.\n1 none\n" in told[0]
+    assert first.question in told[0]
+    assert f"Score: {two['scale']}\n" in told[2] or two["levels_are_all"]
+
+
+def test_a_scale_is_described_by_its_levels_alone_only_where_they_are_all_its_scores() -> None:
+    between = whole(make_prompt(make_criterion(scale=ENDS)))
+    assert "1 none\n" in between
+    assert '"score" (1 to 5 (5 is best))' in between
+    alone = whole(make_prompt(make_criterion(scale=LEVELS)))
+    assert "1 none\n" in alone
+    assert '"score",' in alone
+
+
+def make_prompt(criterion: Any) -> JudgePrompt:
+    (prompt,) = TEMPLATES["criterion"].prompts(make_case(), make_output(), make_rubric(criterion))
+    return prompt
+
+
+@pytest.mark.parametrize(("name", "most"), [("criterion", 1700), ("joint", 850)])
+def test_an_item_with_three_criteria_takes_few_tokens(name: str, most: int) -> None:
+    sentence = "The parcel left our warehouse on Monday and reached the customer on Wednesday. "
+    assert tokens(sentence * 20) == 281
+    case = make_case(input=sentence * 4, reference=sentence * 6)
+    questions = {
+        "accuracy": "Is every statement in the answer supported by the reference?",
+        "completeness": "Does the answer cover all points that the question asks about?",
+        "clarity": "Is the answer easy to follow for a reader without prior knowledge?",
+    }
+    rubric = make_rubric(*(make_criterion(one, question=question, scale="one_to_five")
+                           for one, question in questions.items()))  # fmt: skip
+    made = TEMPLATES[name].prompts(case, make_output(sentence * 10), rubric)
+    sent = [message["content"] for prompt in made for message in prompt.messages]
+    for prompt in made:
+        form = {"name": "reply", "schema": prompt.reply_schema, "strict": True}
+        asked = {"type": "json_schema", "json_schema": form}
+        sent.append(json.dumps(asked, separators=(",", ":")))
+    assert sum(map(tokens, sent)) <= most
+
+
+def tokens(text: str) -> int:
+    return count_tokens(text, "openai/gpt-4").n
 
 
 def test_the_reference_is_shown_only_where_the_template_says_so() -> None:
