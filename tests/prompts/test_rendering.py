@@ -116,7 +116,7 @@ ENDS = {"min": 1, "max": 5, "integer": True, "levels": LEVELS}
 def test_a_joint_prompt_says_once_what_all_its_criteria_have_in_common() -> None:
     same = [make_criterion(name, scale=ENDS) for name in ("accuracy", "style")]
     (prompt,) = TEMPLATES["joint"].prompts(make_case(), make_output(), make_rubric(*same))
-    assert whole(prompt).count("5 full: All of it.\n1 none\n") == 1
+    assert whole(prompt).count("5 full (best): All of it.\n1 none\n") == 1
     assert whole(prompt).count("Scores: 1 to 5 (5 is best)\n") == 1
 
 
@@ -128,7 +128,7 @@ def test_a_joint_prompt_shows_each_criterion_its_scale_where_they_differ(other: 
     (prompt,) = TEMPLATES["joint"].prompts(make_case(), make_output(), mixed)
     (first, second), (one, two) = mixed.criteria, criteria_data(mixed.criteria)["criteria"]
     told = whole(prompt).partition(f"{second.name}: {second.question}")
-    assert f"Score: {one['scale']}\n5 full: All of it.\n1 none\n" in told[0]
+    assert f"Score: {one['scale']}\n5 full (best): All of it.\n1 none\n" in told[0]
     assert first.question in told[0]
     assert f"Score: {two['scale']}\n" in told[2] or two["levels_are_all"]
 
@@ -138,7 +138,7 @@ def test_a_scale_is_described_by_its_levels_alone_only_where_they_are_all_its_sc
     assert "1 none\n" in between
     assert '"score" (1 to 5 (5 is best))' in between
     alone = whole(make_prompt(make_criterion(scale=LEVELS)))
-    assert "1 none\n" in alone
+    assert "5 full (best): All of it.\n1 none\n" in alone
     assert '"score",' in alone
 
 
