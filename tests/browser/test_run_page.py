@@ -113,7 +113,7 @@ def test_without_a_script_the_page_has_its_result_and_a_table(
     page.goto(file_url(run_page))
     expect(page.locator(".conclusion")).to_contain_text("v1 passed 7/12")
     expect(page.locator("#cases tbody tr")).to_have_count(12)
-    expect(page.locator("#cases")).to_contain_text("✗ 0.00")
+    expect(page.locator("#cases")).to_contain_text("✗ 0.19")
     # Why it failed, too.
     expect(page.locator("#cases")).to_contain_text("does not mention this case at all")
     expect(page.locator("#cases")).to_contain_text("--with-replies")
