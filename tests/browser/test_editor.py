@@ -238,7 +238,7 @@ def test_a_recorded_trial_is_free_and_a_model_names_its_price_first(
     preview = page.get_by_role("complementary", name="Preview")
     expect(preview).to_contain_text("2 recorded replies, free")
     preview.get_by_role("button", name="Try").click()
-    expect(preview.get_by_text("The output fails; value 0.19")).to_be_visible()
+    expect(preview.get_by_text("The output fails; value 0.44")).to_be_visible()
     expect(preview.locator("blockquote").first).to_contain_text("Thank you for your purchase")
 
     preview.get_by_label("Model").fill("openai/gpt-4.1-mini")
