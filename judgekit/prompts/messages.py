@@ -52,7 +52,7 @@ _ANY_CRITERION: dict[str, JsonValue] = {
     **dict.fromkeys(("name", "question", "scoring_guide", "scores", "scale", "weight"), "any"),
     "min": 0,
     "max": 1,
-    **dict.fromkeys(("levels", "examples"), []),
+    **{name: [] for name in ("levels", "examples")},
     "levels_are_all": False,
 }
 
@@ -310,8 +310,7 @@ def case_texts(case: Case) -> dict[str, JsonValue]:
 
 def criteria_data(criteria: Sequence[Criterion], *, is_pair: bool = False) -> dict[str, JsonValue]:
     """What a template may show of the criteria; of pairs the weights, too, where they differ."""
-    # No thresholds, and no weights where scores are given: a judge that knew them could aim at a
-    # verdict. Which output is better overall, though, depends on the weights.
+    # No thresholds, and no weights of scores: a judge that knew them could aim at a verdict.
     has_weights = is_pair and len({criterion.weight for criterion in criteria}) > 1
     shown: list[JsonValue] = []
     for criterion in criteria:
@@ -320,8 +319,9 @@ def criteria_data(criteria: Sequence[Criterion], *, is_pair: bool = False) -> di
             value = f"{level.value:g}"
             levels.append({"value": value, "name": level.name, "description": level.description})
         examples: list[JsonValue] = []
-        for one in criterion.examples:
-            examples.append({**one.model_dump(exclude={"raw", "case_id"}), "score": f"{one.raw:g}"})
+        for example in criterion.examples:
+            fields = example.model_dump(exclude={"raw", "case_id"})
+            examples.append({**fields, "score": f"{example.raw:g}"})
         shown.append(
             {
                 "name": criterion.name,
