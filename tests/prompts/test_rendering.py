@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -126,7 +126,8 @@ def test_a_joint_prompt_shows_each_criterion_its_scale_where_they_differ(other: 
         make_criterion("accuracy", scale=ENDS), make_criterion("style", scale=other)
     )
     (prompt,) = TEMPLATES["joint"].prompts(make_case(), make_output(), mixed)
-    (first, second), (one, two) = mixed.criteria, criteria_data(mixed.criteria)["criteria"]
+    (first, second), shown = mixed.criteria, criteria_data(mixed.criteria)
+    one, two = cast("list[dict[str, Any]]", shown["criteria"])
     told = whole(prompt).partition(f"{second.name}: {second.question}")
     assert f"Score: {one['scale']}\n5 full (best): All of it.\n1 none\n" in told[0]
     assert first.question in told[0]
