@@ -118,7 +118,7 @@ def test_an_edited_template_is_not_taken_for_an_edited_criterion(run: Run, tmp_p
     assert "the template's question was edited: 4 requests" in (
         run("cache", "explain", "--templates", own).out
     )
-    (own / "pointwise" / "criterion.j2").write_text(text.replace("impartially", "fairly"))
+    (own / "pointwise" / "criterion.j2").write_text(text.replace("strictly", "severely"))
     assert "the template's instructions were edited: 4 requests" in (
         run("cache", "explain", "--templates", own).out
     )

@@ -222,9 +222,7 @@ def test_nothing_left_to_grade_is_an_error_and_no_empty_table(bench: Bench) -> N
 
 def test_a_template_of_the_suite_is_looked_for_beside_it(bench: Bench) -> None:
     shipped = shipped_file("prompts", "pointwise", "criterion.j2").read_text(encoding="utf-8")
-    bench.write(
-        "suite/own/strict.j2", shipped.replace("strictly and impartially", "most pedantically")
-    )
+    bench.write("suite/own/strict.j2", shipped.replace("strictly", "most pedantically"))
     with OpenAILikeServer(GOOD) as server:
         judge = f"{{model: openai/m, api_base: '{server.url}', template: own/strict.j2}}"
         suite(bench, judge)
