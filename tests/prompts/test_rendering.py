@@ -141,6 +141,8 @@ def test_a_scale_is_described_by_its_levels_alone_only_where_they_are_all_its_sc
     alone = whole(make_prompt(make_criterion(scale=LEVELS)))
     assert "5 full (best): All of it.\n1 none\n" in alone
     assert '"score",' in alone
+    worst_first = whole(make_prompt(make_criterion(scale=LEVELS[::-1])))
+    assert "1 none\n5 full (best): All of it.\n" in worst_first
 
 
 def make_prompt(criterion: Any) -> JudgePrompt:
