@@ -143,6 +143,8 @@ def test_a_scale_is_described_by_its_levels_alone_only_where_they_are_all_its_sc
     assert '"score",' in alone
     worst_first = whole(make_prompt(make_criterion(scale=LEVELS[::-1])))
     assert "1 none\n5 full (best): All of it.\n" in worst_first
+    thirds = [{"value": 0, "name": "none"}, {"value": 1 / 3, "name": "full"}]
+    assert "0.333333 full (best)\n" in whole(make_prompt(make_criterion(scale=thirds)))
 
 
 def make_prompt(criterion: Any) -> JudgePrompt:
