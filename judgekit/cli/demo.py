@@ -40,8 +40,8 @@ Qwen2.5-Coder-1.5B. Its replies are recorded: no key, no network, no calls, no c
 
 # A demonstration with a weak judge must state it, or its verdicts pass for the product's.
 _AFTERWARDS = """
-Do not trust this judge: it runs on any laptop, agreed with human labels in 65 % of 60 pairs of
-LLMBar (chance is 50 %, GPT-4 96 %), and grades its own outputs here.
+Do not trust this judge: it runs on any laptop, agreed with human labels on 51 % of 103 pairs of
+LLMBar (chance is 50 %, GPT-4 88 %), and grades its own outputs here.
 
 Next:
   judgekit init my-suite                       the same data as files to edit
