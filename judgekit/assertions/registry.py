@@ -138,7 +138,6 @@ GROUPS: Mapping[str, str] = MappingProxyType(
 )
 """The types of groups, each with its rule: `all`, `any` or `none` of the members must pass."""
 
-
 _AT_MOST = {"threshold": "value"}
 
 SYNONYMS: Mapping[str, Synonym] = MappingProxyType({

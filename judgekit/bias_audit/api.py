@@ -153,7 +153,6 @@ _NOT_RECORDED = "the judge's answers are recorded, without those that the probe 
 # Tokenising is slow: the tokens of further requests are estimated from their characters.
 _EXACT = 100
 
-
 _NO_CALLS = JudgePlan(template="", **judge_plan_fields([]))
 
 

@@ -479,7 +479,6 @@ def scale_alpha(
 # The words of tools that decide of a whole output; `yes` may be meant of a single criterion.
 _DECISIONS = {"pass": 1.0, "passed": 1.0, "true": 1.0, "fail": 0.0, "failed": 0.0, "false": 0.0}
 
-
 # The value of each criterion of one output, and what a rubric concludes from them
 _Values = tuple[tuple[str, float], ...]
 _Conclusion = Callable[[_Values], tuple[float | None, bool | None]]

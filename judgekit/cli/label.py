@@ -263,7 +263,6 @@ _WORDS = {
     "n_without_score": lambda n: f"{n:,} without a score" if n else "",
 }
 
-
 _Answer = TypeVar("_Answer")
 _SKIP, _UNDO, _HELP, _QUIT = _KEYS = ("s", "u", "?", "q")
 

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 _SideKind = Literal["files", "generated", "runs"]
 """Where the outputs come from: files; they are produced first; stored runs."""
 
-
 # `compare` has two sides, `rank` any number.
 _PAIR = 2
 

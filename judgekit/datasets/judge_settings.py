@@ -300,6 +300,9 @@ class PriceSettings(Record):
     cached_input_usd: Weight | None = None
     """For tokens sent that the provider had in its prompt cache; null takes `input_usd`."""
 
+    cache_write_usd: Weight | None = None
+    """For tokens sent that the provider puts into its prompt cache; null takes `input_usd`."""
+
 
 class CompareSettings(Record):
     """How two variants are shown to a judge that compares them blind."""

@@ -342,7 +342,6 @@ class JudgedPair(NamedTuple):
 # Compares one pair, given its place among all of them.
 PairQuestion: TypeAlias = "Callable[[int, OutputPair], Coroutine[object, object, Comparison]]"
 
-
 # Chooses among the questions about a pair.
 QuestionChoice: TypeAlias = "Callable[[OutputPair, Sequence[JudgeQuestion]], list[JudgeQuestion]]"
 

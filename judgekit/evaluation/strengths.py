@@ -32,7 +32,6 @@ _NO_END = 15.0
 _ONE_PLACE = "the judge's choice goes with the place so much that its pull has no end"
 _UNKNOWN = "the order the outputs were shown in is not known"
 
-
 # Two sides, the first in the alphabet before the other.
 SidePair = tuple[str, str]
 

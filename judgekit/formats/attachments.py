@@ -30,7 +30,6 @@ MAX_ATTACHMENT_BYTES = 256 * 2**20
 _TYPES = mimetypes.MimeTypes()  # without the machine's own lists, which differ
 MAX_CASE_FILES = 100
 
-
 # The folder beyond a file's own from which the files that it names may come.
 _root: ContextVar[Path | None] = ContextVar("root", default=None)
 

@@ -360,7 +360,6 @@ FORMATS: tuple[Format, ...] = (
     ),
 )
 
-
 # Columns that only one tool writes, and how its rows can be had in a form that is read.
 _UNREAD_TABLES = {
     "__expected": "this is a table of tests of promptfoo: name it in a promptfooconfig.yaml, as "

@@ -155,7 +155,6 @@ CODE_SETTINGS = frozenset({
 })  # fmt: skip
 """Settings of a test that run code on its outputs, its variables or its scores."""
 
-
 # promptfoo's providers with litellm's names of them, which mostly are the same.
 _PROVIDERS = dict.fromkeys([
     "ai21", "anthropic", "azure", "bedrock", "cerebras", "cometapi", "dashscope",

@@ -38,7 +38,6 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")  # named columns; a cell may hold 
 DOCUMENT_SUFFIXES = (".json", *YAML_SUFFIXES)  # one value, read into memory as a whole
 _LIST_NAMES = ("cases", "outputs", "rows", "records", "data", "items", "labels", "replies")
 
-
 AnyRow = TypeVar("AnyRow")
 
 
@@ -275,7 +274,6 @@ def _scalar(cell: object) -> JsonValue:
 
 # Rows of Parquet in memory at a time: a group is compressed as a whole.
 _GROUP_ROWS = 5000
-
 
 # All but tabs and line breaks; a terminal obeys them, and some spreadsheets refuse the file.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

@@ -366,7 +366,6 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "behavior.node_invocations.max": ("nodeId", "value"),
 }
 
-
 # Results are kept in files named after cases; `.` and `..` are folders.
 _FILE_NAME = re.compile(r"\w[\w.-]{0,98}\w|\w")
 

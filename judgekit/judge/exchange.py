@@ -250,10 +250,12 @@ def _usage(usages: Sequence[Usage]) -> Usage | None:
         return None
     if len(usages) == 1:
         return usages[0]
+    written = [usage.cache_write_tokens for usage in usages]
     return Usage(
         input_tokens=sum(usage.input_tokens for usage in usages),
         output_tokens=sum(usage.output_tokens for usage in usages),
         cached_input_tokens=sum(usage.cached_input_tokens for usage in usages),
+        cache_write_tokens=None if None in written else sum(filter(None, written)),
         reasoning_tokens=sum(usage.reasoning_tokens for usage in usages),
     )
 
@@ -320,7 +322,6 @@ class JudgeQuestion(NamedTuple):
 
 
 _NAME, _REQUEST = attrgetter("name"), attrgetter("request")
-
 
 ReadingT = TypeVar("ReadingT", bound="CriterionReply | PreferenceReply")
 """What a parsed reply says about one criterion, or about two outputs overall."""

@@ -285,8 +285,9 @@ class BudgetedModel(ModelAround):
         if reply.cost_usd is not None or usage is None:
             return reply.cost_usd
         price = self._price(usage.input_tokens)
-        # Writing to a prompt cache can cost more than a plain token, and no usage report
-        # lists which tokens were written.
+        if usage.cache_write_tokens is not None:
+            return price.cost(usage)
+        # Any of the tokens may have been written to a prompt cache, for more than a plain one.
         fresh = max(0, usage.input_tokens - usage.cached_input_tokens)
         return price.cost(usage) + fresh * (_dearest_input(price, request) - price.input_usd)
 

@@ -37,12 +37,11 @@ _GENERIC_PROVIDERS = frozenset(
     {"", "openai", "text-completion-openai", "custom_openai", "openai_like", "hosted_vllm"}
 )
 
+_MILLION = 1_000_000
 _ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
-
 
 BATCH_PRICE_SHARE = 0.5
 """What a request costs in a provider's batch, as a share of its price as a call."""
-
 
 BATCH_PROVIDERS = ("openai", "anthropic", "gemini")
 """The providers whose batches are supported."""
@@ -70,9 +69,7 @@ class ModelPrice:
     """A token of hidden reasoning; None means `output_usd`."""
 
     cache_write_usd: float | None = None
-    """A token sent that the provider puts into its prompt cache; None means `input_usd`. It is
-    no part of `cost`, since replies do not say how many there were, but bounds what a call costs.
-    """
+    """A token sent that the provider puts into its prompt cache; None means `input_usd`."""
 
     @classmethod
     def per_million(
@@ -82,6 +79,7 @@ class ModelPrice:
         output_usd: float,
         cached_input_usd: float | None = None,
         reasoning_usd: float | None = None,
+        cache_write_usd: float | None = None,
     ) -> Self:
         """A price as price lists give it.
 
@@ -90,33 +88,36 @@ class ModelPrice:
             output_usd: US dollars for a million tokens received.
             cached_input_usd: The same for tokens in the provider's prompt cache.
             reasoning_usd: The same for hidden reasoning.
+            cache_write_usd: The same for tokens that the provider puts into its prompt cache.
 
         Returns:
             The price per token.
         """
-        million = 1_000_000
+        optional = (cached_input_usd, reasoning_usd, cache_write_usd)
         return cls(
-            input_usd / million,
-            output_usd / million,
-            None if cached_input_usd is None else cached_input_usd / million,
-            None if reasoning_usd is None else reasoning_usd / million,
+            input_usd / _MILLION,
+            output_usd / _MILLION,
+            *(None if price is None else price / _MILLION for price in optional),
         )
 
     def cost(self, usage: Usage) -> float:
         """What the tokens of one call cost.
 
         Args:
-            usage: Its tokens; cached ones are part of the input, reasoning of the output.
+            usage: Its tokens; those read from a prompt cache or written to it are part of the
+                input, reasoning of the output. Writes that are not known count as plain tokens.
 
         Returns:
             US dollars.
         """
         # Some providers report more cached or reasoning tokens than tokens; never a negative price.
         cached = min(usage.cached_input_tokens, usage.input_tokens)
+        written = min(usage.cache_write_tokens or 0, usage.input_tokens - cached)
         reasoning = min(usage.reasoning_tokens, usage.output_tokens)
         return math.fsum(
             (
-                (usage.input_tokens - cached) * self.input_usd,
+                (usage.input_tokens - cached - written) * self.input_usd,
+                written * _or(self.cache_write_usd, self.input_usd),
                 cached * _or(self.cached_input_usd, self.input_usd),
                 (usage.output_tokens - reasoning) * self.output_usd,
                 reasoning * _or(self.reasoning_usd, self.output_usd),
@@ -225,11 +226,12 @@ class PriceTable:
         if price is None:
             return None
         # Cached tokens cost more than fresh ones at some providers; the low end takes the cheaper.
+        # Any token may have to be written to the prompt cache.
+        sent = max(_or(price.cache_write_usd, price.input_usd), price.input_usd)
         cached = min(_or(price.cached_input_usd, price.input_usd), price.input_usd)
         output = max(_or(price.reasoning_usd, price.output_usd), price.output_usd)
         return PriceRange(
-            low=input_tokens * cached,
-            high=input_tokens * price.input_usd + max_output_tokens * output,
+            low=input_tokens * cached, high=input_tokens * sent + max_output_tokens * output
         )
 
     def context_window(self, model: str, *, api_base: str | None = None) -> int | None:

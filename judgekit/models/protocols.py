@@ -177,7 +177,8 @@ class AnthropicProtocol(NativeProtocol):
                 "output_tokens",
             )  # fmt: skip
             (thought,) = _counts(usage.get("output_tokens_details"), "thinking_tokens")
-            usage = _usage(sent + stored + cached, received, cached, min(thought, received))
+            sent += stored + cached
+            usage = _usage(sent, received, cached, min(thought, received), stored)
         choice = {"message": message, "finish_reason": body.get("stop_reason")}
         return {"choices": [choice], "model": body.get("model"), "usage": usage}
 
@@ -333,10 +334,12 @@ def _counts(usage: object, *names: str) -> list[int]:
     return [value if isinstance(value, int) else 0 for value in values]
 
 
-def _usage(sent: int, received: int, cached: int, thought: int) -> JsonObject:
+def _usage(
+    sent: int, received: int, cached: int, thought: int, stored: int | None = None
+) -> JsonObject:
     return {
         "prompt_tokens": sent,
         "completion_tokens": received,
-        "prompt_tokens_details": {"cached_tokens": cached},
+        "prompt_tokens_details": {"cached_tokens": cached, "cache_write_tokens": stored},
         "completion_tokens_details": {"reasoning_tokens": thought},
     }

@@ -28,7 +28,6 @@ _REPLY_FIELDS = ("text", "finish_reason", "model", "usage", "logprobs")
 # The fields that a row may leave out to serve every value of them.
 _WILDCARD_FIELDS = {"variant", "criterion"}
 
-
 # In which order the fields of an unused row are examined: one wrong field explains the others.
 _REPORT_ORDER = ("order", "case_id", "variant", "criterion", "repeat", "turn")
 

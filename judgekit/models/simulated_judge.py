@@ -221,7 +221,6 @@ _APPEALS: Mapping[str, Callable[[str, str], bool]] = {
     "self_preference": lambda text, own: f"written by {own}" in text,
 }
 
-
 PREFERENCE_CHOICES = frozenset({"first", "second", "tie"})
 
 _SIDES = ("score_first", "score_second")

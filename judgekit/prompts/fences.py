@@ -111,7 +111,6 @@ _FENCE = r"(?:outputs?|responses?|submissions?|answers?|candidate\w*|rubric|inst
 # Where an order may begin: at the start of a sentence, and not inside a report or a quotation.
 _ORDER = re.compile(r"(?:^|[.!?:;>\]})*]\s*|\n\s*|\b(?:please|kindly|must|you|and)\s+)$")
 
-
 # Not the cache of `re` itself, which takes longer than the search in a short text.
 _compiled = cache(partial(re.compile, flags=re.MULTILINE))
 

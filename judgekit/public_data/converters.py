@@ -458,7 +458,6 @@ _JUDGES = tuple(
     for style in ("CoT", "Vanilla", "Vanilla_NoRules")
 )
 
-
 # The keys of the authors' files for the two orders.
 _ORDERS = {"ab": "swap = False", "ba": "swap = True"}
 

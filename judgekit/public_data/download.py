@@ -149,7 +149,6 @@ _PROMPT = re.compile(
     re.DOTALL,
 )
 
-
 # What a case keeps of its row as metadata.
 _KNOWN = ("subset", "category", "dimension", "system_a", "system_b", "doc_id")
 _WINNERS = {"A": "a", "B": "b", "tie": "tie"}

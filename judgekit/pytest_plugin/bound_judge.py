@@ -58,7 +58,6 @@ class _About(TypedDict, total=False):
 NoAnswer = Literal["error", "skip", "xfail"]
 """The outcome of a test whose judge gave no usable answer."""
 
-
 _MARKED = {
     key: OPTIONS_BY_KEY[key]
     for key in (

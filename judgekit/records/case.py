@@ -21,7 +21,6 @@ EvaluationStrategy = Literal[
 ]
 """How a case is evaluated (S4.2)."""
 
-
 EvaluationProfileName = Literal["deterministic", "structured", "flexible", "creative", "enterprise"]
 """The kinds of skills (S4.3)."""
 

@@ -28,12 +28,12 @@ _PROVIDER_NAMES = MappingProxyType(
     }
 )
 
-# The details in chat APIs' usage: the name there, and the field here.
-_PROVIDER_DETAILS = MappingProxyType(
-    {
-        "prompt_tokens_details": ("cached_tokens", "cached_input_tokens"),
-        "completion_tokens_details": ("reasoning_tokens", "reasoning_tokens"),
-    }
+# The details in chat APIs' usage: the group and the name there, and the field here.
+_PROVIDER_DETAILS = (
+    ("prompt_tokens_details", "cached_tokens", "cached_input_tokens"),
+    ("prompt_tokens_details", "cache_write_tokens", "cache_write_tokens"),
+    ("prompt_tokens_details", "cache_creation_tokens", "cache_write_tokens"),
+    ("completion_tokens_details", "reasoning_tokens", "reasoning_tokens"),
 )
 
 
@@ -48,6 +48,9 @@ class Usage(Record):
 
     cached_input_tokens: Count = 0
     """Of the tokens sent, those the provider had in its prompt cache."""
+
+    cache_write_tokens: Count | None = None
+    """Of the tokens sent, those the provider put into its prompt cache; None when unknown."""
 
     reasoning_tokens: Count = 0
     """Of the tokens received, hidden reasoning."""
@@ -66,8 +69,9 @@ class Usage(Record):
             own[_PROVIDER_NAMES.get(name, name)] = value
         if len(own) < len(usage):  # one field under two names: validation reports it
             return usage
-        for details, (name, ours) in _PROVIDER_DETAILS.items():
-            part = own.pop(details, None)
+        for details, name, ours in _PROVIDER_DETAILS:
+            part = usage.get(details)
+            own.pop(details, None)
             if isinstance(part, dict) and part.get(name) is not None:
                 own.setdefault(ours, part[name])
         own.pop("total_tokens", None)

@@ -88,7 +88,6 @@ async def rejudge(
 
 rejudge_sync = synchronous(rejudge)
 
-
 # The key of a run's `config` under which it says which run it judges again.
 REJUDGMENT_KEY = "rejudged"
 # Ends the suite's name of a run that judges another one again.

@@ -51,7 +51,6 @@ _VERDICT_LISTS = {"judgments", "failures"}
 _SPARE = ("repeat", "uncalibrated", "asked")
 """Fields that are left out where they are empty."""
 
-
 REPORT_SUFFIXES = (".json", ".md", ".html")
 """The file types of a document."""
 

@@ -78,7 +78,6 @@ COMPARISON_OUTPUTS_SUFFIX = ": outputs to compare"
 """Ends the suite's name of a run that only made outputs for a comparison; such a run is `latest`
 only where there is no other."""
 
-
 _PAGE = 500
 _MOST_SUGGESTED = 200  # names looked through for a near one
 

@@ -178,15 +178,20 @@ async def test_what_only_the_caller_can_mend_stops_everything() -> None:
         await asked(InputError("no weights"))
 
 
-async def test_every_reply_counts_in_the_spending() -> None:
-    tokens = Usage(input_tokens=10, output_tokens=2, cached_input_tokens=4, reasoning_tokens=1)
+@pytest.mark.parametrize(("written", "of_both"), [(None, None), (3, 6)])
+async def test_every_reply_counts_in_the_spending(written: int | None, of_both: int | None) -> None:
+    tokens = Usage(
+        input_tokens=10, output_tokens=2, cached_input_tokens=4, cache_write_tokens=written,
+        reasoning_tokens=1,
+    )  # fmt: skip
     answer, _ = await asked(priced("ambiguous", 0.1, usage=tokens), priced("ok", 0.2, usage=tokens))
     spent = total_spending(answer.replies)
     assert spent.cost_usd == spent.price_usd == pytest.approx(0.3)
     assert spent.n_calls == 2
     assert spent.usage == Usage(
-        input_tokens=20, output_tokens=4, cached_input_tokens=8, reasoning_tokens=2
-    )
+        input_tokens=20, output_tokens=4, cached_input_tokens=8, cache_write_tokens=of_both,
+        reasoning_tokens=2,
+    )  # fmt: skip
 
 
 def test_an_owned_reply_costs_nothing_now_and_keeps_its_price() -> None:

@@ -166,13 +166,20 @@ async def test_each_of_several_choices_is_reserved_for() -> None:
         await ask(model, parameters={**SHORT, "n": 2})
 
 
-async def test_what_is_written_to_a_prompt_cache_costs_more() -> None:
+@pytest.mark.parametrize(
+    ("prefix", "written", "spent"),
+    [(5, None, 50e-6), (None, None, 30e-6), (5, 0, 30e-6), (5, 4, 34e-6)],
+)
+async def test_what_is_written_to_a_prompt_cache_costs_more(
+    prefix: int | None, written: int | None, spent: float
+) -> None:
+    # What is not reported counts as written, all of it.
     price = ModelPrice(1e-6, 1e-4, cache_write_usd=2e-6)
-    said = ModelReply(text="x", usage=Usage(input_tokens=30, cached_input_tokens=10))
-    for prefix, spent in ((5, 50e-6), (None, 30e-6)):
-        budget = Budget(10.0, PriceTable({"scripted": price}))
-        await ask(BudgetedModel(ScriptedModel(said), budget), shared_prefix=prefix)
-        assert budget.spent_usd == pytest.approx(spent)
+    usage = Usage(input_tokens=30, cached_input_tokens=10, cache_write_tokens=written)
+    said = ModelReply(text="x", usage=usage)
+    budget = Budget(10.0, PriceTable({"scripted": price}))
+    await ask(BudgetedModel(ScriptedModel(said), budget), shared_prefix=prefix)
+    assert budget.spent_usd == pytest.approx(spent)
 
 
 async def test_a_free_model_is_asked_as_it_is() -> None:

@@ -153,7 +153,7 @@ CLAUDE = ServedReply(
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
         "content": [{"type": "text", "text": "fine"}], "stop_reason": "max_tokens",
         "usage": {"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": 30,
-                  "cache_creation_input_tokens": 0},
+                  "cache_creation_input_tokens": 20},
     }
 )  # fmt: skip
 
@@ -168,7 +168,8 @@ async def test_claude_is_told_how_far_the_prompt_is_shared(monkeypatch: pytest.M
     assert body["system"][0]["cache_control"] == {"type": "ephemeral"}
     assert reply.usage is not None
     assert (reply.text, reply.finish_reason) == ("fine", "length")
-    assert (reply.usage.input_tokens, reply.usage.cached_input_tokens) == (35, 30)
+    assert (reply.usage.input_tokens, reply.usage.cached_input_tokens) == (55, 30)
+    assert reply.usage.cache_write_tokens == 20
     assert reply.dropped_parameters == ("seed",)
 
 

@@ -147,9 +147,21 @@ def test_cached_input_and_reasoning_have_their_own_prices(table: Path) -> None:
     assert cost == pytest.approx(600 * 0.001 + 400 * 0.0001 + 40 * 0.01 + 60 * 0.02)
 
 
-def test_per_million_prices_keep_cached_and_reasoning_ones() -> None:
-    price = ModelPrice.per_million(input_usd=4, output_usd=8, cached_input_usd=1, reasoning_usd=16)
-    assert price == ModelPrice(4e-6, 8e-6, 1e-6, 16e-6)
+def test_per_million_prices_keep_those_of_special_tokens() -> None:
+    price = ModelPrice.per_million(
+        input_usd=4, output_usd=8, cached_input_usd=1, reasoning_usd=16, cache_write_usd=5
+    )
+    assert price == ModelPrice(4e-6, 8e-6, 1e-6, 16e-6, 5e-6)
+
+
+@pytest.mark.parametrize(("written", "n_dear"), [(None, 0), (0, 0), (20, 20), (500, 70)])
+def test_tokens_written_to_a_prompt_cache_have_their_own_price(
+    written: int | None, n_dear: int
+) -> None:
+    price = ModelPrice(1.0, 10.0, cached_input_usd=0.1, cache_write_usd=1.25)
+    usage = Usage(input_tokens=100, cached_input_tokens=30, cache_write_tokens=written)
+    assert price.cost(usage) == pytest.approx(30 * 0.1 + n_dear * 1.25 + (70 - n_dear))
+    assert ModelPrice(1.0, 10.0).cost(usage) == pytest.approx(100)
 
 
 def test_a_fine_tuned_model_is_priced_as_its_base_says(table: Path) -> None:
@@ -192,18 +204,29 @@ def test_without_a_table_prices_are_unknown(tmp_path: Path) -> None:
     assert PriceTable(path=tmp_path / "none.json").price_of("gpt-4.1-mini", USAGE) is None
 
 
-@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+_COUNTS = st.integers(0, 10**6)
+
+
+@given(
+    _COUNTS,
+    _COUNTS,
+    st.none() | _COUNTS,
+    _COUNTS,
+    _COUNTS,
+    st.sampled_from(["openai/gpt-5", "anthropic/claude-sonnet-4-5"]),
+)
 def test_a_call_never_costs_less_or_more_than_its_range(
-    sent: int, cached: int, received: int, reasoning: int
+    sent: int, cached: int, written: int | None, received: int, reasoning: int, model: str
 ) -> None:
     usage = Usage(
         input_tokens=sent,
         cached_input_tokens=min(cached, sent),
+        cache_write_tokens=written,
         output_tokens=received,
         reasoning_tokens=min(reasoning, received),
     )
-    cost = PriceTable().price_of("openai/gpt-5", usage)
-    found = PriceTable().price_range("openai/gpt-5", sent, received)
+    cost = PriceTable().price_of(model, usage)
+    found = PriceTable().price_range(model, sent, received)
     assert cost is not None
     assert found is not None
     assert found.low * (1 - 1e-9) <= cost <= found.high * (1 + 1e-9)

@@ -84,18 +84,20 @@ def test_a_forced_tool_that_was_not_called_leaves_the_content() -> None:
     assert read(body_of({"content": "4", "tool_calls": []}), by_tool=True).text == "4"
 
 
-def test_tokens_are_counted_with_their_kinds() -> None:
+@pytest.mark.parametrize("written", ["cache_write_tokens", "cache_creation_tokens"])
+def test_tokens_are_counted_with_their_kinds(written: str) -> None:
     body = body_of({"content": "4"}) | {
         "usage": {
             "prompt_tokens": 9,
             "completion_tokens": 5,
-            "prompt_tokens_details": {"cached_tokens": 4},
+            "prompt_tokens_details": {"cached_tokens": 4, written: 2},
             "completion_tokens_details": {"reasoning_tokens": 3},
         }
     }
     assert read(body).usage == Usage(
-        input_tokens=9, output_tokens=5, cached_input_tokens=4, reasoning_tokens=3
-    )
+        input_tokens=9, output_tokens=5, cached_input_tokens=4, cache_write_tokens=2,
+        reasoning_tokens=3,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": 0, "completion_tokens": None}])

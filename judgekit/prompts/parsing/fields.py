@@ -241,7 +241,6 @@ NO_RATIONALE = re.compile(
 _GAPS = re.compile(r"[\s_\-\u2010\u2011]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
-
 FEWEST_REASON_WORDS = 5
 """Fewer words beside a verdict give a score (`Score: 4 out of 5`), and no reason."""
 

@@ -84,7 +84,6 @@ _FEEDBACK = re.compile(
 _DECORATION = " \t\n*_`.:,;!\u2013—-"
 _LINE_ENDED = re.compile(r"[ \t*_`.]*+(?:\n|\Z)")
 
-
 # Whether a choice closes a line, or the reply.
 ANSWER_END = " \t\n.!*_`)\"'"
 
