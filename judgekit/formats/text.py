@@ -97,19 +97,9 @@ def typed_content(path: Path) -> bytes | None:
 
 @contextmanager
 def packed_stream(file: IO[bytes], name: str, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
-    """A stream that packs or unpacks what goes through a file, as the end of its name says.
+    """A stream that packs or unpacks what goes through a file, if its name ends in .gz or .zst.
 
-    Args:
-        file: The open file; it stays open.
-        name: Its name: `.gz` and `.zst` are packed, others are passed through.
-        mode: Whether the stream is read or written. The same content gives the same bytes.
-
-    Yields:
-        The stream; the file itself where nothing is packed.
-
-    Raises:
-        SettingsError: For `.zst`, when Python is older than 3.14 and `backports.zstd` is missing.
-        EOFError: When what is read is damaged or ends too early.
+    The same content gives the same bytes. `EOFError`: what is read is damaged or ends too early.
     """
     suffix = Path(name).suffix.lower()
     if suffix == ".gz":

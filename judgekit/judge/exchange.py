@@ -383,7 +383,9 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
             parameters=self.parameters,
             reply_schema=prompt.reply_schema,
             api_base=self.api_base,
-            shared_prefix=prompt.shared_prefix,
+            # Repeats share the whole prompt.
+            shared_prefix=prompt.shared_prefix
+            or (len(prompt.messages[-1]["content"]) if self.repeats > 1 else None),
             subject=Subject(criterion=criteria[0] if single else None, **subject),
         )
         if prompt.asks_overall:

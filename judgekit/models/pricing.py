@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import math
 import os
 import re
 import threading
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -19,7 +21,7 @@ from judgekit.errors import SettingsError
 from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tiktoken import Encoding
 
@@ -359,12 +361,28 @@ def _or(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-class PricedModel(ModelAround):
-    """A model whose replies have their cost; inside the cache, so that the cost is cached too."""
+# Prompt caches of providers begin at 1,024 tokens, and keep a prompt for five minutes or more.
+_SHORTEST_CACHED = 4096  # characters
+_CACHED_FOR_S = 240
+_MOST_PREFIXES = 10_000
 
-    def __init__(self, model: Model, prices: PriceTable) -> None:
+
+class PricedModel(ModelAround):
+    """A model whose replies have their cost; inside the cache, so that the cost is cached too.
+
+    Of requests with a long prefix in common the first goes alone: a provider has a prompt in its
+    cache when it begins to reply, and requests that are sent before all pay for writing it.
+    """
+
+    def __init__(
+        self, model: Model, prices: PriceTable, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         super().__init__(model)
         self._prices = prices
+        self._clock = clock
+        # By the hash of a prefix: when it was last sent, and the first request while it is out.
+        self._sent_at: dict[int, float] = {}
+        self._first: dict[tuple[asyncio.AbstractEventLoop, int], asyncio.Event] = {}
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         if request.images and not self._prices.takes_images(request.model, request.api_base):
@@ -372,12 +390,38 @@ class PricedModel(ModelAround):
                 f"case {request.subject.case_id!r} has an image, and {request.model} takes none",
                 hint="name a model that takes images, such as openai/gpt-4.1-mini",
             )
-        reply = await self._model.complete(request)
+        if (request.shared_prefix or 0) < _SHORTEST_CACHED:
+            reply = await self._model.complete(request)
+        else:
+            reply = await self._in_turn(request)
         # A local model and a recorded reply know their cost better than a table.
         if reply.cost_usd is not None:
             return reply
         cost = self._prices.price_of(request.model, reply.usage, api_base=request.api_base)
         return reply if cost is None else reply.model_copy(update={"cost_usd": cost})
+
+    async def _in_turn(self, request: ModelRequest) -> ModelReply:
+        price = self._prices.price(request.model, api_base=request.api_base)
+        if price is None or _or(price.cached_input_usd, price.input_usd) >= price.input_usd:
+            return await self._model.complete(request)
+        *before, last = (message["content"] for message in request.messages)
+        prefix = hash((*before, last[: request.shared_prefix]))
+        place, ended = (asyncio.get_running_loop(), prefix), None
+        if self._clock() - self._sent_at.get(prefix, -math.inf) > _CACHED_FOR_S:
+            if place in self._first:
+                await self._first[place].wait()
+            else:
+                self._first[place] = ended = asyncio.Event()
+        try:
+            reply = await self._model.complete(request)
+        finally:
+            if ended is not None:
+                del self._first[place]
+                ended.set()
+        if len(self._sent_at) >= _MOST_PREFIXES:
+            self._sent_at.clear()
+        self._sent_at[prefix] = self._clock()
+        return reply
 
 
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"

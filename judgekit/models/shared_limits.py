@@ -76,12 +76,7 @@ class _CallsOfWorkers:
 
 
 class SharedLimits:
-    """The limits and the budget of all workers; every method runs in one event loop.
-
-    Args:
-        limit_usd: What may be spent in all; None for no limit.
-        spent_usd: What of it was spent before.
-    """
+    """The limits and the budget of all workers; every method runs in one event loop."""
 
     def __init__(self, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
         self._budget = Budget(0.0 if limit_usd is None else limit_usd)
@@ -207,12 +202,7 @@ def _given_up() -> ModelError:
 
 
 class LimitsClient:
-    """A worker's access to the shared limits.
-
-    Args:
-        shared: The `SharedLimits`, in their process.
-        worker: The name of this worker.
-    """
+    """A worker's access to the `SharedLimits`, which are in a process of their own."""
 
     def __init__(self, shared: ProcessHandle, worker: str) -> None:
         self._shared, self._worker = shared, worker

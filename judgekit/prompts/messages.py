@@ -132,14 +132,16 @@ class JudgeTemplate:
         schema: JsonObject | None,
         *,
         asks_overall: bool = False,
+        is_alone: bool = False,
     ) -> JudgePrompt:
         system, shared, question = texts
         # `shared` comes first, so that providers' prompt caches hit for all prompts about one
-        # output.
+        # output; where there is one only, it would be written to them for nothing.
         prefix = f"{shared}\n\n" if shared and question else shared
+        n_shared = 0 if is_alone else len(prefix)
         user = {"role": "user", "content": prefix + question}
         messages = ({"role": "system", "content": system}, user) if system else (user,)
-        return JudgePrompt(criteria, messages, len(prefix), schema, self.header, asks_overall)
+        return JudgePrompt(criteria, messages, n_shared, schema, self.header, asks_overall)
 
 
 class PromptTemplate(JudgeTemplate):
@@ -188,7 +190,8 @@ class PromptTemplate(JudgeTemplate):
             item |= part.data()
         rendered: dict[str, str] = {}
         prompts: list[JudgePrompt] = []
-        groups = (rubric.criteria,) if self.header.asks == "all" else zip(rubric.criteria)
+        groups = [rubric.criteria] if self.header.asks == "all" else [*zip(rubric.criteria)]
+        is_alone = len(groups) == 1 and self.header.asks == "criterion"
         for criteria in groups:
             frame, texts = self._frame(criteria), list[str]()
             for block, fixed in zip(self._may_have, frame.texts, strict=True):
@@ -200,7 +203,7 @@ class PromptTemplate(JudgeTemplate):
                     text = rendered.get(block) or self._compiled.render(block, item)
                     rendered[block] = text
                 texts.append(text)
-            prompt = self._prompt(criteria, texts, frame.reply_schema)
+            prompt = self._prompt(criteria, texts, frame.reply_schema, is_alone=is_alone)
             prompts.append(prompt if part is None else prompt._replace(part=part))
         return prompts
 
@@ -396,10 +399,10 @@ class PairTemplate(JudgeTemplate):
         for criteria in zip(rubric.criteria) if self.header.asks == "criterion" else ():
             texts = *opening, self._block("question", item, criteria)
             prompts.append(self._prompt(criteria, texts, self._schema))
-        block = "question" if self.header.asks == "overall" else "overall"
+        block, alone = ("question", True) if self.header.asks == "overall" else ("overall", False)
         if block in self._compiled.blocks:
             texts = *opening, self._block(block, item, rubric.criteria)
-            prompts.append(self._prompt((), texts, self._schema, asks_overall=True))
+            prompts.append(self._prompt((), texts, self._schema, asks_overall=True, is_alone=alone))
         return prompts
 
     def _joint_prompt(

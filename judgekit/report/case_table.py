@@ -124,17 +124,9 @@ class CaseTableBuilder:
         stratum: str | None = None,
         filters: Iterable[str] = (),
     ) -> None:
-        """Add a row.
-
-        Args:
-            case: What was asked; None where it is not known.
-            cells: The cell of each column; None where it has no answer.
-            full: What is shown beside the case when the row is opened.
-            name: What the row is called, where that is not the id of the case.
-            tags: Those of the row where the case is not known.
-            stratum: That of the row where the case is not known.
-            filters: Those that the row belongs to, whatever its cells do.
-        """
+        """Add a row: a cell for each column, and what is shown when it is opened."""
+        # `tags` and `stratum` are those of a row whose case is not known; `filters` hold whatever
+        # the cells say.
         texts: PageJson = {"facts": [], "texts": []}
         snippet = next((one["output"] for one in full["answers"]), "")
         if case is not None:
@@ -403,13 +395,8 @@ class Opinions:
             yield {"no": number, "text": piece.quote, "match": piece.match, "of": of}
 
     def marks(self, text: str, source: object = None, offset: int = 0) -> Iterator[PageJson]:
-        """Where the quotes so far stand in a text, in UTF-16 units; those not found have no mark.
-
-        Args:
-            text: A part of what the judge was shown.
-            source: The name of the text, as it was given to `quotes`.
-            offset: Where the part begins in all that was shown.
-        """
+        """Where the quotes so far stand in a text, in UTF-16 units; none for those not found."""
+        # The text is a part of what the judge was shown, and begins there at `offset`.
         for number, (own, piece) in enumerate(self._quotes, start=1):
             if own != source or piece.match is None or piece.start is None or piece.end is None:
                 continue

@@ -130,18 +130,8 @@ def side_by_side_document(
 ) -> Document:
     """Two variants of stored runs, case by case: B is what A is compared with.
 
-    A difference is shown only where both were measured the same way; the outputs are shown always.
-
-    Args:
-        store: The store of both runs.
-        a: A run and one of its variants.
-        b: Another run, or the same, and a variant of it.
-        replies: What the judges were sent and what they wrote, to be shown too.
-        names: What both are called, instead of the ids of their runs or variants.
-
-    Returns:
-        The paired difference of their scores with its interval, or the reason why there is none;
-        all cases with both outputs.
+    The paired difference of their scores is shown only where both were measured the same way, else
+    the reason why not; the outputs are shown always.
     """
     info = new_score_comparison(a, b, now=datetime.now(UTC))
     labels = names or (info.a.label, info.b.label)

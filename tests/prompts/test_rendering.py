@@ -225,9 +225,12 @@ OWN = "{% block shared %}{{ output }}{% endblock %}{% block question %}Q{% endbl
 
 def test_an_own_template_takes_the_place_of_the_shipped_one(tmp_path: Path) -> None:
     template = own(tmp_path, pointwise__criterion=OWN)
+    two = template.prompts(make_case(), make_output("A"), make_rubric("accuracy", "tone"))
+    assert [prompt.messages for prompt in two] == [({"role": "user", "content": "A\n\nQ"},)] * 2
+    assert [prompt.shared_prefix for prompt in two] == [3, 3]
+    # A prompt that is alone shares nothing.
     (prompt,) = template.prompts(make_case(), make_output("A"), make_rubric())
-    assert prompt.messages == ({"role": "user", "content": "A\n\nQ"},)
-    assert prompt.shared_prefix == 3
+    assert prompt.shared_prefix == 0
 
 
 def test_an_own_partial_takes_the_place_of_the_shipped_one(tmp_path: Path) -> None:
