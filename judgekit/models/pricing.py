@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import math
@@ -21,6 +20,7 @@ from judgekit.errors import SettingsError
 from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Mapping, Sequence
 
     from tiktoken import Encoding
@@ -401,6 +401,8 @@ class PricedModel(ModelAround):
         return reply if cost is None else reply.model_copy(update={"cost_usd": cost})
 
     async def _in_turn(self, request: ModelRequest) -> ModelReply:
+        import asyncio  # noqa: PLC0415 - commands that only count tokens need none
+
         price = self._prices.price(request.model, api_base=request.api_base)
         if price is None or _or(price.cached_input_usd, price.input_usd) >= price.input_usd:
             return await self._model.complete(request)
