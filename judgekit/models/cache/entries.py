@@ -140,6 +140,9 @@ def is_cache_key(text: str) -> bool:
 def encode_entry(entry: CacheEntry, request: str | None = None) -> str:
     """The text of an entry's row; with the request's text, of its line in an export."""
     reply = entry.reply.model_dump(exclude={"cached", "key"})
+    # Older lines do not have this count; where it is unknown they stay the same, byte for byte.
+    if reply["usage"] and reply["usage"]["cache_write_tokens"] is None:
+        del reply["usage"]["cache_write_tokens"]
     body: JsonObject = {"created_at": entry.created_at, "key": entry.key, "reply": reply}
     if entry.imported is not None and request is None:
         body["imported"] = entry.imported

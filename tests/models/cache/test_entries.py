@@ -18,6 +18,7 @@ from judgekit.models.cache.entries import (
     is_intact_row,
 )
 from judgekit.models.request import ModelReply, TokenLogprob
+from judgekit.records import Usage
 from tests.models.cache.buying import make_reply, make_request
 
 AT = "2026-11-21T12:00:00.000+00:00"
@@ -129,6 +130,17 @@ def test_a_line_comes_back_whole_and_without_provenance() -> None:
     assert (found.key, found.request, found.created_at) == (entry.key, entry.request, AT)
     assert found.imported is None
     assert found.reply.text == entry.reply.text
+
+
+@pytest.mark.parametrize("written", [None, 0, 40])
+def test_tokens_written_to_a_prompt_cache_are_in_a_line_where_they_are_known(
+    written: int | None,
+) -> None:
+    usage = Usage(input_tokens=90, cache_write_tokens=written)
+    line = encode_line(make_entry(make_reply().model_copy(update={"usage": usage})))
+    # Lines of older releases do not have the count; they are written again as they were.
+    assert ("cache_write_tokens" in line) is (written is not None)
+    assert decode_line(line).reply.usage == usage
 
 
 def test_a_request_that_is_named_in_texts_is_read_whole() -> None:
