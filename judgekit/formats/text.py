@@ -97,10 +97,7 @@ def typed_content(path: Path) -> bytes | None:
 
 @contextmanager
 def packed_stream(file: IO[bytes], name: str, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
-    """A stream that packs or unpacks what goes through a file, if its name ends in .gz or .zst.
-
-    The same content gives the same bytes. `EOFError`: what is read is damaged or ends too early.
-    """
+    """A stream that packs or unpacks a file named .gz or .zst; `EOFError` where it is damaged."""
     suffix = Path(name).suffix.lower()
     if suffix == ".gz":
         with gzip.GzipFile("", mode, fileobj=file, mtime=0) as packed:

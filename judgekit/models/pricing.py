@@ -227,8 +227,8 @@ class PriceTable:
         price = self.price(model, input_tokens=input_tokens, api_base=api_base)
         if price is None:
             return None
-        # Cached tokens cost more than fresh ones at some providers; the low end takes the cheaper.
-        # Any token may have to be written to the prompt cache.
+        # Cached tokens cost more than fresh ones at some providers, and so do tokens written to the
+        # cache: the low end takes the cheapest, the high end the dearest.
         sent = max(_or(price.cache_write_usd, price.input_usd), price.input_usd)
         cached = min(_or(price.cached_input_usd, price.input_usd), price.input_usd)
         output = max(_or(price.reasoning_usd, price.output_usd), price.output_usd)
@@ -362,7 +362,7 @@ def _or(value: float | None, default: float) -> float:
 
 
 # Prompt caches of providers begin at 1,024 tokens, and keep a prompt for five minutes or more.
-_SHORTEST_CACHED = 4096  # characters
+_SHORTEST_CACHED = 1024  # tokens, each of a character or more
 _CACHED_FOR_S = 240
 _MOST_PREFIXES = 10_000
 
@@ -403,11 +403,14 @@ class PricedModel(ModelAround):
     async def _in_turn(self, request: ModelRequest) -> ModelReply:
         import asyncio  # noqa: PLC0415 - commands that only count tokens need none
 
-        price = self._prices.price(request.model, api_base=request.api_base)
-        if price is None or _or(price.cached_input_usd, price.input_usd) >= price.input_usd:
-            return await self._model.complete(request)
         *before, last = (message["content"] for message in request.messages)
-        prefix = hash((*before, last[: request.shared_prefix]))
+        shared = last[: request.shared_prefix]
+        n_tokens = len(shared.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN
+        price = self._prices.price(request.model, api_base=request.api_base)
+        saves = price is not None and _or(price.cached_input_usd, price.input_usd) < price.input_usd
+        if not saves or n_tokens < _SHORTEST_CACHED:
+            return await self._model.complete(request)
+        prefix = hash((*before, shared))
         place, ended = (asyncio.get_running_loop(), prefix), None
         if self._clock() - self._sent_at.get(prefix, -math.inf) > _CACHED_FOR_S:
             if place in self._first:

@@ -86,6 +86,13 @@ async def test_the_first_of_a_prefix_goes_alone_and_the_others_together() -> Non
     assert (provider.n_written, provider.n_read, provider.most_at_once) == (1, 3, 3)
 
 
+async def test_the_length_counts_in_tokens_and_not_in_characters() -> None:
+    # 1,400 Chinese characters are more than 1,024 tokens, of which prompt caches take a prompt.
+    provider = Provider()
+    await send(priced(provider), requests(4, "回答很好" * 350))
+    assert (provider.n_written, provider.n_read) == (1, 3)
+
+
 async def test_prefixes_do_not_wait_for_each_other() -> None:
     provider = Provider()
     await send(priced(provider), [requests(1, f"{number} {LONG}")[0] for number in range(4)])
@@ -93,7 +100,8 @@ async def test_prefixes_do_not_wait_for_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("price", "prefix"), [(PLAIN, LONG), (PRICE, "A short output."), (ModelPrice(0, 0), LONG)]
+    ("price", "prefix"),
+    [(PLAIN, LONG), (PRICE, "A short output."), (PRICE, LONG[:4000]), (ModelPrice(0, 0), LONG)],
 )
 async def test_nothing_waits_where_a_prompt_cache_saves_nothing(
     price: ModelPrice, prefix: str
