@@ -12,6 +12,7 @@ from judgekit.fingerprint import (
     canonical_json,
     canonical_part,
     fingerprint,
+    random_token,
     text_fingerprint,
     thawed,
 )
@@ -115,3 +116,11 @@ def test_a_thawed_object_is_plain_and_its_own() -> None:
     assert type(plain) is dict
     assert type(plain["a"]) is list
     assert frozen == {"a": [1, {"b": 2}]}
+
+
+def test_ids_that_are_drawn_in_one_second_hardly_ever_coincide() -> None:
+    tokens = [random_token() for _ in range(5000)]
+    assert {len(token) for token in tokens} == {4}
+    assert all(token.isascii() and token.isalnum() and token == token.lower() for token in tokens)
+    # About 7 of 5,000 coincide with an earlier one; of four hexadecimal digits 190 would.
+    assert len(set(tokens)) > 4950

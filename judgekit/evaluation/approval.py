@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +25,7 @@ from judgekit.evaluation.stored_comparison import (
     summarize_comparison,
 )
 from judgekit.evaluation.summary import summarize_run
+from judgekit.fingerprint import random_token
 from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion
 from judgekit.targets import TargetPrompt
 
@@ -116,7 +116,7 @@ def approve_version(
         ids = (evidence.scores.id, *ids)
     decision, now = evidence.decision, datetime.now(UTC)
     approval = Approval(
-        id=f"apr-{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}",
+        id=f"apr-{now:%Y%m%dT%H%M%SZ}-{random_token()}",
         at=now,
         variant=variant,
         baseline=baseline,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -47,17 +46,10 @@ from judgekit.evaluation.session import Choice, Session, check_callable, price_t
 from judgekit.evaluation.variant_choice import VariantChooser
 from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
 from judgekit.extras import missing_dependencies
-from judgekit.fingerprint import fingerprint
+from judgekit.fingerprint import fingerprint, random_token
 from judgekit.judge import gather_in_order
 from judgekit.models import Connection, connect
-from judgekit.records import (
-    FATAL_FAILURE_KINDS,
-    OUTPUTS_TAG,
-    CalibrationInUse,
-    RunInfo,
-    Variant,
-    config_part,
-)
+from judgekit.records import FATAL_FAILURE_KINDS, CalibrationInUse, RunInfo, Variant, config_part
 from judgekit.store import LATEST_RUN
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
 from judgekit.targets import is_code
@@ -95,10 +87,8 @@ def new_run(
     suite = opened.suite
     n_cases, content = read_chosen_cases(opened)
     parts = run_identity(opened, content)
-    # Agents may start many runs a second, each of one output.
-    n_bytes = 4 if OUTPUTS_TAG in suite.tags else 2
     return RunInfo(
-        id=new_run_id(suite.name, now, token or secrets.token_hex(n_bytes)),
+        id=new_run_id(suite.name, now, token or random_token()),
         suite=suite.name,
         suite_version=str(suite.version),
         started_at=now,

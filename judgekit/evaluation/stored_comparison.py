@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
@@ -29,7 +28,7 @@ from judgekit.evaluation.pairing import (
 )
 from judgekit.evaluation.run_config import variant_version_in
 from judgekit.evaluation.score_comparison import ScoreComparison, compare_side_scores
-from judgekit.fingerprint import fingerprint
+from judgekit.fingerprint import fingerprint, random_token
 from judgekit.judge import (
     Judge,
     Panel,
@@ -228,7 +227,7 @@ def new_comparison(
 
 
 def _new_id(now: datetime) -> str:
-    return f"{COMPARISON_ID_PREFIX}{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+    return f"{COMPARISON_ID_PREFIX}{now:%Y%m%dT%H%M%SZ}-{random_token()}"
 
 
 def new_score_comparison(

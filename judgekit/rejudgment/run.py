@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
@@ -25,7 +24,7 @@ from judgekit.evaluation import (
     resolve_calibration,
     run_suite,
 )
-from judgekit.fingerprint import fingerprint
+from judgekit.fingerprint import fingerprint, random_token
 from judgekit.judge import Judge, synchronous
 from judgekit.records import HEURISTIC, CaseSource, RunInfo, RunPanel, config_part
 from judgekit.rejudgment.comparison import (
@@ -136,7 +135,7 @@ def new_rejudgment(
     # A rejudgment of a rejudgment keeps one suffix.
     own = old.suite.removesuffix(_SUITE_SUFFIX)
     new = RunInfo(
-        id=new_run_id(own, now, f"rejudged-{token or secrets.token_hex(2)}"),
+        id=new_run_id(own, now, f"rejudged-{token or random_token()}"),
         suite=f"{own}{_SUITE_SUFFIX}",
         started_at=now,
         config=config,

@@ -24,7 +24,7 @@ _MAIN = str(Path(jk.__file__).with_name("__main__.py"))
 """What `python -m judgekit` runs."""
 
 _UNREPEATED = (
-    (r"\d{8}T\d{6}Z(?:-([\w.-]+?))?-[0-9a-f]{4}\b", r"<id \1>"),
+    (r"\d{8}T\d{6}Z(?:-([\w.-]+?))?-[0-9a-z]{4}\b", r"<id \1>"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?", "<time>"),
     (r"(size on disk +)[\d.]+ [KM]iB", r"\1<size>"),
     (r"\b20\d\d-\d\d-\d\d\b", "<day>"),
