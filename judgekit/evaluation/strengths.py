@@ -141,8 +141,10 @@ def pair_evidence(
         if len(one) > 1:
             inside = [m for m in meetings if m.a in one and m.b in one]
             fits = strengths
-            if strengths.is_separated:
-                fits = fit_strengths(inside, one, ties=ties, level=level)
+            if strengths.is_separated or ties != "half":
+                # Ties as half wins, by any model: the errors of a model of ties vanish where few
+                # comparisons are decided, and two sides that only ever tied would differ by p 0.
+                fits = fit_strengths(inside, one, ties="half", level=level)
             found |= _wald(fits)
     for pair in combinations(strengths.names, 2):
         if pair not in found:
