@@ -5,8 +5,10 @@ Scores, approvals and gates compare runs through `paired_sides`; cases are compa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import TYPE_CHECKING, get_args
 
 from judgekit import datasets  # loaded when used: for lists of configurations alone
@@ -82,6 +84,8 @@ class SideScores:
         # One pass over the stored results: a run may be larger than memory.
         wanted = frozenset(tags)
         self.cases: set[str] = set()
+        # Answers of each case, with those that lack a number
+        self.n_answers: Counter[str] = Counter()
         self.contents: dict[str, str] = {}
         self.values: CasePoints = {}
         self.passed: CasePoints = {}
@@ -95,6 +99,7 @@ class SideScores:
             if case.id not in self.cases:
                 self.contents[case.id] = case_content(case)
             self.cases.add(case.id)
+            self.n_answers[case.id] += 1
             for tag in case.tags:
                 self.tags.setdefault(tag, set()).add(case.id)
             if case.stratum is not None:
@@ -105,6 +110,11 @@ class SideScores:
             for criterion in () if found.verdict is None else found.verdict.criteria:
                 points = self.criteria.setdefault(criterion.name, {})
                 _add(points, case.id, criterion.value)
+
+    def mean_with(self, points: CasePoints, case: str, missing: float) -> float:
+        """The mean of a case's numbers if all that its answers lack were one value."""
+        known, n = points.get(case, []), self.n_answers[case]
+        return fsum([*known, missing * (n - len(known))]) / n
 
     def edited_cases(self, other: SideScores) -> set[str]:
         both = self.cases & other.cases
@@ -298,16 +308,13 @@ class EarlierRuns:
                     "no earlier run of this suite is accepted",
                     hint="accept one: judgekit gate accept RUN --because WHY",
                 )
-        return self.best(variant) if name == "best" else next(iter(usable), None)
+        return next(iter(self.ranked(variant) if name == "best" else usable), None)
 
-    def best(self, variant: str) -> RunInfo | None:
-        """The comparable run with the highest pass rate; of equals the newest."""
-        best, highest = None, -1.0
-        for one in self._comparable(variant):
-            rate = None if self.problem_of(one) else self._rate(one, variant)
-            if rate is not None and rate > highest:
-                best, highest = one, rate
-        return best
+    def ranked(self, variant: str) -> list[RunInfo]:
+        """The comparable runs, the highest pass rate first; of equals the newest."""
+        usable = [one for one in self._comparable(variant) if self.problem_of(one) is None]
+        known = [(rate, one) for one in usable if (rate := self._rate(one, variant)) is not None]
+        return [one for _, one in sorted(known, key=lambda pair: -pair[0])]
 
     def trend(self, variant: str) -> PassRateTrend | None:
         """The direction of the pass rate over the last comparable runs of the same cases."""

@@ -6,7 +6,7 @@ The rules are in `judgekit.scoring.gate`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import fsum, isnan, sqrt
+from math import isnan, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
@@ -29,6 +29,7 @@ from judgekit.records import (
     is_whole_run,
 )
 from judgekit.scoring import TIERS, GateOutcome, check_drop, check_value
+from judgekit.stats.intervals import Rate
 from judgekit.stats.trend import pass_rate_drop
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class DropGateResult:
         relative: The drop as a share of the rate before; None where there is none.
         is_critical: Whether more than a tenth of the rate before was lost.
         n_undecided: Cases that were decided then, are among those of this run, and are undecided
-            now.
+            now, in all of their answers or some.
         notes: How the runs were made comparable.
         problem: Why nothing could be compared although a baseline was asked for.
         hint: What to do about it.
@@ -233,19 +234,16 @@ def _required(summary: RunSummary, gate: Gate) -> Iterator[TierGateResult]:
                 yield replace(found, tier=None, criterion=name)
 
 
-def tier_bounds(group: GroupFigures, rule: GateRule) -> tuple[float, float]:
+def tier_bounds(value: Estimate | Rate, rule: GateRule) -> tuple[float, float]:
     """The least and the most that a value may be, by the rule of a gate."""
-    # Answers without a value could have any: the interval is widened as if they were all 0, and all
-    # 1.
-    value = group.value
-    n_without = value.n_missing + group.n_errors
-    known = 1.0 if not n_without else 1.0 - n_without / group.n_answers
-    low, high = (value.value, value.value) if rule == "point" else (value.low, value.high)
-    return low * known, high * known + (1.0 - known)
+    # Answers without a value could have any: all count as 0, and as 1.
+    if isinstance(value, Rate):
+        return (value.worst, value.best) if rule == "point" else (value.worst_low, value.best_high)
+    return (value.value, value.value) if rule == "point" else (value.low, value.high)
 
 
 def _tier(variant: VariantFigures, gate: Gate, least: float) -> TierGateResult:
-    low, high = tier_bounds(variant, gate.rule)
+    low, high = tier_bounds(variant.value, gate.rule)
     return TierGateResult(
         variant=variant.variant,
         tier=gate.tier,
@@ -267,15 +265,20 @@ def _drops(
         variant=variant, max_drop=gate.max_drop or 0.0, against=gate.baseline, rule=gate.rule
     )
     baseline = None
+    ranked = earlier.ranked(variant)
+    # The best of many runs is so by chance too: comparing with it is as many tests, which share the
+    # error.
+    of_best = gate.alpha / max(1, len(ranked))
     try:
         baseline = earlier.baseline(gate.baseline, variant)
     except NotComparableError as error:
         yield replace(result, problem=error.message, hint=error.hint, held="inconclusive")
     else:
-        yield result if baseline is None else _drop(result, (baseline, run), gate.alpha, store)
-    best = earlier.best(variant)
+        alpha = of_best if gate.baseline == "best" else gate.alpha
+        yield result if baseline is None else _drop(result, (baseline, run), alpha, store)
+    best = next(iter(ranked), None)
     if best is not None and (baseline is None or best.id != baseline.id):
-        yield _drop(replace(result, against="best"), (best, run), gate.alpha, store)
+        yield _drop(replace(result, against="best"), (best, run), of_best, store)
 
 
 def _drop(
@@ -293,18 +296,17 @@ def _drop(
         hint = f"{error.hint}; or make this run the next baseline: {accept}"
         return replace(result, problem=error.message, hint=hint, held="inconclusive")
     result = replace(result, notes=measure.notes)
-    undecided = (then.passed.keys() & now.cases) - now.passed.keys()
-    if not then.passed.keys() & now.cases:
+    both = then.passed.keys() & now.cases
+    if not both:
         return result
+    undecided = [case for case in both if len(now.passed.get(case, ())) < now.n_answers[case]]
     result = replace(result, n_undecided=len(undecided))
     found = compare_side_scores(then, now, (before.id, run.id), alpha=alpha).pass_rate
     if found is None:
         return replace(result, held="inconclusive")
-    known = then.passed.keys() & now.passed.keys()
-    # Undecided cases count as failed in the worst case: a gate must not pass because a judge failed
-    # to answer.
-    lost = [-fmean(then.passed[case]) for case in undecided]
-    worst = (found.estimate.value * len(known) + fsum(lost)) / (len(known) + len(lost))
+    # What is undecided counts as failed in the worst case, of a case's repeats too: a gate must not
+    # pass because a judge failed to answer.
+    worst = fmean(now.mean_with(now.passed, c, 0.0) - fmean(then.passed[c]) for c in both)
     fall = pass_rate_drop(found.a, found.b)
     return replace(
         result,
@@ -423,7 +425,7 @@ def _is_decided(need: StratumNeed, variants: Iterable[Mapping[str, GroupFigures]
     name, least = need.stratum, need.least
     if name is None or least is None:
         return False
-    bounds = [tier_bounds(one[name], "interval") for one in variants if name in one]
+    bounds = [tier_bounds(one[name].value, "interval") for one in variants if name in one]
     return all(check_value(low, high, least) != "inconclusive" for low, high in bounds)
 
 

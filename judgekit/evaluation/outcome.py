@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
+from statistics import fmean
 from typing import TYPE_CHECKING, TypeVar
 
 from judgekit import assertions, datasets  # loaded when used: most answers need neither
@@ -34,7 +35,7 @@ from judgekit.scoring import (
     weighted_mean,
     with_repeat_confidence,
 )
-from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
+from judgekit.stats.estimate import Estimate, carried, cluster_means, undefined_estimate
 from judgekit.stats.intervals import Rate, clustered_proportion, proportion, rating_mean
 
 if TYPE_CHECKING:
@@ -416,6 +417,20 @@ class ValueColumn:
         # claim certainty.
         return rating_mean([*means, *missing], (0.0, 1.0), continuous=True, level=level)
 
+    def bounded_mean(self, errors: ValueColumn, level: float) -> Estimate | Rate:
+        """The mean; with what it would be if what is missing and all errors were 0, or were 1."""
+        found, places = self.mean(level), [*self.places, *errors.places]
+        if not found.n_missing and not errors.places:
+            return found
+        # Answer by answer: the known repeats of a case say nothing of its others.
+        values = [*self.values, *[math.nan] * len(errors.places)]
+        filled = ([e if math.isnan(v) else v for v in values] for e in (0.0, 1.0))
+        worst, best = (fmean(cluster_means(one, places).values()) for one in filled)
+        low, high = ((end - found.value) * (1 - best + worst) for end in (found.low, found.high))
+        return Rate(
+            **carried(found, worst=worst, best=best, worst_low=worst + low, best_high=best + high)
+        )
+
     def rate(self, level: float) -> Rate:
         """The mean of outcomes over cases, as `mean`, with what it would be at worst and best."""
         known = [value for value in self.values if not math.isnan(value)]
@@ -490,8 +505,11 @@ class OutcomeGroup:
             "n_undecided": n - n_passed - n_failed - n_errors,
             "n_errors": n_errors,
             "pass_rate": self.passed.rate(level),
-            "value": self.value.mean(level),
-            "criteria": {name: column.mean(level) for name, column in self.criteria.items()},
+            "value": self.value.bounded_mean(self.errors, level),
+            "criteria": {
+                name: column.bounded_mean(self.errors, level)
+                for name, column in self.criteria.items()
+            },
         }
 
 

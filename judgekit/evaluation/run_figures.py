@@ -213,7 +213,7 @@ def summary_key(run: RunInfo, store: RunStore) -> str:
     # The answers' state is read before they are: figures of answers that change meanwhile are
     # stored by a key that nothing looks for.
     state = store.run_state(run.id)
-    parts = [[name, *(one.name for one in fields(part))] for name, part in _PARTS.items()]
+    parts = [[n, *((one.name, one.type) for one in fields(part))] for n, part in _PARTS.items()]
     return f"summary {fingerprint([version('judgekit-llm'), parts, own, state])}"
 
 

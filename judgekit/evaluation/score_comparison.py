@@ -237,17 +237,15 @@ def _grouped(
 
 def _bounds(a: SideScores, b: SideScores, both: set[str]) -> tuple[float, float] | None:
     """B less A with the worst and the best value, 0 and 1, in place of every missing one."""
-    if both <= a.values.keys() & b.values.keys():
+    # Of a case's repeats too: those that are known say nothing of its others.
+    if all(len(side.values.get(c, ())) == side.n_answers[c] for side in (a, b) for c in both):
         return None
     # The widest bounds: nothing is assumed of why values are missing.
-    low = fsum(_mean(b, case, 0.0) - _mean(a, case, 1.0) for case in both)
-    high = fsum(_mean(b, case, 1.0) - _mean(a, case, 0.0) for case in both)
+    low, high = (
+        fsum(b.mean_with(b.values, c, end) - a.mean_with(a.values, c, 1 - end) for c in both)
+        for end in (0.0, 1.0)
+    )
     return low / len(both), high / len(both)
-
-
-def _mean(side: SideScores, case: str, missing: float) -> float:
-    points = side.values.get(case)
-    return missing if points is None else fsum(points) / len(points)
 
 
 def _adjusted(criteria: dict[str, ScoreDifference]) -> dict[str, ScoreDifference]:

@@ -54,8 +54,9 @@ class GroupFigures:
     # Share of passed among decided answers, clustered by case; `worst` and `best` count what is
     # undecided, and errors, as failed and as passed
     pass_rate: Rate
-    value: Estimate
-    criteria: dict[str, Estimate]
+    # Means over cases; rates where answers have no value: their bounds count these, and errors
+    value: Estimate | Rate
+    criteria: dict[str, Estimate | Rate]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

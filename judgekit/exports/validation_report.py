@@ -171,7 +171,7 @@ def _report(
     threshold, basis = _threshold(run)
     overall = _number(figures.value.value)
     # An answer without a value, such as one that lost a check, could be worth nothing.
-    low, high = evaluation.tier_bounds(figures, "point")
+    low, high = evaluation.tier_bounds(figures.value, "point")
     decided = {records.meets_threshold(bound, threshold) for bound in (low, high)}
     dimensions = [
         _dimension(name, estimate, run, threshold, observed.evidence[name])

@@ -128,6 +128,54 @@ def test_errors_cannot_lift_a_variant_over_its_tier(store: RunStore) -> None:
     assert tier.high == pytest.approx(tier.value.high * 0.75 + 0.25)
 
 
+def repeated(
+    store: RunStore, cases: Sequence[Sequence[bool | None]], gate: dict[str, Any], day: int = 0
+) -> GateResult:
+    """The same of a run with repeats: what became of each answer to each case."""
+    config = {"name": "support", "gate": gate, "settings": {"repeats": len(cases[0])}}
+    observed = [
+        answer(
+            key(f"c{place}", repeat=repeat),
+            place=place,
+            said=(),
+            **({"output": BROKEN} if passed is None else {"checks": (held(passed=passed),)}),
+        )
+        for place, outcomes in enumerate(cases)
+        for repeat, passed in enumerate(outcomes)
+    ]
+    started = START + timedelta(days=day)
+    run = begun(
+        store, *observed, name=f"run-{day}", started_at=started, rubric=None, panel=NOBODY,
+        config=config,
+    )  # fmt: skip
+    store.end(run.id, status="complete", at=START)
+    found = Run(store.run(run.id), store).gate()
+    assert found is not None
+    return found
+
+
+def test_the_repeats_that_broke_count_as_0_however_the_others_of_their_case_ended(
+    store: RunStore,
+) -> None:
+    """Hard cases that break twice and pass once, and easy ones that pass twice of three."""
+    cases = [[True, None, None]] * 10 + [[True, True, False]] * 20
+    gate = repeated(store, cases, {"threshold": 0.6, "rule": "point"})
+    (tier,) = gate.tiers
+    assert tier.value.value == pytest.approx((10 + 20 * 2 / 3) / 30)
+    assert (tier.low, tier.high) == pytest.approx(((10 / 3 + 40 / 3) / 30, tier.value.value))
+    assert (gate.held, tier.n_without) == ("inconclusive", 20)
+
+
+def test_repeats_that_are_undecided_now_cannot_hide_a_drop(store: RunStore) -> None:
+    settings = {"max_drop": 0.1, "rule": "point"}
+    repeated(store, [[True, True, False]] * 20, settings)
+    gate = repeated(store, [[True, None, None]] * 20, settings, day=1)
+    (drop,) = gate.drops
+    assert drop.change is not None
+    assert drop.change.value == pytest.approx(1 / 3), "of the answers that have a verdict"
+    assert (drop.held, drop.n_undecided) == ("inconclusive", 20)
+
+
 def test_a_run_that_was_stopped_is_not_decided(store: RunStore) -> None:
     gate = ran(store, [True] * 60, {"tier": "production"}, status="stopped")
     assert gate is not None
@@ -162,6 +210,20 @@ def test_the_pass_rate_is_held_to_the_run_before(
     (drop,) = gate.drops
     assert (drop.baseline, drop.held, gate.held) == ("run-1", outcome, outcome)
     assert drop.n_undecided == now.count(None)
+
+
+@pytest.mark.parametrize(("n_others", "outcome"), [(0, "failed"), (4, "inconclusive")])
+def test_the_best_of_many_runs_is_so_by_chance_too(
+    store: RunStore, n_others: int, outcome: str
+) -> None:
+    """Six cases of 20 lost since the best run: p 0.016, of five runs 0.05 / 5 has to be reached."""
+    ran(store, [True] * 20)
+    for day in range(1, 1 + n_others):
+        ran(store, [True] * 16 + [False] * 4, day=day)
+    gate = ran(store, [True] * 14 + [False] * 6, {"max_drop": 0.1}, day=9)
+    assert gate is not None
+    assert [drop.held for drop in gate.drops] == ["passed"] * bool(n_others) + [outcome]
+    assert gate.drops[-1].baseline == "run-0"
 
 
 def test_a_run_of_other_cases_is_no_baseline(store: RunStore) -> None:

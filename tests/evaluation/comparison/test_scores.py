@@ -100,6 +100,7 @@ def sided(values: np.ndarray) -> SideScores:
     """A side of values that no results need to be made for."""
     side = SideScores([], RUN)
     side.cases = {f"c{k}" for k in range(len(values))}
+    side.n_answers.update(side.cases)
     side.contents = dict.fromkeys(side.cases, "")
     side.values = {f"c{k}": [float(value)] for k, value in enumerate(values)}
     return side
@@ -248,6 +249,17 @@ def test_missing_values_have_bounds_and_may_keep_a_decision_open() -> None:
     assert shaky.decision.winner is None
     assert "the cases without a value could turn it" in shaky.decision.reason
     assert beside(scored(0.2), scored(0.3)).bounds is None
+
+
+def test_the_missing_repeats_of_a_case_have_bounds_as_well() -> None:
+    """Of each case one of three repeats has a value, in the first run; 1 in place of the others."""
+    few, all_three = scored(*[0.5, 0.6] * 10), scored(*[0.6, 0.7] * 10, repeats=3)
+    few.n_answers.update(dict.fromkeys(few.cases, 2))
+    found = beside(few, all_three)
+    assert found.bounds == pytest.approx((0.65 - (0.55 + 2) / 3, 0.65 - 0.55 / 3))
+    assert (found.value is not None, found.n_unscored) == (True, 0)
+    assert found.decision.winner is None
+    assert "could turn it" in found.decision.reason
 
 
 def test_tags_and_strata_are_looked_at_apart() -> None:
