@@ -372,7 +372,7 @@ async def judged_from_replies(
     records = await parse_recorded_replies(judge, recorded, rubric, cases)
     data = judged_from_records(records, rubric=rubric, cases=cases)
     if isinstance(data, PointwiseData):
-        data.asked = judging_of_judge(judge)
+        data.asked = judging_of_judge(judge, rubric)
     return data
 
 

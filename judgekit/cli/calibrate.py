@@ -361,7 +361,7 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
         graded, session = grade_all(setup, options)
     kinds = {failure.kind for one in graded for failure in one.verdict.failures}
     data = calibrations.judged_from_grading(
-        graded, setup.rubric, evaluation.judging_of_judge(setup.judge)
+        graded, setup.rubric, evaluation.judging_of_judge(setup.judge, setup.rubric)
     )
     interrupted = session.reason == "interrupted"
     stopped = session.detail if session.reason == "model" else None

@@ -120,7 +120,7 @@ def show_grade_plan(
         console.note(words)
     if setup.calibration is not None or setup.requires_calibration:
         use = evaluation.resolve_calibration(
-            setup.calibration, setup.rubric, evaluation.judging_of_judge(setup.judge)
+            setup.calibration, setup.rubric, evaluation.judging_of_judge(setup.judge, setup.rubric)
         )
         console.note(f"calibration: {use.words}")
     return show_plan(plan, options, [setup.judge.connection], files=files, max_cost=max_cost)

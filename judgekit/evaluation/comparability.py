@@ -6,7 +6,7 @@ Scores, approvals and gates compare runs through `paired_sides`; cases are compa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, get_args
@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, get_args
 from judgekit import datasets  # loaded when used: for lists of configurations alone
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.outcome import conclude_result, last_tries
-from judgekit.evaluation.run_config import judging_of_run, on_common_scale, recorded_judges
+from judgekit.evaluation.run_config import (
+    SIMILARITY_KEY,
+    judging_of_run,
+    on_common_scale,
+    recorded_judges,
+)
 from judgekit.evaluation.run_figures import FigureReader, case_content
 from judgekit.fingerprint import canonical_json, fingerprint
 from judgekit.records import FINISHED_STATUSES, BaselineName, config_part, has_own_cases
-from judgekit.scoring import criterion_edits, judge_changes
+from judgekit.scoring import criterion_edits, judge_changes, portable_judge_name
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -219,6 +224,16 @@ def _judging_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     files = recorded_judges(then), recorded_judges(now)
     if before == after and files[0] != files[1]:
         yield f"the recorded replies were {', '.join(files[0])}, are {', '.join(files[1])}"
+    # Criteria name their judges, so that a name of another judge moves them without an edit.
+    own, new = (
+        {n: portable_judge_name(j) for n, j in run.panel.named.items()} for run in (then, now)
+    )
+    if before == after and own != new:
+        yield f"the judges by their names were {_words_of(own)}, are {_words_of(new)}"
+
+
+def _words_of(named: Mapping[str, str]) -> str:
+    return " and ".join(f"{name} {judge}" for name, judge in sorted(named.items())) or "none"
 
 
 def _config_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
@@ -226,6 +241,9 @@ def _config_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
         before, after = (canonical_json(run.config.get(name) or None) for run in (then, now))
         if before != after:
             yield f"the suite's {words} changed"
+    measures = [run.config.get(SIMILARITY_KEY) for run in (then, now)]
+    if None not in measures and measures[0] != measures[1]:
+        yield f"similarity was measured by {measures[0]}, is by {measures[1]}"
     tries = [config_part(run, "settings").get("retry_failed", 0) for run in (then, now)]
     if tries[0] != tries[1]:
         yield f"retry_failed was {tries[0]}, is {tries[1]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby, repeat
+from itertools import chain, groupby, repeat
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -259,14 +259,25 @@ def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
     return refresh or ("unreadable" if retry_errors and not frozen else False)
 
 
-def judging_of_judge(judge: Judge) -> CalibratedPanel:
-    return judge.grader.configuration
+def judging_of_judge(judge: Judge, rubric: Rubric | None) -> CalibratedPanel:
+    return judge.grader.configuration if rubric is None else judge.grader.configuration_for(rubric)
 
 
-def judging_of_suite(suite_judges: SuiteJudges) -> CalibratedPanel | None:
-    known = {judge.id: judge.grader.configuration.judges[0] for judge in suite_judges.judges}
-    judges = [known.get(name) or CalibratedJudge(judge=name) for name in suite_judges.panel.judges]
-    return panel_configuration(judges, suite_judges.panel)
+def judging_of_suite(suite_judges: SuiteJudges, rubric: Rubric | None) -> CalibratedPanel | None:
+    panel = suite_judges.panel
+    by_judge = {
+        judge.id: judging_of_judge(judge, rubric and panel.rubric_of(judge.id, rubric))
+        for judge in suite_judges.judges
+    }
+    known = {name: one.judges[0] for name, one in by_judge.items()}
+    judges = [known.get(name) or CalibratedJudge(judge=name) for name in panel.judges]
+    # Where judges ask a criterion with several templates, all of them count.
+    own: dict[str, set[str]] = {}
+    for name, template in chain.from_iterable(one.templates.items() for one in by_judge.values()):
+        own.setdefault(name, set()).add(template)
+    found = panel_configuration(judges, panel)
+    templates = {name: " and ".join(sorted(used)) for name, used in own.items()}
+    return found and found.model_copy(update={"templates": templates})
 
 
 _ORDER = ("calibrated", "partial", "stale", "uncalibrated")
@@ -289,7 +300,7 @@ def check_calibration(calibration: Calibration, rubric: Rubric, judge: Judge) ->
         ...     use = jk.check_calibration(jk.load_calibration("maps.json"), rubric, judge)
         ...     return jk.apply_calibration(judge.grade_sync(case, output, rubric), rubric, use)
     """
-    return calibration_in_use(calibration, rubric, judging_of_judge(judge))
+    return calibration_in_use(calibration, rubric, judging_of_judge(judge, rubric))
 
 
 def resolve_calibration(

@@ -118,7 +118,7 @@ def new_run_id(suite: str, now: datetime, ending: str) -> str:
 
 def _run_config(opened: OpenSuite, parts: dict[str, str]) -> JsonObject:
     """The suite, what is chosen of it, and what decides the figures beside it."""
-    suite, plans, asked = opened.suite, opened.plans, judging_of_suite(opened.judges)
+    suite, plans, asked = opened.suite, opened.plans, judging_of_suite(opened.judges, opened.rubric)
     config: JsonObject = {
         **_without_webhook(suite.to_json()),
         "chosen": opened.choice.as_json(),
@@ -544,4 +544,6 @@ def calibration_of_suite(opened: OpenSuite) -> CalibrationInUse:
     suite = opened.suite
     path = None if suite.calibration is None else suite.resolve(suite.calibration)
     with naming_place(suite, "calibration"):
-        return resolve_calibration(path, opened.rubric, judging_of_suite(opened.judges))
+        return resolve_calibration(
+            path, opened.rubric, judging_of_suite(opened.judges, opened.rubric)
+        )

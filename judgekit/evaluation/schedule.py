@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets import suite_template_folders
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
-from judgekit.evaluation.run_config import PARTS_KEY
+from judgekit.evaluation.run_config import JUDGING_KEY, PARTS_KEY
 from judgekit.fingerprint import fingerprint
 from judgekit.models import RecordedModel
 from judgekit.records import (
@@ -267,10 +267,14 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
 
     Else figures would mix two suites.
     """
-    if begun.config_fingerprint == fresh.config_fingerprint:
+    # Templates of criteria were no part of a run's identity at first, and need not be known.
+    own = [config_part(run, JUDGING_KEY).get("templates") for run in (begun, fresh)]
+    is_same = None in own or own[0] == own[1]
+    if begun.config_fingerprint == fresh.config_fingerprint and is_same:
         return begun
     before, now = config_part(begun, PARTS_KEY), config_part(fresh, PARTS_KEY)
     changed = [words for name, words in PART_WORDS.items() if before.get(name) != now.get(name)]
+    changed += [] if is_same else ["the templates of its criteria"]
     raise SettingsError(
         f"the run {begun.id} cannot be resumed, because the suite has changed since it was begun: "
         + "; ".join(changed),

@@ -217,6 +217,14 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             for repeat in range(self.repeats)
         ]
 
+    def configuration_for(self, rubric: Rubric) -> CalibratedPanel:
+        """The settings, and the templates of a rubric's criteria that are not the judge's own."""
+        used = {criterion.name: self._template_of(criterion).id for criterion in rubric.criteria}
+        own = {name: template for name, template in used.items() if template != self.template.id}
+        return (
+            self.configuration.model_copy(update={"templates": own}) if own else self.configuration
+        )
+
     def _template_of(self, criterion: Criterion) -> PromptTemplate:
         if criterion.judge not in {None, self.name}:
             # Another judge's judgment would stand under the name of the one the rubric wants.

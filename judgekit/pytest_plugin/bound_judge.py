@@ -367,7 +367,7 @@ class JudgePool:
     ) -> CalibrationInUse:
         """Whether calibration maps hold for a rubric and a judge, looked up once."""
         # The whole configuration: judges with one id may differ in their parameters.
-        panel = judging_of_judge(judge)
+        panel = judging_of_judge(judge, rubric)
         key = str(path), rubric.fingerprint, panel.model_dump_json()
         if key not in self._calibrations:
             self._calibrations[key] = resolve_calibration(path, rubric, panel)

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
-from judgekit.fingerprint import fingerprint
+from judgekit.fingerprint import fingerprint, omit_at_default
 from judgekit.records.record import Count, Finite, Fraction, JsonObject, Name, Record
 from judgekit.records.rubric import Criterion, Rubric, meets_threshold
 
@@ -86,6 +86,11 @@ class CalibratedPanel(Record):
     combine: Name = "mean"
     weights: tuple[Finite, ...] = ()
     escalate_below: Fraction | None = None
+
+    templates: dict[Name, str] = Field(default_factory=dict)
+    """The templates of criteria that are not asked with the judge's own; none in older files."""
+
+    _without_defaults = omit_at_default("templates")
 
     @property
     def is_known(self) -> bool:

@@ -121,7 +121,7 @@ def new_rejudgment(
             f"run {old.id} was judged by assertions only", hint="there is nothing to judge again"
         )
     config: JsonObject = {k: v for k, v in old.config.items() if k not in _OF_THE_JUDGES}
-    asked = judging_of_judge(judge)
+    asked = judging_of_judge(judge, by_rubric)
     # The identity of a run includes its judges: a rejudgment is never resumed as the old run.
     config |= {
         "judge": [{"model": judge.connection.name, "template": judge.template.name}],
@@ -285,7 +285,7 @@ def describe_file_calibration(
         if any(one.uncalibrated is not None for one in old.values()):
             return _OWN_VALUES
         return describe_calibration(None, None)
-    new = resolve_calibration(path, rubric, judging_of_judge(judge))
+    new = resolve_calibration(path, rubric, judging_of_judge(judge, rubric))
     known = [one.asked for one in old.values() if one.asked is not None]
     if new.calibration is None or not known:
         return describe_calibration(None, new)
@@ -294,7 +294,7 @@ def describe_file_calibration(
 
 def describe_run_calibration(path: Path, old: RunInfo, rubric: Rubric, judge: Judge) -> str:
     """Whether a calibration that is named holds for the new judge of a run, and for the old."""
-    new = resolve_calibration(path, rubric, judging_of_judge(judge))
+    new = resolve_calibration(path, rubric, judging_of_judge(judge, rubric))
     asked = judging_of_run(old)
     if new.calibration is None or asked is None or old.rubric is None:
         return describe_calibration(None, new)

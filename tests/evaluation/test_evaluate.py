@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ import judgekit as jk
 from judgekit.datasets import load_suite
 from judgekit.errors import InputError, SettingsError, UnknownNameError
 from judgekit.evaluation import RunSummary, choice_of_run
+from judgekit.evaluation.comparability import compare_measures
+from judgekit.evaluation.schedule import require_same_run
 from judgekit.scoring import conclude
 from tests.evaluation.suites import NOW, lay_suite
 from tests.factories import make_judgment, make_rubric, reply
@@ -185,3 +188,37 @@ def test_a_run_that_says_nothing_of_its_choice_chose_everything() -> None:
     chosen = jk.Choice(tags=("a",), sample=3, seed=4)
     run = jk.RunInfo(**known, config={"chosen": chosen.as_json()})
     assert choice_of_run(run) == chosen
+
+
+_OWN = """\
+{# judgekit
+reply: score_line
+#}
+{% block shared %}{{ output }}{% endblock %}
+{% block question %}{{ criterion.question }} MORE{% endblock %}
+"""
+
+
+def lay_own_template(folder: Path, more: str = "") -> None:
+    """A suite whose one criterion has a template of its own, to which some text is added."""
+    judge = {"model": "recorded:replies.jsonl"}
+    lay_suite(folder, n=1, judge=judge, rubric="own.yaml", assertions=[])
+    criterion = "{name: good, question: Is it good?, scale: one_to_five, template: own}"
+    (folder / "own.yaml").write_text(f"name: own\ncriteria: [{criterion}]\n", encoding="utf-8")
+    said = json.dumps({"case_id": "c0", "text": "It is good. Score: 5"})
+    (folder / "replies.jsonl").write_text(f"{said}\n", encoding="utf-8")
+    (folder / "prompts").mkdir(exist_ok=True)
+    (folder / "prompts" / "own.j2").write_text(_OWN.replace("MORE", more), encoding="utf-8")
+
+
+def test_an_edited_template_of_a_criterion_is_another_measure(tmp_path: Path) -> None:
+    lay_own_template(tmp_path)
+    with run_of(tmp_path) as run, run_of(tmp_path) as again:
+        assert not compare_measures(run.info, again.info).changes
+        lay_own_template(tmp_path, "Be strict.")
+        with run_of(tmp_path) as edited:
+            (change,) = compare_measures(run.info, edited.info).changes
+            assert change.startswith("criterion good was asked with own@")
+            with pytest.raises(SettingsError, match="the templates of its criteria"):
+                require_same_run(run.info, edited.info)
+            assert require_same_run(run.info, again.info) is run.info

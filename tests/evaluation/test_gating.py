@@ -282,3 +282,34 @@ def test_runs_of_which_one_requires_evidence_were_not_measured_the_same_way() ->
         "only the later run requires evidence for every score",
     )
     assert not compare_measures(then, now.model_copy(update={"rubric": plain})).changes
+
+
+def test_runs_whose_similarity_was_measured_by_other_means_are_not_comparable() -> None:
+    runs = [
+        RunInfo(
+            id=name, suite="s", started_at=START + timedelta(days=day),
+            config={} if measure is None else {"similarity_measure": measure},
+        )
+        for day, (name, measure) in enumerate([("a", None), ("b", "lexical"), ("c", "semantic: m")])
+    ]  # fmt: skip
+    assert compare_measures(runs[1], runs[2]).changes == (
+        "similarity was measured by lexical, is by semantic: m",
+    )
+    assert not compare_measures(runs[0], runs[1]).changes, "in one of them no case is decided by it"
+
+
+def test_runs_whose_judges_swapped_their_names_are_not_comparable() -> None:
+    """The rubric is the same, and now another judge grades what `strict` graded."""
+    judges = "openai/a t@1", "openai/b t@1"
+    runs = [
+        RunInfo(
+            id="".join(names), suite="s", started_at=START, rubric=make_rubric(),
+            panel=RunPanel(judges=judges, named=dict(zip(names, judges, strict=True))),
+        )
+        for names in (("strict", "kind"), ("kind", "strict"))
+    ]  # fmt: skip
+    (change,) = compare_measures(*runs).changes
+    before = "kind openai/b t@1 and strict openai/a t@1"
+    after = "kind openai/a t@1 and strict openai/b t@1"
+    assert f"were {before}, are {after}" in change or f"were {after}, are {before}" in change
+    assert not compare_measures(runs[0], runs[0]).changes

@@ -64,6 +64,7 @@ EXAMPLE = Example(output="So.", raw=2)
         ({"scoring_guide": "Look twice."}, "its scoring guide"),
         ({"scale": "one_to_ten"}, "its scale"),
         ({"examples": [EXAMPLE.model_dump()]}, "its examples"),
+        ({"turns": "each"}, "its turns"),
         ({"question": "Is it kind?", "scale": "binary"}, "its question and its scale"),
     ],
 )
@@ -124,6 +125,20 @@ def test_judges_combined_otherwise_have_no_map(fields: Any, words: str) -> None:
     assert (
         calibration_in_use(maps, RUBRIC, two.model_copy(update=fields)).words == f"stale: {words}"
     )
+
+
+def test_a_criterion_asked_with_another_text_of_its_template_has_no_map() -> None:
+    then, now = (
+        ASKED.model_copy(update={"templates": {"tone": f"own@{n}", "accuracy": "a@1"}})
+        for n in (1, 2)
+    )
+    maps = make_calibration(RUBRIC, asked=then)
+    assert calibration_in_use(maps, RUBRIC, then).state == "calibrated"
+    words = "stale: criterion tone was asked with own@1, is with own@2"
+    assert calibration_in_use(maps, RUBRIC, now).words == words
+    # Files of before do not know the templates of criteria.
+    assert calibration_in_use(MAPS, RUBRIC, now).state == "calibrated"
+    assert "templates" not in ASKED.to_json()
 
 
 def test_what_is_not_known_of_a_judge_is_not_held_against_it() -> None:
