@@ -6,7 +6,7 @@ Scores, approvals and gates compare runs through `paired_sides`; cases are compa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, get_args
@@ -224,16 +224,15 @@ def _judging_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     files = recorded_judges(then), recorded_judges(now)
     if before == after and files[0] != files[1]:
         yield f"the recorded replies were {', '.join(files[0])}, are {', '.join(files[1])}"
-    # Criteria name their judges, so that a name of another judge moves them without an edit.
+    # Criteria name their judges: where another has the name, it grades them without any edit.
     own, new = (
-        {n: portable_judge_name(j) for n, j in run.panel.named.items()} for run in (then, now)
+        {name: portable_judge_name(judge) for name, judge in sorted(run.panel.named.items())}
+        for run in (then, now)
     )
-    if before == after and own != new:
-        yield f"the judges by their names were {_words_of(own)}, are {_words_of(new)}"
-
-
-def _words_of(named: Mapping[str, str]) -> str:
-    return " and ".join(f"{name} {judge}" for name, judge in sorted(named.items())) or "none"
+    if before == after:
+        yield from (
+            f"{n} was the judge {j}, is {new.get(n)}" for n, j in own.items() if j != new.get(n)
+        )
 
 
 def _config_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:

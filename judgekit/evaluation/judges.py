@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, groupby, repeat
+from itertools import groupby, repeat
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -271,13 +271,9 @@ def judging_of_suite(suite_judges: SuiteJudges, rubric: Rubric | None) -> Calibr
     }
     known = {name: one.judges[0] for name, one in by_judge.items()}
     judges = [known.get(name) or CalibratedJudge(judge=name) for name in panel.judges]
-    # Where judges ask a criterion with several templates, all of them count.
-    own: dict[str, set[str]] = {}
-    for name, template in chain.from_iterable(one.templates.items() for one in by_judge.values()):
-        own.setdefault(name, set()).add(template)
+    own = {name: one for each in by_judge.values() for name, one in each.templates.items()}
     found = panel_configuration(judges, panel)
-    templates = {name: " and ".join(sorted(used)) for name, used in own.items()}
-    return found and found.model_copy(update={"templates": templates})
+    return found and found.model_copy(update={"templates": own})
 
 
 _ORDER = ("calibrated", "partial", "stale", "uncalibrated")

@@ -251,15 +251,10 @@ def new_score_comparison(
         for run, variant in (a, b)
     ]
     return ScoreComparisonInfo(
-        id=_new_id(now),
-        a=sides[0],
-        b=sides[1],
-        suite=a[0].suite if a[0].suite == b[0].suite else None,
-        tags=tags,
-        alpha=alpha,
-        anytime=anytime,
-        started_at=now,
-    )
+        id=_new_id(now), a=sides[0], b=sides[1],
+        suite=a[0].suite if a[0].suite == b[0].suite else None, tags=tags, alpha=alpha,
+        anytime=anytime, started_at=now,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

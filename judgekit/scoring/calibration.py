@@ -137,9 +137,11 @@ def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
     for old, new in zip(then.judges, now.judges, strict=True):
         yield from _member_changes(old, new)
     # Templates that were not recorded count as unchanged.
-    for name in sorted(then.templates):
-        sides = then.templates[name], now.templates.get(name, then.templates[name])
-        yield from _edited_template(name, *sides)
+    yield from (
+        f"criterion {name} was asked with {was}, is with {now.templates[name]}"
+        for name, was in sorted(then.templates.items())
+        if now.templates.get(name, was) != was
+    )
     if len(then.judges) > 1:
         if then.combine != now.combine:
             yield f"the judges were combined by {then.combine}, now by {now.combine}"
@@ -147,11 +149,6 @@ def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
             yield "the weights of the judges were changed"
         if then.escalate_below != now.escalate_below:
             yield f"escalate_below was {then.escalate_below}, is {now.escalate_below}"
-
-
-def _edited_template(name: str, then: str, now: str) -> Iterator[str]:
-    if then != now:
-        yield f"criterion {name} was asked with {then}, is with {now}"
 
 
 def _member_changes(then: CalibratedJudge, now: CalibratedJudge) -> Iterator[str]:
