@@ -222,7 +222,7 @@ def _blind_evidence(
         decision = summarize_comparison(store, info, alpha=alpha).decision
         own = "a" if sides[0] is info.a else "b"
         return ApprovalEvidence(
-            kind="blind", ids=(info.id), rubric=info.rubric, version=sides[0].version,
+            kind="blind", ids=(info.id,), rubric=info.rubric, version=sides[0].version,
             decision=decision, is_better=decision.winner == own,
             is_worse=decision.winner not in {None, own}, suite=info.suite,
         )  # fmt: skip
