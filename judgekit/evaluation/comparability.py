@@ -16,6 +16,7 @@ from judgekit.errors import NotComparableError
 from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.run_config import (
     SIMILARITY_KEY,
+    calibration_changes,
     judging_of_run,
     on_common_scale,
     recorded_judges,
@@ -346,7 +347,8 @@ class EarlierRuns:
             is_same = self._reader.figures(one).cases == cases or not case_changes(
                 self._store, one.id, self._run.id
             )
-            if before is not None and is_same:
+            # A rate by other maps, or by none, is on another scale than that of the run.
+            if before is not None and is_same and not calibration_changes(one, self._run):
                 found.append(before)
             if len(found) == _TREND_RUNS:
                 break

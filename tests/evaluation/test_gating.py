@@ -8,7 +8,9 @@ import pytest
 from judgekit.evaluation import Run, summarize_run
 from judgekit.evaluation.comparability import compare_measures
 from judgekit.records import AssertionResult, Output, RunInfo, RunPanel
+from judgekit.scoring import calibration_in_use
 from judgekit.store import RunStore
+from tests.calibrations import ASKED, make_calibration
 from tests.factories import make_rubric
 from tests.store.observing import START, answer, begun, key
 
@@ -224,6 +226,20 @@ def test_the_best_of_many_runs_is_so_by_chance_too(
     assert gate is not None
     assert [drop.held for drop in gate.drops] == ["passed"] * bool(n_others) + [outcome]
     assert gate.drops[-1].baseline == "run-0"
+
+
+def test_pass_rates_by_other_maps_are_no_part_of_a_trend(store: RunStore) -> None:
+    rubric = make_rubric("accuracy", "tone")
+    use = calibration_in_use(make_calibration(rubric), rubric, ASKED)
+    maps = {"config": {"calibrated": use.to_json()}}
+    for day in range(3):
+        ran(store, [True] * 20, day=day)
+    gate = ran(store, [True] * 10 + [False] * 10, {"max_drop": 0.1}, day=3, **maps)
+    assert gate is not None
+    assert gate.trends[0].rates == (0.5,)
+    again = ran(store, [True] * 10 + [False] * 10, {"max_drop": 0.1}, day=4, **maps)
+    assert again is not None
+    assert again.trends[0].rates == (0.5, 0.5)
 
 
 def test_a_run_of_other_cases_is_no_baseline(store: RunStore) -> None:
