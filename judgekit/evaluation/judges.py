@@ -259,11 +259,13 @@ def refresh_mode(*, refresh: bool, retry_errors: bool, frozen: bool) -> Refresh:
     return refresh or ("unreadable" if retry_errors and not frozen else False)
 
 
-def judging_of_judge(judge: Judge, rubric: Rubric | None) -> CalibratedPanel:
+def judging_of_judge(judge: Judge, rubric: Rubric | None = None) -> CalibratedPanel:
     return judge.grader.configuration if rubric is None else judge.grader.configuration_for(rubric)
 
 
-def judging_of_suite(suite_judges: SuiteJudges, rubric: Rubric | None) -> CalibratedPanel | None:
+def judging_of_suite(
+    suite_judges: SuiteJudges, rubric: Rubric | None = None
+) -> CalibratedPanel | None:
     panel = suite_judges.panel
     by_judge = {
         judge.id: judging_of_judge(judge, rubric and panel.rubric_of(judge.id, rubric))
