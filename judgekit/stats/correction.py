@@ -134,15 +134,10 @@ def corrected_mean(
     spread = float(y.var(ddof=1)) if len(y) > 1 else nan
     saved = max(0.0, spread / corrected.se**2 - len(y)) if corrected.se > 0 else nan
     return CorrectedMean(
-        corrected=corrected,
-        raw=_plain(np.concatenate([f, others]), level),
-        labels_only=_plain(y, level),
-        estimator=estimator,
-        n_labels=len(y),
-        n_labels_saved=saved,
-        check=check,
-        warnings=tuple(notes),
-    )
+        corrected=corrected, raw=_plain(np.concatenate([f, others]), level),
+        labels_only=_plain(y, level), estimator=estimator, n_labels=len(y), n_labels_saved=saved,
+        check=check, warnings=tuple(notes),
+    )  # fmt: skip
 
 
 def _of_random_subset(
@@ -291,8 +286,8 @@ def poststratified_mean(
     `sum W_k m_k` with W_k over all items, labelled or not, and
     `Var = sum W_k^2 s_k^2 / n_k + sum W_k (m_k - mean)^2 / (n + N)` (Holt & Smith 1979). For
     pass/fail labels s_k^2 is that of the rate `(passes + 1/2) / (n_k + 1)`, so that a value of
-    which all labels agree does not claim certainty. The labelled items have to be a random
-    subset, or one drawn by the judge's value alone.
+    which all labels agree does not claim certainty, and each value without a label adds W_k^2 / 4.
+    The labelled items have to be a random subset, or one drawn by the judge's value alone.
 
     Args:
         labels: Human scores; pairs that lack a side are left out.
@@ -331,7 +326,10 @@ def poststratified_mean(
         within = np.bincount(own, (y - means[own]) ** 2) / (sizes - 1)
     # The weights are estimates too: the last term is what their sampling adds (Holt & Smith 1979).
     between = float((weights * (means - value) ** 2).sum()) / total
-    se = sqrt(float((weights**2 * within / sizes).sum()) + between)
+    # Humans may pass all or none of a value without labels, whatever the nearest value's mean.
+    alone = np.unique(others[~np.isin(others, strata)], return_counts=True)[1] / total
+    spread = float((weights**2 * within / sizes).sum() + smoothed * (alone**2).sum() / 4)
+    se = sqrt(spread + between)
     half = normal_quantile(level) * se if se > _FLAT else nan
     low, high = value - half, value + half
     if smoothed:

@@ -34,6 +34,27 @@ def test_a_judge_value_without_labels_joins_the_nearest() -> None:
     assert [row[3] for row in found.by_value] == pytest.approx([3 / 7, 4 / 7])
 
 
+def test_a_pass_fail_value_without_labels_is_unknown_from_0_to_1() -> None:
+    """By hand: 20 labels of one value pass; a tenth of all items has the value without a label."""
+    found = poststratified_mean([1] * 20, [1] * 20, [1] * 70 + [0] * 10)
+    within = 20.5 / 21 * 0.5 / 21 / 20
+    assert found.value == 1
+    assert found.se == pytest.approx(math.sqrt(within + 0.1**2 / 4))
+    without = poststratified_mean([1] * 20, [1] * 20, [1] * 80)
+    assert without.se == pytest.approx(math.sqrt(within))
+
+
+def test_a_rare_value_of_a_good_judge_may_have_no_label_and_the_rate_covers_all_the_same() -> None:
+    """A judge that fails 5 % of 500: a fifth of samples of 30 labels have none of them."""
+    rng, found = np.random.default_rng(3), []
+    for _ in range(400):
+        truth = rng.random(500) < 0.95
+        judge = np.where(truth, rng.random(500) < 0.99, rng.random(500) < 0.1).astype(float)
+        labels = truth.astype(float)[:30].tolist()
+        found.append(poststratified_mean(labels, judge[:30].tolist(), judge[30:].tolist()))
+    assert sum(one.low <= 0.95 <= one.high for one in found) >= 0.93 * 400
+
+
 def test_unanimous_labels_claim_no_certainty() -> None:
     found = poststratified_mean([1] * 10, [1] * 10, [1] * 50)
     assert found.value == 1
