@@ -21,14 +21,16 @@ ReplyForm = Literal["json_schema", "tool", "plain"]
 TOOL_NAME = "reply"
 """The name of the schema, and of the tool whose arguments are the reply."""
 
-_UNPROCESSABLE = frozenset({400, 422})
+_UNPROCESSABLE = frozenset({400, 403, 404, 422})
 
-# What a provider says where it refuses the form of the reply; the plain form cannot be refused.
+# What a provider says where it refuses the form of the reply, or where its model did not keep to it
+# (Groq); the plain form cannot be refused.
 _ABOUT_THE_FORM: dict[ReplyForm, re.Pattern[str]] = {
     "json_schema": re.compile(
-        r"response_format|json[_ ]schema|structured output|guided|grammar", re.IGNORECASE
+        r"response_format|json[_ ]schema|structured output|guided|grammar|failed_generation",
+        re.IGNORECASE,
     ),
-    "tool": re.compile(r"\btools?\b|tool_choice|function call", re.IGNORECASE),
+    "tool": re.compile(r"\btools?\b|tool_choice|function call|failed_generation", re.IGNORECASE),
 }
 
 _ABOUT_THE_VALUE = re.compile(
