@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import JsonValue
 
-from judgekit.models.error_mapping import ProviderFault, fault_in_body
+from judgekit.models.error_mapping import ProviderErrorKind, ProviderFault, fault_in_body
 from judgekit.models.request import ModelReply, ModelRequest, TokenLogprob
 from judgekit.records import JsonObject, Usage, message_parts
 
@@ -248,8 +248,10 @@ _FILTERED = (
 # OpenAI's word for each provider's; litellm calls everything else `stop`, and so do we.
 _FINISH_REASONS: dict[str | None, str] = {
     **dict.fromkeys(_FILTERED, "content_filter"),
-    **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS"), "length"),
+    **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS", "model_length"), "length"),
     **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
+    # The provider broke off (OpenRouter, Mistral, DeepSeek): what there is of the text is no reply.
+    **dict.fromkeys(("error", "insufficient_system_resource"), "error"),
 }
 
 
@@ -270,18 +272,21 @@ def parse_completion(
     if body.get("error"):
         return fault_in_body(provider, body["error"])
     choices = body.get("choices")
-    if not isinstance(choices, list):
-        return ProviderFault(provider, "protocol", text=f"no list of choices among {sorted(body)}")
-    if not choices:
-        return ProviderFault(provider, "empty", text="the list of choices is empty")
+    if not isinstance(choices, list) or not choices:
+        kind: ProviderErrorKind = "empty" if choices == [] else "protocol"
+        return ProviderFault(provider, kind, text=f"no choices in {str(body)[:200]}")
     choice = choices[0]
     try:
         text, finish_reason = _text_and_finish_reason(choice, by_tool=by_tool)
         usage, logprobs, model = body.get("usage"), choice.get("logprobs"), body.get("model")
+        if finish_reason == "error":
+            broken_off = {"code": 502, "message": "it broke off in the middle of the reply"}
+            return fault_in_body(provider, choice.get("error") or broken_off)
         return ModelReply(
             text=text,
             finish_reason=finish_reason,
             usage=_usage(usage),
+            cost_usd=_charge(usage) if provider.startswith("openrouter") else None,
             model=model if isinstance(model, str) else None,
             logprobs=_logprobs(logprobs) if logprobs else None,
             dropped_parameters=dropped,
@@ -294,10 +299,12 @@ def parse_completion(
 
 def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tuple[Any, str]:
     message = choice.get("message") or {}
-    finish_reason = _FINISH_REASONS.get(choice.get("finish_reason"), "stop")
-    refusal = message.get("refusal") or (message.get("provider_specific_fields") or {}).get(
-        "refusal"
+    # litellm keeps the provider's own word for what it calls `stop`.
+    more, own = (one.get("provider_specific_fields") or {} for one in (message, choice))
+    finish_reason = _FINISH_REASONS.get(choice.get("finish_reason")) or _FINISH_REASONS.get(
+        own.get("native_finish_reason"), "stop"
     )
+    refusal = message.get("refusal") or more.get("refusal")
     text: object = message.get("content")
     if isinstance(text, list):
         refusal = refusal or _text_of_parts(text, "refusal")
@@ -335,7 +342,8 @@ def _usage(usage: object) -> Usage | None:
     fields = {
         "prompt_tokens": usage.get("prompt_tokens") or 0,
         "completion_tokens": usage.get("completion_tokens") or 0,
-        "prompt_tokens_details": usage.get("prompt_tokens_details"),
+        "prompt_tokens_details": usage.get("prompt_tokens_details")
+        or {"cached_tokens": usage.get("prompt_cache_hit_tokens")},  # DeepSeek's
         "completion_tokens_details": usage.get("completion_tokens_details"),
     }
     try:
@@ -343,6 +351,18 @@ def _usage(usage: object) -> Usage | None:
     except ValueError:
         return None
     return read if read.input_tokens or read.output_tokens else None
+
+
+def _charge(usage: object) -> float | None:
+    """What OpenRouter charged, in dollars; a model has many prices there, and no table them."""
+    if not isinstance(usage, dict):
+        return None
+    parts = [usage.get("cost")]
+    if usage.get("is_byok"):  # a key of one's own, so that `cost` is only OpenRouter's fee
+        details = usage.get("cost_details")
+        parts += [details.get("upstream_inference_cost") if isinstance(details, dict) else None]
+    known = [one for one in parts if isinstance(one, int | float) and 0 <= one < math.inf]
+    return float(sum(known)) if len(known) == len(parts) else None
 
 
 def _logprobs(logprobs: object) -> tuple[TokenLogprob, ...] | None:

@@ -295,8 +295,8 @@ def kind_of_status(status: int, words: str) -> ProviderErrorKind:
     if _QUOTA.search(words):
         return "quota"
     if "api_key_invalid" in words:
-        return "auth"
-    if status in {403, 404} and (_FILTERED.search(words) or _ABOUT_THE_REQUEST.search(words)):
+        status = 401
+    elif status in {403, 404} and (_FILTERED.search(words) or _ABOUT_THE_REQUEST.search(words)):
         status = 400
     if status in _STATUS_KINDS:
         return _STATUS_KINDS[status]

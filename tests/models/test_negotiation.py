@@ -88,7 +88,7 @@ def test_the_field_that_names_the_parameter_is_believed_first() -> None:
         refusal("Invalid 'temperature': must be less than or equal to 2"),
         refusal("please stop that"),
         refusal("messages are empty"),
-        refusal("'temperature' is not supported", status=403),
+        refusal("'temperature' is not supported", status=413),
         ProviderFault("openai", "overloaded", status=500, text="temperature"),
     ],
 )

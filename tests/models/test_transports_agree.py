@@ -79,6 +79,16 @@ BODIES: dict[str, ServedReply] = {
     "eos": ServedReply(finish_reason="eos_token"),
     "unknown end": ServedReply(finish_reason="weird"),
     "cut off": ServedReply(finish_reason="max_tokens"),
+    "window full": ServedReply(finish_reason="model_length"),
+    "broken off": ServedReply(finish_reason="error"),
+    "usage of DeepSeek": ServedReply(
+        fields={"usage": {"prompt_tokens": 9, "completion_tokens": 1, "prompt_cache_hit_tokens": 4}}
+    ),
+    "usage of OpenRouter": ServedReply(
+        fields={
+            "usage": {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10, "cost": 1}
+        }
+    ),
     "error with a code": ServedReply(body={"error": {"message": "slow down", "code": 429}}),
     "error without a code": ServedReply(body={"error": {"message": "something"}}),
     "error that passes": ServedReply(body={"error": {"message": "The model is overloaded."}}),
