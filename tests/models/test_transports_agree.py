@@ -254,6 +254,29 @@ async def test_both_send_the_key_of_the_environment(
     assert sent == ["Bearer sentinel-key-1"] * 2
 
 
+PAYERS = {"OPENAI_ORG_ID": "org-1", "OPENAI_ORGANIZATION": "org-2", "OPENAI_PROJECT_ID": "proj-1"}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("names", [{"OPENAI_ORG_ID"}, {"OPENAI_PROJECT_ID"}, set(PAYERS)], ids=str)
+async def test_both_name_the_payer_to_openai(
+    provider: str, names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in names:
+        monkeypatch.setenv(name, PAYERS[name])
+    with OpenAILikeServer() as server:
+        for kind in (DirectModel, LitellmModel):
+            model = kind(f"{provider}/m", api_base=server.url)
+            await model.complete(ask())
+            await model.aclose()
+        direct, litellm = (
+            {name: value for name, value in seen.headers.items() if name.startswith("openai-")}
+            for seen in server.requests
+        )
+    assert direct == litellm
+    assert bool(direct) == (provider == "openai")
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_both_send_a_placeholder_to_a_server_that_asks_for_no_key(
     provider: str, monkeypatch: pytest.MonkeyPatch

@@ -31,6 +31,13 @@ LARGEST_REPLY_BYTES = 2**20
 
 _OK = 200
 
+# Who pays for a call to OpenAI, the stronger variable last.
+_PAYERS = {
+    "OPENAI_ORG_ID": "OpenAI-Organization",
+    "OPENAI_ORGANIZATION": "OpenAI-Organization",
+    "OPENAI_PROJECT_ID": "OpenAI-Project",
+}
+
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -139,8 +146,8 @@ class DirectModel:
         if urlsplit(base).scheme not in {"http", "https"}:
             raise SettingsError(f"{base!r} is no HTTP address", hint="http://HOST:PORT/v1")
         base = base.removesuffix("/v1/messages").rstrip("/")  # as Anthropic's may be given
-        # Ollama's variable names the server alone, as its other protocols want it.
-        is_short = provider.startswith("ollama") and not base.endswith("/v1")
+        # Ollama's variable names the server alone, as its other protocols want it; Mistral's may.
+        is_short = provider.startswith(("ollama", "mistral")) and not base.endswith("/v1")
         self.name, self.base = model, f"{base}/v1" if is_short else base
         self.protocol = self._host.protocol(bare, is_own=own is not None)
         # What listens at an address of one's own mostly wants no key.
@@ -208,8 +215,9 @@ class DirectModel:
         body = _to_json(content).encode() if isinstance(content, Mapping) else content
         header, before = self.protocol.key_header
         headers = {header: before + key, "Content-Type": content_type, **headers}
-        if self._host is _HOSTS["openai"] and (whose := os.environ.get("OPENAI_ORGANIZATION")):
-            headers["OpenAI-Organization"] = whose
+        if self._host is _HOSTS["openai"]:
+            named = {one: os.environ.get(one, "").strip() for one in _PAYERS}
+            headers |= {_PAYERS[one]: name for one, name in named.items() if name}
         try:
             async with session.client.request(
                 method, f"{self.base}/{route}", data=body, headers=headers, allow_redirects=False
