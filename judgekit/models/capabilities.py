@@ -166,6 +166,13 @@ async def negotiate_reply(
                 dropped=plan.dropped,
                 duration_ms=duration_ms,
             )
+        elif body.kind == "truncated":  # an error to the provider, and paid for all the same
+            return ModelReply(
+                text=None,
+                finish_reason="length",
+                dropped_parameters=plan.dropped,
+                duration_ms=duration_ms,
+            )
         if isinstance(body, ModelReply):
             return body
         # Ends when the plan stays the same: sending it again would bring the same refusal.

@@ -133,7 +133,7 @@ class RedactingFilter(logging.Filter):
 
 ProviderErrorKind = Literal[
     "auth", "not_found", "bad_request", "rate_limited", "quota", "overloaded", "timeout",
-    "connection", "protocol", "content_filter", "context_window", "empty", "internal",
+    "connection", "protocol", "content_filter", "context_window", "empty", "truncated", "internal",
 ]  # fmt: skip
 """The kinds of `ModelError` that come from a provider."""
 
@@ -177,6 +177,9 @@ _FILTERED = re.compile(
 # OpenAI's 403 for a parameter, and OpenRouter's 404: neither the key nor the model is unknown.
 _ABOUT_THE_REQUEST = re.compile(r"logprobs|no endpoints found that")
 
+# How OpenAI's reasoning models and Groq's schemas report a reply that was cut off.
+_CUT_OFF = re.compile(r"model output limit was reached|max completion tokens reached")
+
 # Gemini has no header for it.
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
 
@@ -193,6 +196,7 @@ _KIND_WORDS: dict[str, str] = {
     "content_filter": "filtered the request",
     "context_window": "says that the request is longer than the model can take",
     "empty": "sent a reply without an answer",
+    "truncated": "cut the reply off at its limit of tokens",
     "internal": "could not be called",
 }
 
@@ -260,7 +264,8 @@ def fault_of_response(
     fields = {name.lower(): value for name, value in headers.items()}
     if (delay := _RETRY_DELAY.search(body)) is not None:
         fields.setdefault("retry-after", delay[1])
-    kind = kind_of_status(status, f"{code} {message}".lower())
+    is_cut_off = status == _FIRST_CLIENT_ERROR and _CUT_OFF.search(body)
+    kind = "truncated" if is_cut_off else kind_of_status(status, f"{code} {message}".lower())
     return ProviderFault(
         provider=provider,
         kind=kind,

@@ -198,6 +198,32 @@ async def test_every_shape_of_a_body_is_read_alike(provider: str, name: str) -> 
     assert comparable(results[0]) == comparable(results[1])
 
 
+CUT_OFF: dict[str, dict[str, str]] = {
+    "openai": {
+        "message": "Could not finish the message because max_tokens or model output limit was "
+        "reached. Please try again with higher max_tokens."
+    },
+    "groq": {
+        "message": "Failed to generate JSON. See 'failed_generation' for more details.",
+        "code": "json_validate_failed",
+        "failed_generation": "max completion tokens reached before generating a valid document",
+    },
+}
+
+
+@pytest.mark.parametrize("provider", CUT_OFF)
+async def test_an_error_that_says_that_the_reply_was_cut_off_is_a_reply_that_was(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    error = ServedReply(status=400, body={"error": CUT_OFF[provider]})
+    bodies, results = await both(provider, error, ask(reply_schema=SCHEMA))
+    assert [len(sent) for sent in bodies] == [1, 1]
+    for result in results:
+        assert not isinstance(result, ModelError)
+        assert (result.text or None, result.finish_reason) == (None, "length")
+
+
 async def test_a_text_that_litellm_drops_may_have_said_that_the_fault_passes() -> None:
     _, results = await both("openai", ServedReply(body={"error": "something"}), ask())
     assert [comparable(one)["kind"] for one in results] == ["bad_request", "overloaded"]
