@@ -127,8 +127,7 @@ class ChatProtocol:
     """How a schema may be made known at the provider's own address, the best one first."""
 
     can_mark_cache: ClassVar = False
-    more: ClassVar[Mapping[str, object]] = {}
-    """What is sent with each request."""
+    more: ClassVar[Mapping[str, object]] = {}  # what is sent with each request
 
     def __init__(self, model: str, *, is_own: bool) -> None:
         self.model = model

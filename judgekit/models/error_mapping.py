@@ -221,14 +221,10 @@ class ProviderFault:
     kind: ProviderErrorKind
     status: int | None = None
     text: str = ""
-    parameter: str | None = None
-    """The parameter the provider blames."""
-
+    parameter: str | None = None  # the parameter the provider blames
     retry_after_s: float | None = None
     request_id: str | None = None
-    hint: str | None = None
-    """What to do about it; the kind's own words when None."""
-
+    hint: str | None = None  # what to do about it; the kind's own words when None
     cause: BaseException | None = None
 
     def to_error(self, *, retryable: bool | None = None) -> ModelError:
@@ -397,6 +393,7 @@ EXCEPTION_KINDS = {name: kind for kind, names in _EXCEPTIONS.items() for name in
 """What the classes of litellm's exceptions mean when nothing more exact is in their chain."""
 
 _MADE_UP_STATUS = 422
+_NO_CREDENTIALS = re.compile(r"missing credentials|(default|locate) credentials", re.IGNORECASE)
 _UNREADABLE = re.compile(
     r"Invalid response object|Empty or invalid response|provider returned|Unable to get json"
 )
@@ -423,6 +420,8 @@ def fault_of_exception(
                 del found["code"]
             fault = fault_in_body(provider, found)
             break
+    if fault is None and _NO_CREDENTIALS.search(str(error)):  # the status is made up
+        fault = ProviderFault(provider, "auth", text=str(error), hint=hint)
     if fault is None:
         kind = _kind_of_chain(chain)
         status = _status(error) if kind not in {"timeout", "connection", "protocol"} else None

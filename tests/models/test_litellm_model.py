@@ -320,3 +320,19 @@ async def test_closing_one_model_leaves_the_calls_of_another_alone() -> None:
         assert server.n_requests == 2
         await first.aclose()
     assert not litellm.in_memory_llm_clients_cache.cache_dict
+
+
+@pytest.mark.parametrize("model", ["azure/m", "bedrock/anthropic.claude-3-5-sonnet-20241022-v2:0"])
+async def test_absent_credentials_are_not_waited_for(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (*os.environ,):
+        if name.startswith(("AZURE_", "AWS_", "OPENAI_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    opened = LitellmModel(model, api_base="http://127.0.0.1:1")
+    result = await outcome(opened, ask())
+    await opened.aclose()
+    assert isinstance(result, ModelError)
+    assert (result.kind, result.status, result.retryable) == ("auth", None, False)

@@ -44,69 +44,46 @@ _to_json = json.JSONEncoder(separators=(",", ":")).encode
 class _Host(NamedTuple):
     """Where a provider is called, and how, as its documentation and litellm have it."""
 
-    base: str | None
-    """Its address; None where it is always one's own."""
-
-    base_variables: tuple[str, ...]
-    """The variables that may hold another address, the first one first."""
-
-    key_variables: tuple[str, ...]
-    """The variables that may hold the key, the first one first."""
-
-    wants_key: bool = True
-    """Whether its own address refuses a call without a key."""
-
-    renamed: Mapping[str, str] = MappingProxyType({})
-    """Its names of parameters, by OpenAI's."""
-
+    base: str | None  # its address; None where it is always one's own
+    base_variables: str  # that may hold another address, the first one first
+    key_variables: str  # that may hold the key, the first one first
+    wants_key: bool = True  # whether its own address refuses a call without a key
+    renamed: Mapping[str, str] = MappingProxyType({})  # its names of parameters, by OpenAI's
     protocol: type[ChatProtocol] = ChatProtocol
 
 
 _HOSTS = {
     "openai": _Host(
-        "https://api.openai.com/v1", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ("OPENAI_API_KEY",)
+        "https://api.openai.com/v1", "OPENAI_BASE_URL OPENAI_API_BASE", "OPENAI_API_KEY",
     ),
     "mistral": _Host(
-        "https://api.mistral.ai/v1",
-        ("MISTRAL_API_BASE",),
-        ("MISTRAL_API_KEY",),
+        "https://api.mistral.ai/v1", "MISTRAL_API_BASE", "MISTRAL_API_KEY",
         renamed={"seed": "random_seed", "max_completion_tokens": "max_tokens"},
     ),
-    "groq": _Host("https://api.groq.com/openai/v1", ("GROQ_API_BASE",), ("GROQ_API_KEY",)),
+    "groq": _Host("https://api.groq.com/openai/v1", "GROQ_API_BASE", "GROQ_API_KEY"),
     "together_ai": _Host(
-        "https://api.together.ai/v1",
-        ("TOGETHER_AI_API_BASE",),
-        ("TOGETHER_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHERAI_API_KEY", "TOGETHER_AI_TOKEN"),
+        "https://api.together.ai/v1", "TOGETHER_AI_API_BASE",
+        "TOGETHER_API_KEY TOGETHER_AI_API_KEY TOGETHERAI_API_KEY TOGETHER_AI_TOKEN",
     ),
-    "deepseek": _Host("https://api.deepseek.com/v1", ("DEEPSEEK_API_BASE",), ("DEEPSEEK_API_KEY",)),
+    "deepseek": _Host("https://api.deepseek.com/v1", "DEEPSEEK_API_BASE", "DEEPSEEK_API_KEY"),
     "openrouter": _Host(
-        "https://openrouter.ai/api/v1",
-        ("OPENROUTER_API_BASE",),
-        ("OPENROUTER_API_KEY", "OR_API_KEY"),
+        "https://openrouter.ai/api/v1", "OPENROUTER_API_BASE", "OPENROUTER_API_KEY OR_API_KEY",
         protocol=OpenRouterProtocol,
     ),
     "anthropic": _Host(
-        "https://api.anthropic.com",
-        ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
-        ("ANTHROPIC_API_KEY",),
+        "https://api.anthropic.com", "ANTHROPIC_API_BASE ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY",
         protocol=AnthropicProtocol,
     ),
     "gemini": _Host(
-        "https://generativelanguage.googleapis.com",
-        ("GEMINI_API_BASE",),
-        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        protocol=GeminiProtocol,
+        "https://generativelanguage.googleapis.com", "GEMINI_API_BASE",
+        "GOOGLE_API_KEY GEMINI_API_KEY", protocol=GeminiProtocol,
     ),
-    "hosted_vllm": _Host(
-        None, ("HOSTED_VLLM_API_BASE",), ("HOSTED_VLLM_API_KEY",), wants_key=False
-    ),
+    "hosted_vllm": _Host(None, "HOSTED_VLLM_API_BASE", "HOSTED_VLLM_API_KEY", wants_key=False),
     "llamafile": _Host(
-        "http://127.0.0.1:8080/v1", ("LLAMAFILE_API_BASE",), ("LLAMAFILE_API_KEY",), wants_key=False
+        "http://127.0.0.1:8080/v1", "LLAMAFILE_API_BASE", "LLAMAFILE_API_KEY", wants_key=False,
     ),
-    "ollama": _Host(
-        "http://localhost:11434", ("OLLAMA_API_BASE",), ("OLLAMA_API_KEY",), wants_key=False
-    ),
-}
+    "ollama": _Host("http://localhost:11434", "OLLAMA_API_BASE", "OLLAMA_API_KEY", wants_key=False),
+}  # fmt: skip
 # litellm has two names for Ollama's two protocols of its own; the compatible one serves both.
 _HOSTS["ollama_chat"] = _HOSTS["ollama"]
 
@@ -116,8 +93,10 @@ _OTHER_PROTOCOL = re.compile(r"responses/|.*(?:-pro|codex|deep-research|computer
 
 def _own_address(provider: str, api_base: str | None) -> str | None:
     """The address that takes the place of the provider's own, where one is given."""
-    named = (os.environ.get(variable, "").strip() for variable in _HOSTS[provider].base_variables)
-    return api_base or next(filter(None, named), None)
+    variables = _HOSTS[provider].base_variables.split()
+    return api_base or next(
+        filter(None, (os.environ.get(one, "").strip() for one in variables)), None
+    )
 
 
 class DirectModel:
@@ -162,7 +141,7 @@ class DirectModel:
         self._litellm = LitellmModel(model, api_base=api_base, timeout_s=timeout_s)
 
     def _require_key(self) -> None:
-        names = self._host.key_variables
+        names = self._host.key_variables.split()
         if not any(os.environ.get(name, "").strip() for name in names):
             raise SettingsError(
                 f"no API key for {self.label} was found, so {self.name} cannot be called",
@@ -207,7 +186,7 @@ class DirectModel:
         # Read at a call and not before: planning and cached runs need no key. Servers of one's own
         # mostly want none, but an empty header is refused by some.
         key = PLACEHOLDER_KEY
-        for name in reversed(self._host.key_variables):
+        for name in reversed(self._host.key_variables.split()):
             key = os.environ.get(name, "").strip() or key
         if key is PLACEHOLDER_KEY and self.check is not None:
             self.check()  # which says what is missing
@@ -226,7 +205,7 @@ class DirectModel:
         except session.errors as error:
             return fault_of_exception(self.label, error)
         if response.status != _OK:
-            names = " or ".join(self._host.key_variables)
+            names = self._host.key_variables.replace(" ", " or ")
             hint = f"check the key in the environment variable {names}"
             text = raw.decode(errors="replace")
             return fault_of_response(self.label, response.status, text, response.headers, hint=hint)

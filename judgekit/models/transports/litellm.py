@@ -43,7 +43,8 @@ _ENVIRONMENT = {
 }
 
 # Providers that authenticate in other ways than by a key in one variable.
-_AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", "bedrock", "sagemaker", "vertex_ai"})
+_CLOUDS = frozenset({"bedrock", "sagemaker", "vertex_ai"})
+_AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", *_CLOUDS})
 
 _CACHE_MARKED = frozenset({"anthropic", "azure_ai", "bedrock", "openrouter", "vertex_ai"})
 _PLAIN_ERRORS = (OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
@@ -198,7 +199,9 @@ def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _
         litellm=litellm,
         foreign_errors=foreign_errors,
         label=endpoint_label(provider, api_base),
-        key_hint=f"check the key in the environment variable {key_variable(provider)}",
+        key_hint=f"give {provider} its credentials in the variables that litellm documents"
+        if provider in _CLOUDS
+        else f"check the key in the environment variable {key_variable(provider)}",
         negotiation=_negotiation(litellm, bare, provider, is_own=api_base is not None),
         protocol=native and native(bare, is_own=True),
         takes_cache_marks=provider in _CACHE_MARKED
@@ -269,8 +272,7 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
 class _LoopConnections:
     """The connections of one event loop, which all its models share."""
 
-    n_calls: int = 0
-    """Calls in flight."""
+    n_calls: int = 0  # calls in flight
 
 
 async def _connections() -> AsyncGenerator[_LoopConnections, None]:
