@@ -333,9 +333,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     _declined: ClassVar[str]
     _failure: ClassVar[type[Any]]
     model: Model
-    model_name: str
-    """The model as requests name it: provider and name."""
-
+    model_name: str  # the model as requests name it: provider and name
     template: PromptTemplate | PairTemplate
     parameters: JsonObject
     api_base: str | None = None
