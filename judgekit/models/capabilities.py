@@ -27,10 +27,14 @@ _UNPROCESSABLE = frozenset({400, 403, 404, 422})
 # (Groq); the plain form cannot be refused.
 _ABOUT_THE_FORM: dict[ReplyForm, re.Pattern[str]] = {
     "json_schema": re.compile(
-        r"response_format|json[_ ]schema|structured output|guided|grammar|failed_generation",
+        r"response_format|json[_ ]schema|structured output|guided|grammar|failed_generation|"
+        r"requested parameters",
         re.IGNORECASE,
     ),
-    "tool": re.compile(r"\btools?\b|tool_choice|function call|failed_generation", re.IGNORECASE),
+    "tool": re.compile(
+        r"\btools?\b|tool_choice|function call|failed_generation|requested parameters",
+        re.IGNORECASE,
+    ),
 }
 
 _ABOUT_THE_VALUE = re.compile(
@@ -318,7 +322,8 @@ def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tupl
     if refusal and not text:
         return refusal, "content_filter"
     calls = message.get("tool_calls")
-    if by_tool and calls:
+    # Of a schema litellm makes a tool, where a model has no schemas, and leaves Groq's calls so.
+    if calls and (by_tool or calls[0]["function"].get("name") == "json_tool_call"):
         ended = "stop" if finish_reason == "tool_calls" else finish_reason
         return calls[0]["function"]["arguments"], ended
     if isinstance(text, str) and not message.get("reasoning_content"):

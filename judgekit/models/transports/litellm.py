@@ -17,6 +17,7 @@ from judgekit.errors import SettingsError
 from judgekit.fingerprint import thawed
 from judgekit.http_session import LoopScoped
 from judgekit.models.capabilities import (
+    ChatProtocol,
     Negotiation,
     ReplyForm,
     RequestPlan,
@@ -259,8 +260,8 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
     is_known = bare in litellm.model_cost or f"{provider}/{bare}" in litellm.model_cost
     forms: tuple[ReplyForm, ...] = ("plain",)
     if knows.supports_response_schema(bare, provider):
-        # a refusal by the provider's own endpoint is about the schema: let it be seen
-        forms = ("json_schema", "plain") if is_own else ("json_schema",)
+        of_its_own = NATIVE_PROTOCOLS.get(provider, ChatProtocol).own_forms
+        forms = ("json_schema", "plain") if is_own else of_its_own
     elif is_known and knows.supports_function_calling(bare, provider):
         forms = ("tool", "plain")
     elif not is_known and "response_format" in supported:
