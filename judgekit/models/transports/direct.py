@@ -171,6 +171,18 @@ class DirectModel:
     async def embed(self, text: str) -> object | ProviderFault:
         return await self.fetch("embeddings", {"model": self.protocol.model, "input": text})
 
+    def _key(self, hint: str) -> str:
+        # Read at a call and not before: planning and cached runs need no key. Servers of one's own
+        # mostly want none, but an empty header is refused by some.
+        key = PLACEHOLDER_KEY
+        for name in reversed(self._host.key_variables.split()):
+            key = os.environ.get(name, "").strip() or key
+        if key is PLACEHOLDER_KEY and self.check is not None:
+            self.check()  # which says what is missing
+        if not key.isprintable():
+            raise SettingsError(f"the key for {self.label} has more than one line", hint=hint)
+        return key
+
     async def fetch(
         self,
         route: str,
@@ -183,17 +195,11 @@ class DirectModel:
         is_json: bool = True,
     ) -> object | ProviderFault:
         """Call a route of the endpoint; what it answers, as JSON or as bytes."""
-        # Read at a call and not before: planning and cached runs need no key. Servers of one's own
-        # mostly want none, but an empty header is refused by some.
-        key = PLACEHOLDER_KEY
-        for name in reversed(self._host.key_variables.split()):
-            key = os.environ.get(name, "").strip() or key
-        if key is PLACEHOLDER_KEY and self.check is not None:
-            self.check()  # which says what is missing
-        session = await self._sessions.current()
+        session, names = await self._sessions.current(), self._host.key_variables
+        hint = f"check the key in the environment variable {names.replace(' ', ' or ')}"
         body = _to_json(content).encode() if isinstance(content, Mapping) else content
         header, before = self.protocol.key_header
-        headers = {header: before + key, "Content-Type": content_type, **headers}
+        headers = {header: before + self._key(hint), "Content-Type": content_type, **headers}
         if self._host is _HOSTS["openai"]:
             named = {one: os.environ.get(one, "").strip() for one in _PAYERS}
             headers |= {_PAYERS[one]: name for one, name in named.items() if name}
@@ -205,8 +211,6 @@ class DirectModel:
         except session.errors as error:
             return fault_of_exception(self.label, error)
         if response.status != _OK:
-            names = self._host.key_variables.replace(" ", " or ")
-            hint = f"check the key in the environment variable {names}"
             text = raw.decode(errors="replace")
             return fault_of_response(self.label, response.status, text, response.headers, hint=hint)
         if len(raw) > most_bytes:
