@@ -6,6 +6,8 @@ The direct transport and HTTP targets use those of aiohttp, litellm has its own.
 from __future__ import annotations
 
 import asyncio
+import ssl
+import sys
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -69,15 +71,38 @@ def http_sessions(
 
         async with aiohttp.ClientSession(
             # The callers limit how many calls are in flight; a second limit would hide in timings.
-            connector=aiohttp.TCPConnector(limit=0),
+            connector=aiohttp.TCPConnector(limit=0, ssl=_certificates()),
             timeout=aiohttp.ClientTimeout(total=timeout_s, sock_connect=connect_s),
-            trust_env=urlsplit(url).hostname not in LOOPBACK_HOSTS,
+            proxy=_proxy(url),
             # A cookie of one reply must not reach the next request: calls are independent.
             cookie_jar=aiohttp.DummyCookieJar(),
         ) as client:
             yield HttpSession(client, (aiohttp.ClientError, OSError))
 
     return LoopScoped(session)
+
+
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment has for an address."""
+    # Not by `trust_env`: that looks into ~/.netrc too, and sends the passwords that it has to the
+    # provider, or refuses the call, which has a key.
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - aiohttp imports it too
+
+    parts = urlsplit(url)
+    if parts.hostname in LOOPBACK_HOSTS or proxy_bypass(parts.hostname or ""):
+        return None
+    proxy = getproxies().get(parts.scheme)
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
+
+
+def _certificates() -> ssl.SSLContext | bool:
+    """Those of Python; where it has none, as on macOS before a script of it is run, litellm's."""
+    paths = ssl.get_default_verify_paths()
+    if sys.platform == "win32" or paths.cafile or paths.capath:
+        return True
+    import certifi  # noqa: PLC0415 - seldom needed
+
+    return ssl.create_default_context(cafile=certifi.where())
 
 
 async def read_body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:

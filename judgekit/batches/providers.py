@@ -44,8 +44,7 @@ _REFUSED = frozenset(range(400, 500)) - {408, 409}
 class ProviderBatches(ABC):
     """The batches of one model at its provider, or at an endpoint that speaks its protocol."""
 
-    batches = "batches"
-    """The route of all batches."""
+    batches = "batches"  # the route of all batches
 
     page, cursor = "limit=100", "after"
     """What the query of a list has: how long a page is, and after which id the next one starts."""
@@ -58,8 +57,7 @@ class ProviderBatches(ABC):
     gone: ClassVar = frozenset({404, 410})
     """How the provider answers where results are no longer kept."""
 
-    ended: ClassVar[frozenset[str]]
-    """The states of a batch that is done."""
+    ended: ClassVar[frozenset[str]]  # the states of a batch that is done
 
     def __init__(self, model: str, *, api_base: str | None) -> None:
         self.model = DirectModel(model, api_base=api_base, timeout_s=_TIMEOUT_S)
@@ -282,9 +280,7 @@ _LISTS = ("data", "files", "operations")
 class FileBatches(ProviderBatches):
     """Batches of an uploaded file; file and batch are found again by the name of the record."""
 
-    files = "files"
-    """The route of all files."""
-
+    files = "files"  # the route of all files
     files_page: ClassVar = ""
 
     async def _prepare(self, record: BatchRecord, folder: BatchFolder) -> BatchRecord:

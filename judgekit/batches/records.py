@@ -43,9 +43,7 @@ class RefusedRequest(Record):
 class BatchRecord(Record):
     """One batch: what was sent, and how far it is."""
 
-    name: Name
-    """Its name here, and at a provider that takes names: of its file, and of the batch."""
-
+    name: Name  # its name here, and at a provider that takes names: of its file, and of the batch
     model: Name
     api_base: str | None = None
     created_at: str
@@ -61,28 +59,19 @@ class BatchRecord(Record):
     """The batches at the provider of which one may be it, after an interruption."""
 
     batch_id: str | None = None
-    status: str | None = None
-    """The provider's own word."""
-
+    status: str | None = None  # the provider's own word
     n_requests: Count
-    n_done: Count = 0
-    """Requests that the provider has answered so far."""
-
+    n_done: Count = 0  # requests that the provider has answered so far
     most_usd: Finite | None = None
     """What it costs at most at the price of batches; None where no limit of money was given."""
 
     n_replies: Count = 0
-    n_rejected: Count = 0
-    """Of its replies, those that were cut short, filtered or empty."""
-
-    cost_usd: Finite | None = None
-    """What its replies cost, as far as known."""
-
+    n_rejected: Count = 0  # of its replies, those that were cut short, filtered or empty
+    cost_usd: Finite | None = None  # what its replies cost, as far as known
     refused: dict[str, RefusedRequest] = Field(default_factory=dict)
     """Requests without a reply, by key."""
 
-    problem: str | None = None
-    """Why the provider refused all of it."""
+    problem: str | None = None  # why the provider refused all of it
 
     @property
     def is_interrupted(self) -> bool:

@@ -68,9 +68,7 @@ class Spending(NamedTuple):
 
     n_calls: int = 0
     cached: bool = False
-    cost_usd: float | None = None
-    """What was paid now; 0 when cached, None when unknown."""
-
+    cost_usd: float | None = None  # what was paid now; 0 when cached, None when unknown
     price_usd: float | None = None
     usage: Usage | None = None
 
@@ -80,8 +78,7 @@ class JudgeAnswer(NamedTuple, Generic[R]):
 
     readings: R | None
     error: JudgeError | None
-    replies: Sequence[ModelReply]
-    """All that were paid for; the last one is the answer."""
+    replies: Sequence[ModelReply]  # all that were paid for; the last one is the answer
 
     @property
     def failure_kind(self) -> FailureKind:
@@ -300,9 +297,7 @@ class JudgeQuestion(NamedTuple):
     about: Mapping[str, Any]
     """The fields of a record that say which output, or outputs in which order, was judged."""
 
-    flags: tuple[str, ...] = ()
-    """What is odd about the texts under judgment."""
-
+    flags: tuple[str, ...] = ()  # what is odd about the texts under judgment
     needs_evidence: bool = False
     """Whether a score counts only with a quotation that is found in what was shown."""
 
@@ -338,9 +333,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
     _declined: ClassVar[str]
     _failure: ClassVar[type[Any]]
     model: Model
-    model_name: str
-    """The model as requests name it: provider and name."""
-
+    model_name: str  # the model as requests name it: provider and name
     template: PromptTemplate | PairTemplate
     parameters: JsonObject
     api_base: str | None = None

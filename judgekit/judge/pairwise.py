@@ -348,20 +348,13 @@ class BlindPair:
     """Two outputs as a judge sees them."""
 
     texts: tuple[str, str]
-    variants: tuple[str | None, str | None]
-    """Their variants; no judge sees these names."""
-
-    outputs: tuple[Output, Output]
-    """The outputs themselves, for their images."""
-
-    scrubbed: tuple[ScrubbedPassage, ...] | None
-    """What was removed; None where scrubbing is off."""
-
+    variants: tuple[str | None, str | None]  # their variants; no judge sees these names
+    outputs: tuple[Output, Output]  # the outputs themselves, for their images
+    scrubbed: tuple[ScrubbedPassage, ...] | None  # what was removed; None where scrubbing is off
     is_identical: bool
     """Whether a judge would see the same text twice, which is a tie without a question."""
 
-    error: str | None
-    """Why there is nothing to compare: the errors of the outputs."""
+    error: str | None  # why there is nothing to compare: the errors of the outputs
 
     def in_order(
         self, order: PresentationOrder

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal
@@ -243,9 +244,7 @@ class _LoopCalls:
     async def stop(self, error: StoreError) -> None:
         await self.wait_until_stored(error)
         # A new error for each call: one that is raised twice would grow its traceback.
-        raise StoreError(
-            error.message, hint=error.hint, is_incomplete=error.is_incomplete
-        ) from error
+        raise copy(error) from error
 
 
 def _missed(request: ModelRequest) -> str:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import JsonValue
 
-from judgekit.models.error_mapping import ProviderFault, fault_in_body
+from judgekit.models.error_mapping import ProviderErrorKind, ProviderFault, fault_in_body
 from judgekit.models.request import ModelReply, ModelRequest, TokenLogprob
 from judgekit.records import JsonObject, Usage, message_parts
 
@@ -21,14 +21,20 @@ ReplyForm = Literal["json_schema", "tool", "plain"]
 TOOL_NAME = "reply"
 """The name of the schema, and of the tool whose arguments are the reply."""
 
-_UNPROCESSABLE = frozenset({400, 422})
+_UNPROCESSABLE = frozenset({400, 403, 404, 422})
 
-# What a provider says where it refuses the form of the reply; the plain form cannot be refused.
+# What a provider says where it refuses the form of the reply, or where its model did not keep to it
+# (Groq); the plain form cannot be refused.
 _ABOUT_THE_FORM: dict[ReplyForm, re.Pattern[str]] = {
     "json_schema": re.compile(
-        r"response_format|json[_ ]schema|structured output|guided|grammar", re.IGNORECASE
+        r"response_format|json[_ ]schema|structured output|guided|grammar|failed_generation|"
+        r"requested parameters",
+        re.IGNORECASE,
     ),
-    "tool": re.compile(r"\btools?\b|tool_choice|function call", re.IGNORECASE),
+    "tool": re.compile(
+        r"\btools?\b|tool_choice|function call|failed_generation|requested parameters",
+        re.IGNORECASE,
+    ),
 }
 
 _ABOUT_THE_VALUE = re.compile(
@@ -125,8 +131,7 @@ class ChatProtocol:
     """How a schema may be made known at the provider's own address, the best one first."""
 
     can_mark_cache: ClassVar = False
-    more: ClassVar[Mapping[str, object]] = {}
-    """What is sent with each request."""
+    more: ClassVar[Mapping[str, object]] = {}  # what is sent with each request
 
     def __init__(self, model: str, *, is_own: bool) -> None:
         self.model = model
@@ -162,6 +167,13 @@ async def negotiate_reply(
                 provider=provider,
                 by_tool=plan.form == "tool",
                 dropped=plan.dropped,
+                duration_ms=duration_ms,
+            )
+        elif body.kind == "truncated":  # an error to the provider, and paid for all the same
+            return ModelReply(
+                text=None,
+                finish_reason="length",
+                dropped_parameters=plan.dropped,
                 duration_ms=duration_ms,
             )
         if isinstance(body, ModelReply):
@@ -246,8 +258,10 @@ _FILTERED = (
 # OpenAI's word for each provider's; litellm calls everything else `stop`, and so do we.
 _FINISH_REASONS: dict[str | None, str] = {
     **dict.fromkeys(_FILTERED, "content_filter"),
-    **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS"), "length"),
+    **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS", "model_length"), "length"),
     **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
+    # The provider broke off (OpenRouter, Mistral, DeepSeek): what there is of the text is no reply.
+    **dict.fromkeys(("error", "insufficient_system_resource"), "error"),
 }
 
 
@@ -268,18 +282,21 @@ def parse_completion(
     if body.get("error"):
         return fault_in_body(provider, body["error"])
     choices = body.get("choices")
-    if not isinstance(choices, list):
-        return ProviderFault(provider, "protocol", text=f"no list of choices among {sorted(body)}")
-    if not choices:
-        return ProviderFault(provider, "empty", text="the list of choices is empty")
+    if not isinstance(choices, list) or not choices:
+        kind: ProviderErrorKind = "empty" if choices == [] else "protocol"
+        return ProviderFault(provider, kind, text=f"no choices in {str(body)[:200]}")
     choice = choices[0]
     try:
         text, finish_reason = _text_and_finish_reason(choice, by_tool=by_tool)
         usage, logprobs, model = body.get("usage"), choice.get("logprobs"), body.get("model")
+        if finish_reason == "error":
+            broken_off = {"code": 502, "message": "it broke off in the middle of the reply"}
+            return fault_in_body(provider, choice.get("error") or broken_off)
         return ModelReply(
             text=text,
             finish_reason=finish_reason,
             usage=_usage(usage),
+            cost_usd=_charge(usage) if provider.startswith("openrouter") else None,
             model=model if isinstance(model, str) else None,
             logprobs=_logprobs(logprobs) if logprobs else None,
             dropped_parameters=dropped,
@@ -292,10 +309,12 @@ def parse_completion(
 
 def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tuple[Any, str]:
     message = choice.get("message") or {}
-    finish_reason = _FINISH_REASONS.get(choice.get("finish_reason"), "stop")
-    refusal = message.get("refusal") or (message.get("provider_specific_fields") or {}).get(
-        "refusal"
+    # litellm keeps the provider's own word for what it calls `stop`.
+    more, own = (one.get("provider_specific_fields") or {} for one in (message, choice))
+    finish_reason = _FINISH_REASONS.get(choice.get("finish_reason")) or _FINISH_REASONS.get(
+        own.get("native_finish_reason"), "stop"
     )
+    refusal = message.get("refusal") or more.get("refusal")
     text: object = message.get("content")
     if isinstance(text, list):
         refusal = refusal or _text_of_parts(text, "refusal")
@@ -303,7 +322,8 @@ def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tupl
     if refusal and not text:
         return refusal, "content_filter"
     calls = message.get("tool_calls")
-    if by_tool and calls:
+    # Of a schema litellm makes a tool, where a model has no schemas, and leaves Groq's calls so.
+    if calls and (by_tool or calls[0]["function"].get("name") == "json_tool_call"):
         ended = "stop" if finish_reason == "tool_calls" else finish_reason
         return calls[0]["function"]["arguments"], ended
     if isinstance(text, str) and not message.get("reasoning_content"):
@@ -333,7 +353,8 @@ def _usage(usage: object) -> Usage | None:
     fields = {
         "prompt_tokens": usage.get("prompt_tokens") or 0,
         "completion_tokens": usage.get("completion_tokens") or 0,
-        "prompt_tokens_details": usage.get("prompt_tokens_details"),
+        "prompt_tokens_details": usage.get("prompt_tokens_details")
+        or {"cached_tokens": usage.get("prompt_cache_hit_tokens")},  # DeepSeek's
         "completion_tokens_details": usage.get("completion_tokens_details"),
     }
     try:
@@ -341,6 +362,18 @@ def _usage(usage: object) -> Usage | None:
     except ValueError:
         return None
     return read if read.input_tokens or read.output_tokens else None
+
+
+def _charge(usage: object) -> float | None:
+    """What OpenRouter charged, in dollars; a model has many prices there, and no table them."""
+    if not isinstance(usage, dict):
+        return None
+    parts = [usage.get("cost")]
+    if usage.get("is_byok"):  # a key of one's own, so that `cost` is only OpenRouter's fee
+        details = usage.get("cost_details")
+        parts += [details.get("upstream_inference_cost") if isinstance(details, dict) else None]
+    known = [one for one in parts if isinstance(one, int | float) and 0 <= one < math.inf]
+    return float(sum(known)) if len(known) == len(parts) else None
 
 
 def _logprobs(logprobs: object) -> tuple[TokenLogprob, ...] | None:

@@ -133,7 +133,7 @@ class RedactingFilter(logging.Filter):
 
 ProviderErrorKind = Literal[
     "auth", "not_found", "bad_request", "rate_limited", "quota", "overloaded", "timeout",
-    "connection", "protocol", "content_filter", "context_window", "empty", "internal",
+    "connection", "protocol", "content_filter", "context_window", "empty", "truncated", "internal",
 ]  # fmt: skip
 """The kinds of `ModelError` that come from a provider."""
 
@@ -152,14 +152,16 @@ _STATUS_KINDS: dict[int, ProviderErrorKind] = {
 
 _FIRST_REDIRECT, _FIRST_CLIENT_ERROR, _FIRST_SERVER_ERROR = 300, 400, 500
 
-QUOTA_PATTERN = re.compile(
-    r"insufficient_quota|insufficient[ _]?(credit|balance|fund)|billing_hard_limit"
+# Words that distinguish a used-up quota from a rate limit and a refused request, in lower case.
+_QUOTA = re.compile(
+    r"insufficient[ _]?(quota|credit|balance|fund)|billing_(hard_limit|not_active)|"
+    r"credit[ _]balance[ _](is too low|exhausted)|(organization|project)_\w+_limit_exceeded|"
+    r"(key|budget) limit exceeded|enforced_spend_limit|reached your specified .{0,20}usage limits"
 )
-"""Words that distinguish a used-up quota from a rate limit, in lower case."""
-
 _CONTEXT = re.compile(
-    r"context_length_exceeded|context (length|window|size)|maximum (context|prompt)|"
-    r"prompt is too long|too many tokens|input (is )?too long|exceeds? the (available )?context"
+    r"context_length_exceeded|context (length|window|size|limit)|maximum (context|prompt)|"
+    r"prompt is too long|too many tokens|input (is )?too long|exceeds? the (available )?context|"
+    r"input token count"
 )
 
 # Errors that pass, as servers word them that send no status of their own.
@@ -169,9 +171,17 @@ _PASSING = re.compile(
 )
 
 _FILTERED = re.compile(
-    r"content_filter|content[ _]policy|content management policy|safety (system|filter)|"
-    r"flagged (as|for)|responsible ?ai"
+    r"content[ _]filter|content[ _]policy|content management policy|safety (system|filter)|"
+    r"flagged (as|for)|responsible ?ai|content exists risk"
 )
+# OpenAI's 403 for a parameter, and OpenRouter's 404: neither the key nor the model is unknown.
+_ABOUT_THE_REQUEST = re.compile(r"logprobs|no endpoints found that")
+
+# How OpenAI's reasoning models and Groq's schemas report a reply that was cut off.
+_CUT_OFF = re.compile(r"model output limit was reached|max completion tokens reached")
+
+# Gemini has no header for it.
+_RETRY_DELAY = re.compile(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
 
 _KIND_WORDS: dict[str, str] = {
     "auth": "refused the key",
@@ -186,6 +196,7 @@ _KIND_WORDS: dict[str, str] = {
     "content_filter": "filtered the request",
     "context_window": "says that the request is longer than the model can take",
     "empty": "sent a reply without an answer",
+    "truncated": "cut the reply off at its limit of tokens",
     "internal": "could not be called",
 }
 
@@ -210,14 +221,10 @@ class ProviderFault:
     kind: ProviderErrorKind
     status: int | None = None
     text: str = ""
-    parameter: str | None = None
-    """The parameter the provider blames."""
-
+    parameter: str | None = None  # the parameter the provider blames
     retry_after_s: float | None = None
     request_id: str | None = None
-    hint: str | None = None
-    """What to do about it; the kind's own words when None."""
-
+    hint: str | None = None  # what to do about it; the kind's own words when None
     cause: BaseException | None = None
 
     def to_error(self, *, retryable: bool | None = None) -> ModelError:
@@ -251,7 +258,10 @@ def fault_of_response(
 ) -> ProviderFault:
     message, code, parameter = _error_fields(body)
     fields = {name.lower(): value for name, value in headers.items()}
-    kind = kind_of_status(status, f"{code or ''} {message}".lower())
+    if (delay := _RETRY_DELAY.search(body)) is not None:
+        fields.setdefault("retry-after", delay[1])
+    is_cut_off = status == _FIRST_CLIENT_ERROR and _CUT_OFF.search(body)
+    kind = "truncated" if is_cut_off else kind_of_status(status, f"{code} {message}".lower())
     return ProviderFault(
         provider=provider,
         kind=kind,
@@ -271,7 +281,7 @@ def fault_in_body(provider: str, error: object) -> ProviderFault:
     # Gateways put an HTTP status in `code`, or a word; only the number is taken as a status.
     kind: ProviderErrorKind = "bad_request"
     if isinstance(code, int) and code >= _FIRST_CLIENT_ERROR:
-        kind = kind_of_status(code, f"{name or ''} {message}".lower())
+        kind = kind_of_status(code, f"{name} {message}".lower())
     elif _PASSING.search(message.lower()):
         kind, code = "overloaded", 503
     else:
@@ -281,9 +291,14 @@ def fault_in_body(provider: str, error: object) -> ProviderFault:
 
 def kind_of_status(status: int, words: str) -> ProviderErrorKind:
     """What an HTTP status means, together with its message."""
-    # Before the status: an empty account is reported as 429 by some, and waiting does not help.
-    if QUOTA_PATTERN.search(words):
+    # Before the status: an empty account is reported as 429 by some, and waiting does not help;
+    # Gemini sends 400 for a wrong key.
+    if _QUOTA.search(words):
         return "quota"
+    if "api_key_invalid" in words:
+        status = 401
+    elif status in {403, 404} and (_FILTERED.search(words) or _ABOUT_THE_REQUEST.search(words)):
+        status = 400
     if status in _STATUS_KINDS:
         return _STATUS_KINDS[status]
     if status >= _FIRST_SERVER_ERROR:
@@ -314,23 +329,24 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_DETAIL else f"{text[:_LONGEST_DETAIL]}…"
 
 
-def _error_fields(body: str) -> tuple[str, str | None, str | None]:
-    """Message, code and blamed parameter of an error body in any of the usual shapes."""
+def _error_fields(body: str) -> tuple[str, str, str | None]:
+    """Message, codes and blamed parameter of an error body in any of the usual shapes."""
     try:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
-        return body, None, None
+        return body, "", None
     error = parsed.get("error", parsed) if isinstance(parsed, dict) else body
     if not isinstance(error, dict):
-        return error if isinstance(error, str) else body, None, None
+        return error if isinstance(error, str) else body, "", None
     message = error.get("message") or error.get("detail")
-    code = error.get("code") or error.get("type")
-    parameter = error.get("param")
-    return (
-        message if isinstance(message, str) else body,
-        None if code is None else str(code),
-        parameter if isinstance(parameter, str) else None,
-    )
+    message = message if isinstance(message, str) else body
+    # The words of the provider behind a gateway, whose own words say only that there was an error.
+    metadata, parameter = error.get("metadata"), error.get("param")
+    if isinstance(metadata, dict) and metadata.get("raw"):
+        message = f"{message}: {metadata['raw']}"
+    # Any of them may be the one that says what happened.
+    codes = " ".join(str(error[name]) for name in ("code", "type", "details") if name in error)
+    return message, codes, parameter if isinstance(parameter, str) else None
 
 
 def _finite_number(value: str | None) -> float | None:
@@ -377,6 +393,7 @@ EXCEPTION_KINDS = {name: kind for kind, names in _EXCEPTIONS.items() for name in
 """What the classes of litellm's exceptions mean when nothing more exact is in their chain."""
 
 _MADE_UP_STATUS = 422
+_NO_CREDENTIALS = re.compile(r"missing credentials|(default|locate) credentials", re.IGNORECASE)
 _UNREADABLE = re.compile(
     r"Invalid response object|Empty or invalid response|provider returned|Unable to get json"
 )
@@ -403,6 +420,8 @@ def fault_of_exception(
                 del found["code"]
             fault = fault_in_body(provider, found)
             break
+    if fault is None and _NO_CREDENTIALS.search(str(error)):  # the status is made up
+        fault = ProviderFault(provider, "auth", text=str(error), hint=hint)
     if fault is None:
         kind = _kind_of_chain(chain)
         status = _status(error) if kind not in {"timeout", "connection", "protocol"} else None
@@ -448,7 +467,7 @@ def _kind_of_chain(chain: list[BaseException]) -> ProviderErrorKind:
 
 def _kind_of_class(error: BaseException) -> ProviderErrorKind:
     for cls in type(error).__mro__:
-        if cls.__name__ == "RateLimitError" and QUOTA_PATTERN.search(str(error).lower()):
+        if cls.__name__ == "RateLimitError" and _QUOTA.search(str(error).lower()):
             return "quota"
         if cls.__name__ == "APIError":
             status = _status(error)

@@ -44,19 +44,12 @@ class Connection:
     name: str
     model: Model
     prices: PriceTable
-    api_base: str | None
-    """The endpoint, where it is not the provider's own."""
-
+    api_base: str | None  # the endpoint, where it is not the provider's own
     max_concurrency: int
     cache: ReplyCache | None = None
-    owns_cache: bool = False
-    """Whether the cache was opened here, so that it is closed here."""
-
-    flags: tuple[str, ...] = ()
-    """Marks that every judgment of this model carries."""
-
-    limited: LimitedModel | None = None
-    """The limits on its calls; None where none is made."""
+    owns_cache: bool = False  # whether the cache was opened here, so that it is closed here
+    flags: tuple[str, ...] = ()  # marks that every judgment of this model carries
+    limited: LimitedModel | None = None  # the limits on its calls; None where none is made
 
     @property
     def compares_overall(self) -> bool:

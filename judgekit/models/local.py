@@ -48,9 +48,7 @@ class ModelWeights:
     """A file of model weights."""
 
     path: Path
-    name: str
-    """Its file name without the suffix, lower case."""
-
+    name: str  # its file name without the suffix, lower case
     sha256: str
 
     @property

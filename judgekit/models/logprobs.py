@@ -31,9 +31,7 @@ _MOST_UNCLEAR = 0.01
 class ScoreDistribution:
     """How likely each score of a scale was, where the reply gives its score."""
 
-    expected_raw: float
-    """The probability-weighted raw score."""
-
+    expected_raw: float  # the probability-weighted raw score
     confidence: float
     """The probability of the score that was given, among the scores of the scale; in [0, 1]."""
 
@@ -177,14 +175,9 @@ _LEAST_CHOICE_MASS = 0.5
 class ChoiceDistribution:
     """How likely each choice was where the reply makes its own."""
 
-    first: float
-    """The probability of the first, a tie counting half, among the choices; in [0, 1]."""
-
-    confidence: float
-    """The probability of the choice that was made, among the choices; in [0, 1]."""
-
-    mass: float
-    """How much probability fell on choices at all, in [0, 1]."""
+    first: float  # the probability of the first, a tie counting half, among the choices; in [0, 1]
+    confidence: float  # the probability of the choice that was made, among the choices; in [0, 1]
+    mass: float  # how much probability fell on choices at all, in [0, 1]
 
 
 def choice_distribution(

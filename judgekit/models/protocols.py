@@ -37,14 +37,11 @@ class NativeProtocol(ChatProtocol, ABC):
 
     provider: ClassVar[str]
     assistant: ClassVar[str]
-    content: ClassVar[str]
-    """Their names of the assistant's role and of a message's content."""
-
+    content: ClassVar[str]  # their names of the assistant's role and of a message's content
     names: ClassVar[dict[str, str]] = {name: name for name in ("temperature", "top_p", "top_k")}
     """Their names of the parameters that are sent, by OpenAI's."""
 
-    never_sent: ClassVar[frozenset[str]] = frozenset()
-    """Parameters that litellm drops."""
+    never_sent: ClassVar[frozenset[str]] = frozenset()  # parameters that litellm drops
 
     # litellm writes the requests of other models, such as older ones, in other ways.
     pattern: ClassVar[str]

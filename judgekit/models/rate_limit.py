@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -373,14 +374,7 @@ class LimitedModel(ModelAround):
     def _stop_if_fatal(self) -> None:
         first = self._fatal
         if first is not None:  # a new one: an error raised twice would grow its traceback
-            raise ModelError(
-                first.message,
-                kind=first.kind,
-                provider=first.provider,
-                status=first.status,
-                request_id=first.request_id,
-                hint=first.hint,
-            ) from first.__cause__
+            raise copy(first) from first.__cause__
 
     async def _pause(self, slots: _Slots, wait_s: float) -> None:
         """Sleep, but no longer than until a fatal error."""
@@ -415,15 +409,11 @@ class _Slots:
 
     most: int
     allowed: float
-    stopped: asyncio.Future[None]
-    """Done after a fatal error."""
-
+    stopped: asyncio.Future[None]  # done after a fatal error
     held: asyncio.Future[None]
     """Done when calls that are held back may look again whether they are sent."""
 
-    probe: object | None = None
-    """The one call that is sent while the endpoint is suspect."""
-
+    probe: object | None = None  # the one call that is sent while the endpoint is suspect
     n_in_flight: int = 0
     n_out: int = 0
     """Calls that have been sent and have not returned; the others in flight wait for the rates."""

@@ -53,9 +53,7 @@ class _Call:
     answer: asyncio.Future[JudgekitError | None]
     """What the worker waits for: None where it may send the call, the error where it may not."""
 
-    outcome: asyncio.Future[ModelReply] | None = None
-    """The result of the attempt that was sent."""
-
+    outcome: asyncio.Future[ModelReply] | None = None  # the result of the attempt that was sent
     task: asyncio.Task[None] | None = None
 
 

@@ -81,6 +81,19 @@ async def test_a_refused_key_says_which_variable_to_look_at(
     assert "sentinel-4711" not in str(caught.value)
 
 
+async def test_a_key_of_two_lines_is_refused_without_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sentinel-4711\nOTHER=1")
+    with OpenAILikeServer() as server:
+        model = DirectModel("openai/m", api_base=server.url)
+        with pytest.raises(SettingsError, match=r"more than one line\n.*OPENAI_API_KEY") as caught:
+            await model.complete(ask())
+        await model.aclose()
+        assert server.n_requests == 0
+    assert "sentinel" not in str(caught.value)
+
+
 async def test_more_than_a_judge_can_write_is_no_reply() -> None:
     script: list[str | ServedReply] = [
         ServedReply("x" * 900_000),

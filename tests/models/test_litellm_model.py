@@ -14,7 +14,7 @@ import pytest
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import EXCEPTION_KINDS, fault_of_exception
 from judgekit.models.request import Model, ModelReply
-from judgekit.models.transports import LitellmModel
+from judgekit.models.transports import DirectModel, LitellmModel
 from judgekit.models.transports.litellm import _imported
 from judgekit.records import Image
 from judgekit.testing import ServedReply, ServedRequest
@@ -320,3 +320,42 @@ async def test_closing_one_model_leaves_the_calls_of_another_alone() -> None:
         assert server.n_requests == 2
         await first.aclose()
     assert not litellm.in_memory_llm_clients_cache.cache_dict
+
+
+@pytest.mark.parametrize("kind", [DirectModel, LitellmModel])
+async def test_a_provider_without_schemas_gets_the_prompt_alone(
+    kind: type[DirectModel | LitellmModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "k")
+    words = {"complaint": "This {} type is unavailable now"}
+    with OpenAILikeServer(refusing("response_format", "tools", **words)) as server:
+        monkeypatch.setenv("DEEPSEEK_API_BASE", server.url)
+        model = kind("deepseek/deepseek-chat", api_base=None)
+        reply = await model.complete(ask(reply_schema=SCHEMA))
+        await model.aclose()
+    assert (reply.text, reply.dropped_parameters) == (ok().text, ("response_format",))
+
+
+async def test_a_tool_that_litellm_makes_of_a_schema_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    bodies, reply = await sent_by("groq/llama-3.3-70b-versatile", ask(reply_schema=SCHEMA))
+    assert bodies[0]["tool_choice"]["function"] == {"name": "json_tool_call"}
+    assert (reply.text, reply.finish_reason) == (ok().text, "stop")
+
+
+@pytest.mark.parametrize("model", ["azure/m", "bedrock/anthropic.claude-3-5-sonnet-20241022-v2:0"])
+async def test_absent_credentials_are_not_waited_for(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (*os.environ,):
+        if name.startswith(("AZURE_", "AWS_", "OPENAI_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    opened = LitellmModel(model, api_base="http://127.0.0.1:1")
+    result = await outcome(opened, ask())
+    await opened.aclose()
+    assert isinstance(result, ModelError)
+    assert (result.kind, result.status, result.retryable) == ("auth", None, False)

@@ -532,9 +532,9 @@ ERRORS: list[tuple[str, ServedReply, str]] = [
     (
         CLAUDE,
         said(400, "Output blocked by content filtering policy", "invalid_request_error"),
-        "bad_request",
+        "content_filter",
     ),
-    (CLAUDE, said(400, "Your credit balance is too low", "invalid_request_error"), "bad_request"),
+    (CLAUDE, said(400, "Your credit balance is too low", "invalid_request_error"), "quota"),
     (CLAUDE, said(401, "invalid x-api-key", "authentication_error"), "auth"),
     (CLAUDE, said(404, "model: claude-x", "not_found_error"), "not_found"),
     (CLAUDE, said(413, "Request exceeds the maximum size", "request_too_large"), "bad_request"),
@@ -542,7 +542,7 @@ ERRORS: list[tuple[str, ServedReply, str]] = [
     (
         GEMINI,
         google(400, "API key not valid.", "INVALID_ARGUMENT", reason="API_KEY_INVALID"),
-        "bad_request",
+        "auth",
     ),
     (
         GEMINI,
@@ -551,7 +551,7 @@ ERRORS: list[tuple[str, ServedReply, str]] = [
             "The input token count (9) exceeds the maximum number of tokens allowed (8).",
             "INVALID_ARGUMENT",
         ),
-        "bad_request",
+        "context_window",
     ),
     (GEMINI, google(403, "Permission denied", "PERMISSION_DENIED"), "auth"),
     (GEMINI, google(404, "models/x is not found", "NOT_FOUND"), "not_found"),

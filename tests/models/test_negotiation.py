@@ -36,6 +36,23 @@ def test_without_a_schema_nothing_is_said_of_the_form() -> None:
     assert Negotiation(ALL_FORMS).plan(ask()) == RequestPlan({}, "plain", ())
 
 
+def test_a_form_that_the_model_did_not_keep_to_is_given_up() -> None:
+    request, negotiation = ask(reply_schema=SCHEMA), Negotiation(ALL_FORMS)
+    forms: list[ReplyForm] = []
+    for words in ("Failed to generate JSON.", "Failed to call a function."):
+        text = f"{words} Please adjust your prompt. See 'failed_generation' for more details."
+        assert negotiation.learns(refusal(text), request, negotiation.plan(request))
+        forms.append(negotiation.plan(request).form)
+    assert forms == ["tool", "plain"]
+
+
+def test_log_probabilities_refused_with_403_are_left_out() -> None:
+    request, negotiation = ask(parameters={"logprobs": True, "top_logprobs": 5}), Negotiation(())
+    refused = refusal("You are not allowed to request logprobs from this model", status=403)
+    assert negotiation.learns(refused, request, negotiation.plan(request))
+    assert negotiation.plan(request).dropped == ("logprobs", "top_logprobs")
+
+
 def test_parameters_that_are_not_accepted_are_not_sent() -> None:
     negotiation = Negotiation(("plain",), accepts=lambda name: name != "logprobs")
     plan = negotiation.plan(ask(parameters={"logprobs": True, "top_logprobs": 5, "seed": None}))
@@ -71,7 +88,7 @@ def test_the_field_that_names_the_parameter_is_believed_first() -> None:
         refusal("Invalid 'temperature': must be less than or equal to 2"),
         refusal("please stop that"),
         refusal("messages are empty"),
-        refusal("'temperature' is not supported", status=403),
+        refusal("'temperature' is not supported", status=413),
         ProviderFault("openai", "overloaded", status=500, text="temperature"),
     ],
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import traceback
 from typing import Any
 
@@ -50,6 +51,52 @@ def test_a_status_has_a_kind(status: int, kind: str) -> None:
 )  # fmt: skip
 def test_the_words_of_a_body_say_more_than_its_status(status: int, body: Any, kind: str) -> None:
     assert fault_of_response("openai", status, body, NO_HEADERS).kind == kind
+
+
+SPENT = "You exceeded your current quota, please check your plan and billing details."
+FLAGGED = 'openai/m requires moderation on OpenAI. Your input was flagged for "harassment".'
+NO_LOGPROBS = "You are not allowed to request logprobs from this model"
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        (429, {"message": SPENT, "type": "insufficient_quota", "code": "new_code"}, "quota"),
+        (429, {"message": SPENT, "code": "credit_balance_exhausted"}, "quota"),
+        (429, {"message": SPENT, "code": "project_spend_limit_exceeded"}, "quota"),
+        (429, {"message": "Your account is not active", "code": "billing_not_active"}, "quota"),
+        (429, {"message": "x", "details": {"error_code": "enforced_spend_limit_reached"}}, "quota"),
+        (400, {"message": "Your credit balance is too low to access the Anthropic API."}, "quota"),
+        (400, {"message": "You have reached your specified workspace API usage limits."}, "quota"),
+        (403, {"message": "Key limit exceeded (total limit).", "code": 403}, "quota"),
+        (429, {"message": SPENT, "status": "RESOURCE_EXHAUSTED", "code": 429}, "rate_limited"),
+        (429, {"message": "Rate limit exceeded: limit_rpm", "code": 429}, "rate_limited"),
+        (400, {"message": "API key expired.", "details": [{"reason": "API_KEY_INVALID"}]}, "auth"),
+        (403, {"message": FLAGGED, "code": 403}, "content_filter"),
+        (400, {"message": "Content Exists Risk"}, "content_filter"),
+        (403, {"message": NO_LOGPROBS, "type": "invalid_request_error"}, "bad_request"),
+        (404, {"message": "No endpoints found that support tool use."}, "bad_request"),
+        (404, {"message": "No endpoints found for x/y."}, "not_found"),
+        (400, {"message": "input and `max_tokens` exceed context limit: 9 > 8"}, "context_window"),
+        (400, {"message": "max_tokens: 9 > 8, which is the maximum allowed"}, "bad_request"),
+    ],
+)  # fmt: skip
+def test_providers_use_one_status_for_different_errors(status: int, error: Any, kind: str) -> None:
+    body = json.dumps({"error": error})
+    assert fault_of_response("openai", status, body, NO_HEADERS).kind == kind
+
+
+def test_a_gateway_gives_the_words_of_the_provider_behind_it() -> None:
+    error = {"message": "Provider returned error", "metadata": {"raw": "no 'seed' here"}}
+    fault = fault_of_response("openrouter", 400, json.dumps({"error": error}), NO_HEADERS)
+    assert fault.text == "Provider returned error: no 'seed' here"
+
+
+@pytest.mark.parametrize(("headers", "seconds"), [({}, 34.5), ({"Retry-After": "2"}, 2)])
+def test_gemini_says_in_the_body_how_long_to_wait(headers: dict[str, str], seconds: float) -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]
+    body = json.dumps({"error": {"code": 429, "message": SPENT, "details": details}})
+    assert fault_of_response("gemini", 429, body, headers).retry_after_s == seconds
 
 
 def test_the_blamed_parameter_and_the_request_id_are_kept() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from hypothesis import given, strategies as st
@@ -47,10 +49,63 @@ def test_a_refusal_is_a_filtered_reply_with_its_words(message: dict[str, Any]) -
         (None, "stop"), ("eos", "stop"), ("end_turn", "stop"), ("weird", "stop"),
         ("length", "length"), ("max_tokens", "length"), ("SAFETY", "content_filter"),
         ("content_filter", "content_filter"), ("tool_use", "tool_calls"),
+        ("model_length", "length"),
     ],
 )  # fmt: skip
 def test_the_reason_of_the_end_has_one_name(reason: str | None, expected: Any) -> None:
     assert read(body_of({"content": "4"}, finish_reason=reason)).finish_reason == expected
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        (
+            {"finish_reason": "error"},
+            ("overloaded", 502, "it broke off in the middle of the reply"),
+        ),
+        (
+            {"finish_reason": "error", "error": {"code": 429, "message": "slow down"}},
+            ("rate_limited", 429, "slow down"),
+        ),
+        ({"finish_reason": "insufficient_system_resource"}, ("overloaded", 502, ANY)),
+    ],
+)
+def test_a_text_that_the_provider_broke_off_is_no_reply(choice: Any, expected: Any) -> None:
+    fault = parse_completion(body_of({"content": '{"score": 1'}, **choice), provider="openrouter")
+    assert isinstance(fault, ProviderFault)
+    assert (fault.kind, fault.status, fault.text) == expected
+    assert fault.to_error().retryable
+
+
+UPSTREAM = {"upstream_inference_cost": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("provider", "usage", "cost"),
+    [
+        ("openrouter", {"cost": 0.5}, 0.5),
+        ("openrouter at gateway", {"cost": 0}, 0.0),
+        ("openrouter", {"cost": 0.5, "is_byok": False, "cost_details": UPSTREAM}, 0.5),
+        ("openrouter", {"cost": 0.5, "is_byok": True, "cost_details": UPSTREAM}, 0.75),
+        ("openrouter", {"cost": 0.5, "is_byok": True}, None),
+        ("openrouter", {"cost": math.nan}, None),
+        ("openrouter", {"cost": "0.5"}, None),
+        ("openrouter", {"cost": -1}, None),
+        ("openrouter", {}, None),
+        ("openrouter", "n/a", None),
+        ("openai", {"cost": 0.5}, None),
+    ],
+)
+def test_a_reply_of_openrouter_says_what_it_cost(provider: str, usage: Any, cost: Any) -> None:
+    reply = parse_completion(body_of({"content": "4"}) | {"usage": usage}, provider=provider)
+    assert isinstance(reply, ModelReply)
+    assert reply.cost_usd == cost
+
+
+def test_cached_tokens_are_read_under_deepseeks_name() -> None:
+    counts = {"prompt_tokens": 9, "completion_tokens": 1, "prompt_cache_hit_tokens": 4}
+    usage = read(body_of({"content": "4"}) | {"usage": counts}).usage
+    assert usage == Usage(input_tokens=9, output_tokens=1, cached_input_tokens=4)
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,9 @@ async def test_a_variable_gives_a_provider_another_address(
         provider, f"{provider.upper()}_API_BASE"
     )
     with OpenAILikeServer() as server:
-        # Ollama's variable names the server without a path.
-        base = server.url.removesuffix("/v1") if provider == "ollama" else server.url
+        # Their variables may name the server without a path.
+        is_short = provider in {"ollama", "mistral"}
+        base = server.url.removesuffix("/v1") if is_short else server.url
         monkeypatch.setenv(variable, base)
         for name, value in environment.items():
             monkeypatch.setenv(name, value)

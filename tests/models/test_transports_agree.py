@@ -79,6 +79,16 @@ BODIES: dict[str, ServedReply] = {
     "eos": ServedReply(finish_reason="eos_token"),
     "unknown end": ServedReply(finish_reason="weird"),
     "cut off": ServedReply(finish_reason="max_tokens"),
+    "window full": ServedReply(finish_reason="model_length"),
+    "broken off": ServedReply(finish_reason="error"),
+    "usage of DeepSeek": ServedReply(
+        fields={"usage": {"prompt_tokens": 9, "completion_tokens": 1, "prompt_cache_hit_tokens": 4}}
+    ),
+    "usage of OpenRouter": ServedReply(
+        fields={
+            "usage": {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10, "cost": 1}
+        }
+    ),
     "error with a code": ServedReply(body={"error": {"message": "slow down", "code": 429}}),
     "error without a code": ServedReply(body={"error": {"message": "something"}}),
     "error that passes": ServedReply(body={"error": {"message": "The model is overloaded."}}),
@@ -188,6 +198,32 @@ async def test_every_shape_of_a_body_is_read_alike(provider: str, name: str) -> 
     assert comparable(results[0]) == comparable(results[1])
 
 
+CUT_OFF: dict[str, dict[str, str]] = {
+    "openai": {
+        "message": "Could not finish the message because max_tokens or model output limit was "
+        "reached. Please try again with higher max_tokens."
+    },
+    "groq": {
+        "message": "Failed to generate JSON. See 'failed_generation' for more details.",
+        "code": "json_validate_failed",
+        "failed_generation": "max completion tokens reached before generating a valid document",
+    },
+}
+
+
+@pytest.mark.parametrize("provider", CUT_OFF)
+async def test_an_error_that_says_that_the_reply_was_cut_off_is_a_reply_that_was(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    error = ServedReply(status=400, body={"error": CUT_OFF[provider]})
+    bodies, results = await both(provider, error, ask(reply_schema=SCHEMA))
+    assert [len(sent) for sent in bodies] == [1, 1]
+    for result in results:
+        assert not isinstance(result, ModelError)
+        assert (result.text or None, result.finish_reason) == (None, "length")
+
+
 async def test_a_text_that_litellm_drops_may_have_said_that_the_fault_passes() -> None:
     _, results = await both("openai", ServedReply(body={"error": "something"}), ask())
     assert [comparable(one)["kind"] for one in results] == ["bad_request", "overloaded"]
@@ -242,6 +278,29 @@ async def test_both_send_the_key_of_the_environment(
             await model.aclose()
         sent = [seen.headers["authorization"] for seen in server.requests]
     assert sent == ["Bearer sentinel-key-1"] * 2
+
+
+PAYERS = {"OPENAI_ORG_ID": "org-1", "OPENAI_ORGANIZATION": "org-2", "OPENAI_PROJECT_ID": "proj-1"}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("names", [{"OPENAI_ORG_ID"}, {"OPENAI_PROJECT_ID"}, set(PAYERS)], ids=str)
+async def test_both_name_the_payer_to_openai(
+    provider: str, names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in names:
+        monkeypatch.setenv(name, PAYERS[name])
+    with OpenAILikeServer() as server:
+        for kind in (DirectModel, LitellmModel):
+            model = kind(f"{provider}/m", api_base=server.url)
+            await model.complete(ask())
+            await model.aclose()
+        direct, litellm = (
+            {name: value for name, value in seen.headers.items() if name.startswith("openai-")}
+            for seen in server.requests
+        )
+    assert direct == litellm
+    assert bool(direct) == (provider == "openai")
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -39,12 +39,8 @@ class CacheStats:
     """What a cache holds and what it has saved."""
 
     n_entries: int
-    n_rejected: int
-    """Replies that were paid for but may not be served."""
-
-    n_bytes: int | None
-    """Size on disk or on the server; None in memory."""
-
+    n_rejected: int  # replies that were paid for but may not be served
+    n_bytes: int | None  # size on disk or on the server; None in memory
     saved: CacheCounts
 
 
@@ -169,13 +165,10 @@ class KeyDifference:
     part: str
     """Its name: `model`, `parameters.temperature`, `messages[1].content`, `reply_schema`, …."""
 
-    asked: str
-    """The value in the request, as JSON, shortened; `(absent)` where there is none."""
-
+    asked: str  # the value in the request, as JSON, shortened; `(absent)` where there is none
     held: str
 
-    diff: str | None = None
-    """For longer texts, a unified diff from held to asked, shortened."""
+    diff: str | None = None  # for longer texts, a unified diff from held to asked, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +177,8 @@ class CacheExplanation:
 
     key: str
     is_hit: bool
-    n_rejected: int
-    """Replies that were paid for under this key but may not be served."""
-
-    nearest: str | None
-    """The key of the nearest other entry; None when there is none."""
-
+    n_rejected: int  # replies that were paid for under this key but may not be served
+    nearest: str | None  # the key of the nearest other entry; None when there is none
     differences: tuple[KeyDifference, ...]
     n_compared: int
 

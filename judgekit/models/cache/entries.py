@@ -41,9 +41,7 @@ class CacheEntry:
     """The request's `key_parts`; None when they were lost and only the reply is left."""
 
     reply: ModelReply
-    created_at: str
-    """When it was fetched, UTC, ISO 8601."""
-
+    created_at: str  # when it was fetched, UTC, ISO 8601
     imported: str | None = None
     """Name of the file or folder it was imported from; None when this cache fetched it."""
 
@@ -68,11 +66,8 @@ class CacheCounts:
     saved_usd: float = 0.0
     """What the hits had cost when they were fetched, in US dollars, as far as it is known."""
 
-    n_unpriced_hits: int = 0
-    """Hits whose price is not known; `saved_usd` leaves them out."""
-
-    saved_ms: float = 0.0
-    """How long the hits had taken when they were fetched, in milliseconds."""
+    n_unpriced_hits: int = 0  # hits whose price is not known; `saved_usd` leaves them out
+    saved_ms: float = 0.0  # how long the hits had taken when they were fetched, in milliseconds
 
     def __add__(self, other: CacheCounts) -> CacheCounts:
         return CacheCounts(*map(add, astuple(self), astuple(other)))

@@ -18,8 +18,7 @@ class CacheUrl:
     """The address of a cache on a server; its text has no password."""
 
     url: str = field(repr=False)
-    name: str
-    """The address for messages."""
+    name: str  # the address for messages
 
     def __str__(self) -> str:
         return self.name

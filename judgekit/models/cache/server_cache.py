@@ -49,11 +49,8 @@ class ServerRows(Rows):
     be done twice with the same result.
     """
 
-    foreign_errors: tuple[type[Exception], ...]
-    """What the driver raises."""
-
-    read_only_because: str | None = None
-    """Why nothing can be written; None where it can."""
+    foreign_errors: tuple[type[Exception], ...]  # what the driver raises
+    read_only_because: str | None = None  # why nothing can be written; None where it can
 
     def __init__(self, name: str) -> None:
         self._name = name

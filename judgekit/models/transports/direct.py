@@ -31,75 +31,59 @@ LARGEST_REPLY_BYTES = 2**20
 
 _OK = 200
 
+# Who pays for a call to OpenAI, the stronger variable last.
+_PAYERS = {
+    "OPENAI_ORG_ID": "OpenAI-Organization",
+    "OPENAI_ORGANIZATION": "OpenAI-Organization",
+    "OPENAI_PROJECT_ID": "OpenAI-Project",
+}
+
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class _Host(NamedTuple):
     """Where a provider is called, and how, as its documentation and litellm have it."""
 
-    base: str | None
-    """Its address; None where it is always one's own."""
-
-    base_variables: tuple[str, ...]
-    """The variables that may hold another address, the first one first."""
-
-    key_variables: tuple[str, ...]
-    """The variables that may hold the key, the first one first."""
-
-    wants_key: bool = True
-    """Whether its own address refuses a call without a key."""
-
-    renamed: Mapping[str, str] = MappingProxyType({})
-    """Its names of parameters, by OpenAI's."""
-
+    base: str | None  # its address; None where it is always one's own
+    base_variables: str  # that may hold another address, the first one first
+    key_variables: str  # that may hold the key, the first one first
+    wants_key: bool = True  # whether its own address refuses a call without a key
+    renamed: Mapping[str, str] = MappingProxyType({})  # its names of parameters, by OpenAI's
     protocol: type[ChatProtocol] = ChatProtocol
 
 
 _HOSTS = {
     "openai": _Host(
-        "https://api.openai.com/v1", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ("OPENAI_API_KEY",)
+        "https://api.openai.com/v1", "OPENAI_BASE_URL OPENAI_API_BASE", "OPENAI_API_KEY",
     ),
     "mistral": _Host(
-        "https://api.mistral.ai/v1",
-        ("MISTRAL_API_BASE",),
-        ("MISTRAL_API_KEY",),
+        "https://api.mistral.ai/v1", "MISTRAL_API_BASE", "MISTRAL_API_KEY",
         renamed={"seed": "random_seed", "max_completion_tokens": "max_tokens"},
     ),
-    "groq": _Host("https://api.groq.com/openai/v1", ("GROQ_API_BASE",), ("GROQ_API_KEY",)),
+    "groq": _Host("https://api.groq.com/openai/v1", "GROQ_API_BASE", "GROQ_API_KEY"),
     "together_ai": _Host(
-        "https://api.together.ai/v1",
-        ("TOGETHER_AI_API_BASE",),
-        ("TOGETHER_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHERAI_API_KEY", "TOGETHER_AI_TOKEN"),
+        "https://api.together.ai/v1", "TOGETHER_AI_API_BASE",
+        "TOGETHER_API_KEY TOGETHER_AI_API_KEY TOGETHERAI_API_KEY TOGETHER_AI_TOKEN",
     ),
-    "deepseek": _Host("https://api.deepseek.com/v1", ("DEEPSEEK_API_BASE",), ("DEEPSEEK_API_KEY",)),
+    "deepseek": _Host("https://api.deepseek.com/v1", "DEEPSEEK_API_BASE", "DEEPSEEK_API_KEY"),
     "openrouter": _Host(
-        "https://openrouter.ai/api/v1",
-        ("OPENROUTER_API_BASE",),
-        ("OPENROUTER_API_KEY", "OR_API_KEY"),
+        "https://openrouter.ai/api/v1", "OPENROUTER_API_BASE", "OPENROUTER_API_KEY OR_API_KEY",
         protocol=OpenRouterProtocol,
     ),
     "anthropic": _Host(
-        "https://api.anthropic.com",
-        ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
-        ("ANTHROPIC_API_KEY",),
+        "https://api.anthropic.com", "ANTHROPIC_API_BASE ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY",
         protocol=AnthropicProtocol,
     ),
     "gemini": _Host(
-        "https://generativelanguage.googleapis.com",
-        ("GEMINI_API_BASE",),
-        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        protocol=GeminiProtocol,
+        "https://generativelanguage.googleapis.com", "GEMINI_API_BASE",
+        "GOOGLE_API_KEY GEMINI_API_KEY", protocol=GeminiProtocol,
     ),
-    "hosted_vllm": _Host(
-        None, ("HOSTED_VLLM_API_BASE",), ("HOSTED_VLLM_API_KEY",), wants_key=False
-    ),
+    "hosted_vllm": _Host(None, "HOSTED_VLLM_API_BASE", "HOSTED_VLLM_API_KEY", wants_key=False),
     "llamafile": _Host(
-        "http://127.0.0.1:8080/v1", ("LLAMAFILE_API_BASE",), ("LLAMAFILE_API_KEY",), wants_key=False
+        "http://127.0.0.1:8080/v1", "LLAMAFILE_API_BASE", "LLAMAFILE_API_KEY", wants_key=False,
     ),
-    "ollama": _Host(
-        "http://localhost:11434", ("OLLAMA_API_BASE",), ("OLLAMA_API_KEY",), wants_key=False
-    ),
-}
+    "ollama": _Host("http://localhost:11434", "OLLAMA_API_BASE", "OLLAMA_API_KEY", wants_key=False),
+}  # fmt: skip
 # litellm has two names for Ollama's two protocols of its own; the compatible one serves both.
 _HOSTS["ollama_chat"] = _HOSTS["ollama"]
 
@@ -109,8 +93,10 @@ _OTHER_PROTOCOL = re.compile(r"responses/|.*(?:-pro|codex|deep-research|computer
 
 def _own_address(provider: str, api_base: str | None) -> str | None:
     """The address that takes the place of the provider's own, where one is given."""
-    named = (os.environ.get(variable, "").strip() for variable in _HOSTS[provider].base_variables)
-    return api_base or next(filter(None, named), None)
+    variables = _HOSTS[provider].base_variables.split()
+    return api_base or next(
+        filter(None, (os.environ.get(one, "").strip() for one in variables)), None
+    )
 
 
 class DirectModel:
@@ -139,8 +125,8 @@ class DirectModel:
         if urlsplit(base).scheme not in {"http", "https"}:
             raise SettingsError(f"{base!r} is no HTTP address", hint="http://HOST:PORT/v1")
         base = base.removesuffix("/v1/messages").rstrip("/")  # as Anthropic's may be given
-        # Ollama's variable names the server alone, as its other protocols want it.
-        is_short = provider.startswith("ollama") and not base.endswith("/v1")
+        # Ollama's variable names the server alone, as its other protocols want it; Mistral's may.
+        is_short = provider.startswith(("ollama", "mistral")) and not base.endswith("/v1")
         self.name, self.base = model, f"{base}/v1" if is_short else base
         self.protocol = self._host.protocol(bare, is_own=own is not None)
         # What listens at an address of one's own mostly wants no key.
@@ -155,7 +141,7 @@ class DirectModel:
         self._litellm = LitellmModel(model, api_base=api_base, timeout_s=timeout_s)
 
     def _require_key(self) -> None:
-        names = self._host.key_variables
+        names = self._host.key_variables.split()
         if not any(os.environ.get(name, "").strip() for name in names):
             raise SettingsError(
                 f"no API key for {self.label} was found, so {self.name} cannot be called",
@@ -185,6 +171,18 @@ class DirectModel:
     async def embed(self, text: str) -> object | ProviderFault:
         return await self.fetch("embeddings", {"model": self.protocol.model, "input": text})
 
+    def _key(self, hint: str) -> str:
+        # Read at a call and not before: planning and cached runs need no key. Servers of one's own
+        # mostly want none, but an empty header is refused by some.
+        key = PLACEHOLDER_KEY
+        for name in reversed(self._host.key_variables.split()):
+            key = os.environ.get(name, "").strip() or key
+        if key is PLACEHOLDER_KEY and self.check is not None:
+            self.check()  # which says what is missing
+        if not key.isprintable():
+            raise SettingsError(f"the key for {self.label} has more than one line", hint=hint)
+        return key
+
     async def fetch(
         self,
         route: str,
@@ -197,19 +195,14 @@ class DirectModel:
         is_json: bool = True,
     ) -> object | ProviderFault:
         """Call a route of the endpoint; what it answers, as JSON or as bytes."""
-        # Read at a call and not before: planning and cached runs need no key. Servers of one's own
-        # mostly want none, but an empty header is refused by some.
-        key = PLACEHOLDER_KEY
-        for name in reversed(self._host.key_variables):
-            key = os.environ.get(name, "").strip() or key
-        if key is PLACEHOLDER_KEY and self.check is not None:
-            self.check()  # which says what is missing
-        session = await self._sessions.current()
+        session, names = await self._sessions.current(), self._host.key_variables
+        hint = f"check the key in the environment variable {names.replace(' ', ' or ')}"
         body = _to_json(content).encode() if isinstance(content, Mapping) else content
         header, before = self.protocol.key_header
-        headers = {header: before + key, "Content-Type": content_type, **headers}
-        if self._host is _HOSTS["openai"] and (whose := os.environ.get("OPENAI_ORGANIZATION")):
-            headers["OpenAI-Organization"] = whose
+        headers = {header: before + self._key(hint), "Content-Type": content_type, **headers}
+        if self._host is _HOSTS["openai"]:
+            named = {one: os.environ.get(one, "").strip() for one in _PAYERS}
+            headers |= {_PAYERS[one]: name for one, name in named.items() if name}
         try:
             async with session.client.request(
                 method, f"{self.base}/{route}", data=body, headers=headers, allow_redirects=False
@@ -218,8 +211,6 @@ class DirectModel:
         except session.errors as error:
             return fault_of_exception(self.label, error)
         if response.status != _OK:
-            names = " or ".join(self._host.key_variables)
-            hint = f"check the key in the environment variable {names}"
             text = raw.decode(errors="replace")
             return fault_of_response(self.label, response.status, text, response.headers, hint=hint)
         if len(raw) > most_bytes:

@@ -17,6 +17,7 @@ from judgekit.errors import SettingsError
 from judgekit.fingerprint import thawed
 from judgekit.http_session import LoopScoped
 from judgekit.models.capabilities import (
+    ChatProtocol,
     Negotiation,
     ReplyForm,
     RequestPlan,
@@ -43,7 +44,8 @@ _ENVIRONMENT = {
 }
 
 # Providers that authenticate in other ways than by a key in one variable.
-_AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", "bedrock", "sagemaker", "vertex_ai"})
+_CLOUDS = frozenset({"bedrock", "sagemaker", "vertex_ai"})
+_AMBIENT_PROVIDERS = frozenset({"azure", "azure_ai", *_CLOUDS})
 
 _CACHE_MARKED = frozenset({"anthropic", "azure_ai", "bedrock", "openrouter", "vertex_ai"})
 _PLAIN_ERRORS = (OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
@@ -198,7 +200,9 @@ def _find_route(model: str, api_base: str | None, extra: Mapping[str, Any]) -> _
         litellm=litellm,
         foreign_errors=foreign_errors,
         label=endpoint_label(provider, api_base),
-        key_hint=f"check the key in the environment variable {key_variable(provider)}",
+        key_hint=f"give {provider} its credentials in the variables that litellm documents"
+        if provider in _CLOUDS
+        else f"check the key in the environment variable {key_variable(provider)}",
         negotiation=_negotiation(litellm, bare, provider, is_own=api_base is not None),
         protocol=native and native(bare, is_own=True),
         takes_cache_marks=provider in _CACHE_MARKED
@@ -256,8 +260,8 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
     is_known = bare in litellm.model_cost or f"{provider}/{bare}" in litellm.model_cost
     forms: tuple[ReplyForm, ...] = ("plain",)
     if knows.supports_response_schema(bare, provider):
-        # a refusal by the provider's own endpoint is about the schema: let it be seen
-        forms = ("json_schema", "plain") if is_own else ("json_schema",)
+        of_its_own = NATIVE_PROTOCOLS.get(provider, ChatProtocol).own_forms
+        forms = ("json_schema", "plain") if is_own else of_its_own
     elif is_known and knows.supports_function_calling(bare, provider):
         forms = ("tool", "plain")
     elif not is_known and "response_format" in supported:
@@ -269,8 +273,7 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
 class _LoopConnections:
     """The connections of one event loop, which all its models share."""
 
-    n_calls: int = 0
-    """Calls in flight."""
+    n_calls: int = 0  # calls in flight
 
 
 async def _connections() -> AsyncGenerator[_LoopConnections, None]:
