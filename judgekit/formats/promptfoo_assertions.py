@@ -27,6 +27,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     OWN_TYPES,
     PROMPTFOO_SIMILAR,
     PROMPTFOO_SIMILARITY,
+    SQL_DIALECTS,
     TRAJECTORY_ASSERTIONS,
     WRITE_IT,
     PromptfooChecks,
@@ -34,6 +35,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     is_foreign_name,
     is_threshold,
     replacement_hint,
+    share_weight,
     trajectory_spec,
     unused_name,
 )
@@ -232,14 +234,8 @@ class AssertionReader:
 
     def _check(self, item: _Assertion, checks: PromptfooChecks) -> None:
         plain, value = item.plain, converted_value(item.plain, item.value)
-        if plain in _CALLS and value is None:
-            reason = "it needs a `value`, the schemas of the tools"
-            remedy = "copy the `tools` of the provider's configuration"
-            self._mark(item, item.at, reason, remedy, checks)
-            return
-        if plain in _NEVER_EMPTY and not value and value is not None:
-            reason = "its `value` is empty, so that every output would meet it"
-            self._mark(item, item.value_at, reason, "write the `value`", checks)
+        if (fault := _value_fault(plain, value)) is not None:
+            self._mark(item, item.value_at, *fault, checks)
             return
         negation = _NOT if item.name.startswith(_NOT) else ""
         spec: JsonObject = {"type": negation + OWN_TYPES.get(plain, plain)}
@@ -374,28 +370,32 @@ class AssertionReader:
     def _take_set(
         self, item: _Assertion, variables: JsonObject, checks: PromptfooChecks, *, is_scored: bool
     ) -> None:
-        """A set without a threshold is its members; one with a threshold is a group of checks."""
-        # Without a threshold all members must pass, as they must without the set.
-        is_group = item.fields.get("threshold") is not None
+        """A set is a group of checks, or its members where they decide alone as in the set."""
+        threshold = item.fields.get("threshold")
         members = self._reading.objects(item.fields.get("assert"), (*item.at, "assert"))
         listed: list[tuple[KeyPath, JsonValue]] = [*members]
-        inner = self.read(listed, variables, is_scored=is_scored or is_group)
-        if not is_group:
+        inner = self.read(listed, variables, is_scored=is_scored or threshold is not None)
+        checks.reference = checks.reference or inner.reference
+        checks.choices += inner.choices
+        is_weightless = all(spec.get("weight") == 0 for spec in inner.assertions)
+        if inner.criteria and threshold is not None:
+            reason = "with a `threshold` it may hold only checks that need no model"
+            remedy = "leave the threshold out, or split the set"
+            self._mark(item, item.at, reason, remedy, checks)
+        elif threshold is None and (inner.criteria or not is_scored or is_weightless):
+            # Without a threshold all members must pass, as they must without the set.
+            if is_scored:
+                share_weight(inner.criteria, item.fields.get("weight"))
             checks.assertions += inner.assertions
             checks.places += inner.places
             checks.criteria += inner.criteria
             checks.similarities += inner.similarities
-            checks.choices += inner.choices
-        elif inner.criteria:
-            reason = "with a `threshold` it may hold only checks that need no model"
-            remedy = "leave the threshold out, or split the set"
-            self._mark(item, item.at, reason, remedy, checks)
         elif inner.assertions:
+            # Under the threshold of its test, too, a set counts as one check of its own weight.
             spec: JsonObject = {"type": "all", "assertions": [*inner.assertions], "scored": True}
             known = ("threshold", "weight")
             spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
             checks.add(spec, item.at)
-        checks.reference = checks.reference or inner.reference
 
     def _leave_out_settings(self, item: _Assertion, more: frozenset[str] = frozenset()) -> None:
         known = _SETTINGS | more | (_METEOR if item.plain == "meteor" else frozenset())
@@ -406,6 +406,20 @@ class AssertionReader:
         if len(others) > _LISTED:
             message = f"and {len(others) - _LISTED:,} more are not imported"
             self._reading.leave_out((*item.at, others[_LISTED]), message)
+
+
+def _value_fault(plain: str, value: JsonValue) -> tuple[str, str] | None:
+    """Why an assertion cannot be carried out with a value, and what to do."""
+    if plain in _CALLS and value is None:
+        remedy = "copy the `tools` of the provider's configuration"
+        return "it needs a `value`, the schemas of the tools", remedy
+    if plain in _NEVER_EMPTY and not value and value is not None:
+        return "its `value` is empty, so that every output would meet it", "write the `value`"
+    try:
+        re.compile(value if plain == "regex" and isinstance(value, str) else "")
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"Python's `re` does not read its pattern: {error}", "write the pattern for it"
+    return None
 
 
 def _filled(text: str, variables: JsonObject) -> str:
@@ -451,15 +465,6 @@ _TEXTS = frozenset({
 _SEVERAL = frozenset({"bleu", "gleu", "meteor"})
 _SCHEMAS = frozenset({"is-json", "contains-json"})
 
-_SAME_DIALECTS = (
-    "athena", "bigquery", "hive", "mysql", "redshift", "snowflake", "sqlite", "trino",
-)  # fmt: skip
-SQL_DIALECTS: Mapping[str, str] = {
-    "mariadb": "mysql",
-    "postgresql": "postgres",
-    "transactsql": "tsql",
-    **{name: name for name in _SAME_DIALECTS},
-}
 _ELEMENTS = "requiredElements"
 
 

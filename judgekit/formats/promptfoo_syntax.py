@@ -166,6 +166,12 @@ _CLOSE = re.compile(r"\s*\)")
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
 _BODY = r"(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\n\[*])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\n\[])*"
 
+# An escape, a class of characters, or the end; the classes of nothing and of everything; and a
+# hyphen beside a class such as `\w` within one, which is no range.
+_SPECIAL = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
+_CLASSES = {"[]": "(?!)", "[^]": r"[\s\S]"}
+_HYPHEN = re.compile(r"(?<=\\[dDsSwW])-(?!\])|(?<!\[)-(?=\\[dDsSwW])")
+
 # What may follow in a chain. The flag `g` makes `match` give all matches and no groups, and a
 # negative number in brackets names nothing, so neither is read.
 _LINK = re.compile(
@@ -205,9 +211,9 @@ def python_pattern(pattern: str, flags: str = "") -> str:
     named = re.sub(r"(?<!\\)\(\?<(?=[A-Za-z_])", "(?P<", pattern.replace("\\/", "/"))
     named = re.sub(r"\\k<(\w+)>", r"(?P=\1)", named)
     # In Python `$` also matches before a final line end.
-    if "m" not in own and named.endswith("$") and not named.endswith("\\$"):
-        named = f"{named[:-1]}\\Z"
-    return f"(?{own}){named}" if own else named
+    special = {**_CLASSES} | ({} if "m" in own else {"$": "\\Z"})
+    whole = _SPECIAL.sub(lambda m: special.get(m[0]) or _HYPHEN.sub(r"\-", m[0]), named)
+    return f"(?{own}){whole}" if own else whole
 
 
 def _chain(text: str, at: int) -> tuple[list[JsonObject], int]:

@@ -94,6 +94,15 @@ MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
 # The metric that is called `bleu` here cuts words and smooths in another way.
 OWN_TYPES = {"bleu": "text.word_bleu", "javascript": "custom.code", "python": "custom.code"}
 
+_SAME_DIALECTS = (
+    "athena", "bigquery", "hive", "mysql", "redshift", "snowflake", "sqlite", "trino",
+)  # fmt: skip
+SQL_DIALECTS: Mapping[str, str] = {
+    "mariadb": "mysql",
+    "postgresql": "postgres",
+    "transactsql": "tsql",
+    **{name: name for name in _SAME_DIALECTS},
+}
 CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""
 
@@ -277,6 +286,16 @@ def weigh_assertions(
         reading.warn((*at, "threshold"), message, "write a test for the other assertions")
     elif threshold is not None and not all(weightless):
         checks.group({"threshold": threshold, "scored": True}, place)
+
+
+def share_weight(criteria: list[JsonValue], whole: JsonValue) -> None:
+    """Let the criteria of a set weigh together what the set does."""
+    own = [one for one in criteria if isinstance(one, dict)]
+    weights = [one.get("weight", 1) for one in own]
+    numbers = [n for n in (*weights, 1 if whole is None else whole) if isinstance(n, int | float)]
+    if len(numbers) == len(own) + 1 and (total := sum(numbers[:-1])) > 0:
+        for one, weight in zip(own, numbers, strict=False):
+            one["weight"] = numbers[-1] * weight / total
 
 
 def choice_specs(
