@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from pydantic import JsonValue, ValidationError, model_validator
 
 from judgekit.assertions.parsers import read_json
-from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.assertions.registry import UndecidedError, assertion, make_result, scorer
 from judgekit.assertions.selection import first_fault
 from judgekit.errors import DatasetError
 from judgekit.formats import code_caller
@@ -36,6 +36,7 @@ from judgekit.records import (
     Name,
     Record,
     Score,
+    meets_threshold,
 )
 from judgekit.registry import RegistryEntry
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
@@ -279,16 +280,14 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
         answer = answer_of(script, output, case, params)
         passed = answer.passed
         if passed is None and threshold is not None and answer.value is not None:
-            passed = answer.value >= threshold
+            passed = meets_threshold(answer.value, threshold)
         if passed is None:
             raise ScriptFailedError(
                 f"{script!r} gave the value {answer.value}, and no threshold from which it passes; "
                 "set `threshold`, or let it answer with `passed` too"
             )
         message = answer.message or f"{script} says it {'holds' if passed else 'does not hold'}"
-        return AssertionResult(
-            passed=passed, actual=answer.actual, value=answer.value, message=message
-        )
+        return make_result(passed, answer.actual, message, answer.value)
 
     @scorer(SCRIPT_NAME)
     def script_score(

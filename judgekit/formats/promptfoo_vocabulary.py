@@ -35,41 +35,33 @@ class Synonym:
 _AT_MOST = {"threshold": "value"}
 _FOLDED = MappingProxyType({"ignore_case": True})
 
+_TOOL_CALLS = (
+    "is-valid-function-call",
+    "is-valid-openai-function-call",
+    "is-valid-openai-tools-call",
+)
+
 # The assertions themselves lie in a layer above, so this table names them by their texts.
 PROMPTFOO_SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
-    "bleu": Synonym("text.bleu"),
-    "contains": Synonym("text.contains"),
-    "contains-all": Synonym("text.contains_all"),
-    "contains-any": Synonym("text.contains_any"),
-    "contains-html": Synonym("text.contains_html"),
+    **{name: Synonym(f"text.{name.replace('-', '_')}") for name in (
+        "bleu", "contains", "contains-all", "contains-any", "contains-html", "contains-sql",
+        "equals", "gleu", "is-html", "is-refusal", "is-sql", "levenshtein", "meteor", "regex",
+        "rouge-n", "starts-with", "word-count",
+    )},
+    **{f"i{name}": Synonym(f"text.{name.replace('-', '_')}", fixed=_FOLDED) for name in (
+        "contains", "contains-all", "contains-any",
+    )},
+    **dict.fromkeys(_TOOL_CALLS, Synonym("behavior.tool_calls_valid", {"value": "tools"})),
     "contains-json": Synonym("text.contains_json", {"value": "schema"}),
-    "contains-sql": Synonym("text.contains_sql"),
     "contains-xml": Synonym("text.contains_xml", {"value": "required_elements"}),
     "cost": Synonym("metric.total_cost_usd.max", _AT_MOST),
-    "equals": Synonym("text.equals"),
     "finish-reason": Synonym("behavior.finish_reason"),
-    "gleu": Synonym("text.gleu"),
-    "icontains": Synonym("text.contains", fixed=_FOLDED),
-    "icontains-all": Synonym("text.contains_all", fixed=_FOLDED),
-    "icontains-any": Synonym("text.contains_any", fixed=_FOLDED),
-    "is-html": Synonym("text.is_html"),
     "is-json": Synonym("text.is_json", {"value": "schema"}),
-    "is-refusal": Synonym("text.is_refusal"),
-    "is-sql": Synonym("text.is_sql"),
-    "is-valid-function-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
-    "is-valid-openai-function-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
-    "is-valid-openai-tools-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
     "is-xml": Synonym("text.is_xml", {"value": "required_elements"}),
     "latency": Synonym("metric.latency_ms.max", _AT_MOST),
-    "levenshtein": Synonym("text.levenshtein"),
     "max-score": Synonym("variants.highest_score"),
-    "meteor": Synonym("text.meteor"),
-    "regex": Synonym("text.regex"),
-    "rouge-n": Synonym("text.rouge_n"),
     "select-best": Synonym("variants.best"),
-    "starts-with": Synonym("text.starts_with"),
     "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}),
-    "word-count": Synonym("text.word_count"),
 })  # fmt: skip
 """promptfoo's assertions that need no model, with judgekit's own names."""
 
@@ -94,15 +86,11 @@ MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
 # The metric that is called `bleu` here cuts words and smooths in another way.
 OWN_TYPES = {"bleu": "text.word_bleu", "javascript": "custom.code", "python": "custom.code"}
 
-_SAME_DIALECTS = (
-    "athena", "bigquery", "hive", "mysql", "redshift", "snowflake", "sqlite", "trino",
-)  # fmt: skip
-SQL_DIALECTS: Mapping[str, str] = {
-    "mariadb": "mysql",
-    "postgresql": "postgres",
-    "transactsql": "tsql",
-    **{name: name for name in _SAME_DIALECTS},
-}
+_DIALECTS = ("athena", "bigquery", "hive", "mysql", "redshift", "snowflake", "sqlite", "trino")
+SQL_DIALECTS: Mapping[str, str] = {name: name for name in _DIALECTS} | {
+    "mariadb": "mysql", "postgresql": "postgres", "transactsql": "tsql",
+}  # fmt: skip
+
 CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""
 
@@ -159,9 +147,7 @@ READ_TEST_FIELDS = frozenset({"vars", "assert", "description", "threshold", "met
 CHOOSING_FIELDS = frozenset({"provider", "providers", "prompts"})
 TRANSFORMS = ("transform", "postprocess")
 READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", "provider", *TRANSFORMS})
-CODE_SETTINGS = frozenset({
-    "transform", "postprocess", "transformVars", "assertScoringFunction",
-})  # fmt: skip
+CODE_SETTINGS = frozenset({"transform", "postprocess", "transformVars", "assertScoringFunction"})
 """Settings of a test that run code on its outputs, its variables or its scores."""
 
 # promptfoo's providers with litellm's names of them, which mostly are the same.
@@ -183,9 +169,7 @@ _KINDS = {
     "ollama:chat": "ollama_chat", "bedrock:converse": "bedrock/converse",
     "openai:completion": "text-completion-openai",
 }  # fmt: skip
-_CHAT = frozenset({
-    "chat", "completion", "messages", "responses", "text-generation",
-})  # fmt: skip
+_CHAT = frozenset({"chat", "completion", "messages", "responses", "text-generation"})
 # What makes no text, or is an agent of a provider.
 _NO_TEXT = frozenset({
     "agent", "agents", "assistant", "chatkit", "claude-agent-sdk", "claude-code", "codex-sdk",
@@ -416,10 +400,5 @@ _READERS: Mapping[str, Callable[[JsonValue], JsonObject]] = {
 TRAJECTORY_ASSERTIONS = frozenset(_READERS)
 """The assertions on an agent's actions that need no model."""
 
-KNOWN_ASSERTIONS = frozenset().union(
-    MODEL_FREE_ASSERTIONS,
-    MODEL_GRADED_ASSERTIONS,
-    CODE_ASSERTIONS,
-    TRAJECTORY_ASSERTIONS,
-    COMPARING_ASSERTIONS,
-)
+KNOWN_ASSERTIONS = MODEL_FREE_ASSERTIONS | CODE_ASSERTIONS | TRAJECTORY_ASSERTIONS
+KNOWN_ASSERTIONS |= COMPARING_ASSERTIONS | MODEL_GRADED_ASSERTIONS.keys()

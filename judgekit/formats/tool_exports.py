@@ -5,6 +5,7 @@ Each becomes cases, outputs with traces, labels and judgments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,14 @@ _OF_OUTPUT = ("input", "reference", "context", "variant", "repeat", "trace")
 _SPAN_ATTRIBUTES = {
     "kind": "openinference.span.kind", "input": "input.value", "output": "output.value",
     "input_tokens": "llm.token_count.prompt", "output_tokens": "llm.token_count.completion",
+    "cached_input_tokens": "llm.token_count.prompt_details.cache_read",
     "cost_usd": "gen_ai.usage.cost",
+}  # fmt: skip
+
+# What the names of Langfuse's tokens have in them.
+_LANGFUSE_TOKENS = {
+    "input_tokens": "input", "output_tokens": "output",
+    "cached_input_tokens": "input_cached|cache_read_input",
 }  # fmt: skip
 
 # Levels of Langfuse that are no failure; every other tool names the error itself.
@@ -175,7 +183,7 @@ def _spans(
     if not shape.span:
         yield from children
         return
-    found = _found(item, shape.span)
+    found = _found(item, shape.span) | _langfuse_tokens(item.get("usageDetails"))
     own_parent = found.get("parent_id", parent)
     own_parent = own_parent[0] if isinstance(own_parent, list) else own_parent
     span: JsonObject = {name: found.get(name) for name in ("span_id", "start_time", "end_time")}
@@ -187,6 +195,17 @@ def _spans(
     yield {**named, **span, "attributes": attributes}
     for child in children:
         yield from _spans(shape, child, trace_id, span["span_id"])
+
+
+def _langfuse_tokens(details: JsonValue) -> JsonObject:
+    """All tokens of an observation: those from a cache have names of their own beside `input`."""
+    listed = details.items() if isinstance(details, dict) else ()
+    numbers = [(name, n) for name, n in listed if isinstance(n, int) and not isinstance(n, bool)]
+    found = {
+        own: [n for name, n in numbers if re.search(pattern, name)]
+        for own, pattern in _LANGFUSE_TOKENS.items()
+    }
+    return {own: sum(parts) for own, parts in found.items() if parts}
 
 
 def _add_labels(
@@ -242,17 +261,19 @@ def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # n
         about = {name: row.get(name) for name in ("scenario", "user_description") if row.get(name)}
         item["input"] = about if len(about) > 1 else row["scenario"]
         # An open conversation is a case; one that the assistant ended has an answer, its last turn.
-        messages: list[JsonValue] = [
-            {"role": turn.get("role"), "content": turn.get("content"), "tool_calls": _calls(turn)}
-            for turn in turns
-        ]
+        messages: list[JsonValue] = [message for turn in turns for message in _messages(turn)]
         item["answer"] = messages if turns and turns[-1].get("role") == "assistant" else None
     yield item
 
 
-def _calls(turn: JsonObject) -> list[JsonValue]:
-    calls = (next(_tool_events(tool)) for tool in _objects(turn.get("tools_called")))
-    return [{"name": call["name"], "arguments": call["content"]} for call in calls]
+def _messages(turn: JsonObject) -> list[JsonValue]:
+    """A turn as a message, and the results of the tools that it called."""
+    events = [event for tool in _objects(turn.get("tools_called")) for event in _tool_events(tool)]
+    calls, results = ([e for e in events if e["type"] == f"tool_{k}"] for k in ("call", "result"))
+    made: list[JsonValue] = [{"name": e["name"], "arguments": e["content"]} for e in calls]
+    whole: JsonObject = {"role": turn.get("role"), "content": turn.get("content")}
+    came = ({"role": "tool", "name": e["name"], "content": e["content"]} for e in results)
+    return [{**whole, "tool_calls": made}, *came]
 
 
 def _tool_events(tool: JsonObject) -> Iterator[RawEvent]:

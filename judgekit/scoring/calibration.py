@@ -24,9 +24,7 @@ from judgekit.scoring.aggregate import overall_bounds, tally_criteria
 _MEAN = RunPanel()
 
 # How a criterion is asked, and of whom.
-_PROMPT_PARTS = (
-    "question", "scale", "scoring_guide", "examples", "needs", "template", "judge",
-)  # fmt: skip
+_PROMPT_PARTS = ("question", "scale", "scoring_guide", "examples", "needs", "template", "judge")
 
 
 def calibration_in_use(

@@ -151,12 +151,8 @@ def contains_all(
     message = f"the text contains all {len(value)}"
     if missing:
         message = f"the text does not contain {_quote_parts(missing)}"
-    return AssertionResult(
-        passed=not missing,
-        actual=truncate_value(text),
-        message=message,
-        value=1 - len(missing) / len(value) if partial else None,
-    )
+    share = 1 - len(missing) / len(value) if partial else None
+    return make_result(not missing, truncate_value(text), message, share)
 
 
 @assertion("text.contains_any")
