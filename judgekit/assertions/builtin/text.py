@@ -237,9 +237,10 @@ def _quote_parts(parts: list[str]) -> str:
 
 
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+# A number that goes on after what is understood (`12,50`, `1.2.3`) is not read in part.
 _NUMBER = re.compile(
-    r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?(?:[eE][-+]?\d{1,3})?"
-    r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
+    r"(?<![\w.,])[-+\u2212]?(?:(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?+|\.\d++)"
+    r"(?:[eE][-+]?\d++)?+(?![.,_]?\d)"
 )
 
 # Longer sequences of digits exceed every float.
@@ -305,7 +306,8 @@ def states_number(
 ) -> AssertionResult:
     """Pass when the number in the text is the value, within a tolerance.
 
-    Commas between groups of three digits and exponents are understood; a decimal comma is not.
+    Commas between groups of three digits and exponents are understood; a decimal comma is not, and
+    `12,50` has no number.
 
     Args:
         value: The correct number.
