@@ -15,7 +15,7 @@ from judgekit.formats.documents import parse_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, ForeignFile, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_files import FILE, code_call, code_path
-from judgekit.formats.promptfoo_syntax import UntranslatedError, as_steps, python_pattern
+from judgekit.formats.promptfoo_syntax import UntranslatedError, as_draft, as_steps, python_pattern
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
     COMPARING_ASSERTIONS,
@@ -247,6 +247,8 @@ class AssertionReader:
             spec |= {"value": value, **_OWN_SETTINGS.get(plain, {})}
         known = {"threshold"} | (_METEOR if plain == "meteor" else set())
         spec |= {key: item.fields[key] for key in sorted(known) if item.fields.get(key) is not None}
+        if plain == "levenshtein" and isinstance(stated := spec.get("threshold"), float):
+            spec["threshold"] = int(stated)
         self._describe(spec, item)
         # promptfoo's METEOR also matches synonyms, which need data that are not installed here.
         if plain == "meteor":
@@ -473,7 +475,7 @@ def converted_value(name: str, value: JsonValue) -> JsonValue:
     # A number stands for its digits, `a, "b, c"` for a list of texts, the text of a JSON Schema in
     # JSON or YAML for the schema, and `{requiredElements: […]}` for the list.
     if name in _SCHEMAS:
-        return _schema(value) if isinstance(value, str) else value
+        return as_draft(_schema(value) if isinstance(value, str) else value)
     if name in _LIST_VALUED:
         return _texts(value)
     if name in _SEVERAL and isinstance(value, list):
@@ -579,9 +581,8 @@ def assertion_of_text(text: str) -> JsonObject:
     found: JsonObject = {"type": name}
     value = (match["value"] or "").strip()
     if match["threshold"] is not None:
-        stated = float(match["threshold"])
-        # A distance is a whole number.
-        found["threshold"] = round(stated) if plain == "levenshtein" else stated
+        stated = float(match["threshold"])  # a distance is a whole number
+        found["threshold"] = int(stated) if plain == "levenshtein" else stated
     if plain in _LIST_CELLS:
         found["value"] = [part.strip() for part in value.split(",")]
     elif plain in _NUMBERS and match["threshold"] is None:

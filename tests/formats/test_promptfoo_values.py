@@ -7,7 +7,7 @@ import pytest
 from judgekit.assertions import check_specs, evaluate_assertions
 from judgekit.datasets import load_dataset, validate_path
 from judgekit.errors import NotImportedWarning
-from judgekit.formats.promptfoo_assertions import converted_value
+from judgekit.formats.promptfoo_assertions import assertion_of_text, converted_value
 from judgekit.records import Rubric
 from tests.factories import make_output
 from tests.formats.writing import warnings_of, write
@@ -66,6 +66,32 @@ def test_assertions_as_people_write_them_can_be_carried_out(tmp_path: Path) -> N
     assert [spec.get("value") for spec in case.assertions] == [
         "4", ["a", "b"], {"type": "object"}, ["search", "buy"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "passed"),
+    [
+        ({"dependencies": {"a": ["b"]}}, '{"a": 1}', False),
+        ({"items": [{"type": "string"}], "additionalItems": False}, '["a"]', True),
+        ("items: [{type: string}]\nadditionalItems: false", '["a", 1]', False),
+        ({"$schema": "https://json-schema.org/draft/2020-12/schema", "prefixItems": [
+            {"type": "string"}], "properties": {"items": True}}, "[1]", False),
+    ],
+)  # fmt: skip
+def test_a_schema_is_one_of_draft_7_as_in_promptfoo(
+    tmp_path: Path, schema: Any, text: str, passed: Any
+) -> None:
+    (case,) = load_dataset(write(tmp_path, config({"type": "is-json", "value": schema}))).cases
+    (found,) = evaluate_assertions(make_output(text), list(case.assertions))
+    assert found.passed is passed, found.message
+
+
+def test_a_distance_is_a_whole_number(tmp_path: Path) -> None:
+    near = {"type": "levenshtein", "value": "yes", "threshold": 2.7}
+    near_in_a_table = assertion_of_text("levenshtein(2.7): yes")
+    (case,) = load_dataset(write(tmp_path, config(near, near_in_a_table))).cases
+    found = evaluate_assertions(make_output("yes si"), list(case.assertions))
+    assert [(one.passed, one.actual) for one in found] == [(False, 3)] * 2
 
 
 def test_several_references_are_a_group_of_which_one_must_be_reached(tmp_path: Path) -> None:
