@@ -346,9 +346,10 @@ def _code_result(found: JsonValue, call: CodeCall, threshold: float | None) -> A
         reason = str(found.get("reason") or "")
     if isinstance(score, bool) or not isinstance(score, int | float):
         score = None
-    if score is not None and not isinstance(passed, bool):
+    if score is not None and not isinstance(found, dict):
         passed = score > 0 if threshold is None else score >= threshold
-    elif isinstance(found, dict) and score is not None and threshold is not None:
+    # promptfoo takes the `pass` of an object as it is where JavaScript returns it.
+    elif score is not None and threshold is not None and call.language == "python":
         passed = bool(passed) and score >= threshold
     if not isinstance(passed, bool):
         raise ScriptFailedError(
