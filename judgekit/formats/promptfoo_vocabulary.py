@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeGuard
@@ -301,6 +302,7 @@ def choice_specs(
 
 
 _PREFIX = "trajectory:"
+_ARGUMENTS = "trajectory:tool-args-match"
 _NOT = "not-"
 _NAMED = "name the tools, such as `value: [search, fetch]`"
 
@@ -317,6 +319,8 @@ def trajectory_spec(name: str, value: JsonValue) -> JsonObject:
         return spec
     if spec["type"] == "all":
         raise UnsupportedAssertionError(f"write one `{name}` for each tool")
+    if plain == _ARGUMENTS:  # in promptfoo a tool that was not called has no such arguments
+        return {"type": "none", "assertions": [spec]}
     return {**spec, "type": f"{_NOT}{spec['type']}"}
 
 
@@ -327,7 +331,7 @@ def _tool_used(value: JsonValue) -> JsonObject:
             raise UnsupportedAssertionError(_NAMED)
         return {"type": "all", "assertions": members}
     if isinstance(value, str):
-        return {"type": "trajectory.tool_used", "tool": value}
+        value = {"name": value}
     fields = _fields(value, {"name", "min", "max"}, _NAMED)
     spec: JsonObject = {"type": "trajectory.tool_used", "tool": _name(fields)}
     for theirs, own in (("min", "at_least"), ("max", "at_most")):
@@ -339,14 +343,28 @@ def _tool_used(value: JsonValue) -> JsonObject:
 def _arguments(value: JsonValue) -> JsonObject:
     usage = "give `{name: …, args: {…}, mode: partial}`"
     fields = _fields(value, {"name", "args", "arguments", "mode"}, usage)
-    call: JsonObject = {
-        "tool": _name(fields),
-        "arguments": fields.get("args", fields.get("arguments", {})),
-    }
+    wanted = fields.get("args", fields.get("arguments", {}))
+    call: JsonObject = {"tool": _name(fields), "arguments": wanted}
     mode = {"partial": "superset", "exact": "exact"}.get(str(fields.get("mode", "partial")))
     if mode is None:
         raise UnsupportedAssertionError("`mode` must be `partial` or `exact`")
+    # In objects within the arguments others are allowed beside those, too.
+    if mode == "superset" and isinstance(wanted, dict) and '{"' in json.dumps([*wanted.values()]):
+        call = {"tool": call["tool"], "where": dict(_parts(wanted, usage))}
     return {"type": "trajectory.arguments_match", "call": call, "mode": mode}
+
+
+def _parts(wanted: JsonObject, usage: str, within: str = "") -> Iterator[tuple[str, JsonValue]]:
+    """The conditions for the parts of an object, by their paths."""
+    for name, part in wanted.items():
+        quoted = name.replace("\\", r"\\").replace('"', r"\"")
+        path = f'{within}."{quoted}"'.removeprefix(".")
+        if isinstance(part, dict) and part:
+            yield from _parts(part, usage, path)
+        elif '{"' in json.dumps(part):
+            raise UnsupportedAssertionError(f"`{name[:40]}` has objects in a list; {usage}")
+        else:
+            yield path, {"exists": True} if part == {} else {"one_of": [part]}
 
 
 def _sequence(value: JsonValue) -> JsonObject:
@@ -358,8 +376,8 @@ def _sequence(value: JsonValue) -> JsonObject:
     if mode is None:
         raise UnsupportedAssertionError("`mode` must be `in_order` or `exact`")
     calls: list[JsonValue] = [
-        {"tool": step if isinstance(step, str) else _name(_fields(step, {"name"}, _NAMED))}
-        for step in steps
+        {"tool": _name({"name": s} if isinstance(s, str) else _fields(s, {"name"}, _NAMED))}
+        for s in steps
     ]
     return {"type": "trajectory.matches", "calls": calls, "mode": mode, "arguments": "ignore"}
 
@@ -387,12 +405,14 @@ def _name(fields: JsonObject) -> str:
     name = fields.get("name")
     if not isinstance(name, str) or not name.strip():
         raise UnsupportedAssertionError(_NAMED)
+    if set(name) & set("*?"):  # for promptfoo each name is a pattern
+        raise UnsupportedAssertionError(f"the pattern {name[:40]!r} is not read here; {_NAMED}")
     return name
 
 
 _READERS: Mapping[str, Callable[[JsonValue], JsonObject]] = {
     f"{_PREFIX}tool-used": _tool_used,
-    f"{_PREFIX}tool-args-match": _arguments,
+    _ARGUMENTS: _arguments,
     f"{_PREFIX}tool-sequence": _sequence,
     f"{_PREFIX}step-count": _step_count,
 }
