@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from judgekit.records import JsonObject
 
 _SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric", "transform", "config"})
-_METEOR = frozenset({"alpha", "beta", "gamma"})
+_METEOR = ("alpha", "beta", "gamma")
 _NOT = "not-"
 _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is-valid-"))
 _NEVER_EMPTY = frozenset({"contains", "icontains", "starts-with", "regex"})
@@ -84,6 +84,10 @@ class _Assertion:
     def plain(self) -> str:
         """The name without the negation."""
         return self.name.removeprefix(_NOT)
+
+    def settings(self, *names: str) -> JsonObject:
+        """Those of some settings that it has."""
+        return {name: self.fields[name] for name in names if self.fields.get(name) is not None}
 
     @property
     def value_at(self) -> KeyPath:
@@ -208,15 +212,12 @@ class AssertionReader:
         """The mark of an assertion that is code, with what is called where scripts are allowed."""
         value, language = item.fields.get("value"), item.plain
         call = code_call(value, language=language, function="get_assert")
-        is_run = (
-            call is not None and language == call["language"] and "transform" not in item.fields
-        )
-        if not is_run:
+        is_own = call is not None and language == call["language"]
+        if not is_own or "transform" in item.fields:
             return self._reading.not_imported(item.name, item.value_at, NO_CODE, WRITE_IT)
         negation = _NOT if item.name.startswith(_NOT) else ""
         spec: JsonObject = {"type": negation + OWN_TYPES[item.plain], "call": call}
-        known = ("threshold", "config")
-        spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
+        spec |= item.settings("threshold", "config")
         self._describe(spec, item)
         at, reason = item.value_at, f"it {NEEDS_SCRIPTS}"
         return self._reading.not_imported(item.name, at, reason, WRITE_IT, script=spec)
@@ -245,8 +246,7 @@ class AssertionReader:
             value = None
         if value is not None:
             spec |= {"value": value, **_OWN_SETTINGS.get(plain, {})}
-        known = {"threshold"} | (_METEOR if plain == "meteor" else set())
-        spec |= {key: item.fields[key] for key in sorted(known) if item.fields.get(key) is not None}
+        spec |= item.settings(*(_METEOR if plain == "meteor" else ()), "threshold")
         if plain == "levenshtein" and isinstance(stated := spec.get("threshold"), float):
             spec["threshold"] = int(stated)
         self._describe(spec, item)
@@ -302,8 +302,7 @@ class AssertionReader:
         self, spec: JsonObject, item: _Assertion, more: frozenset[str] = frozenset()
     ) -> None:
         """Add weight and metric to a spec, and list settings that are not imported."""
-        if item.fields.get("weight") is not None:
-            spec["weight"] = item.fields["weight"]
+        spec |= item.settings("weight")
         if isinstance(item.fields.get("metric"), str):
             spec["description"] = item.fields["metric"]
         self._leave_out_settings(item, more)
@@ -361,8 +360,7 @@ class AssertionReader:
         # In a scored test the mean decides, so a criterion has no pass mark of its own.
         if threshold is not None or not is_scored:
             criterion["pass_value"] = 1.0 if threshold is None else threshold
-        if item.fields.get("weight") is not None:
-            criterion["weight"] = item.fields["weight"]
+        criterion |= item.settings("weight")
         own = self._judge_name(item.fields.get("provider"), (*item.at, "provider"))
         if (judge := own or self.own_judge) is not None:
             criterion["judge"] = judge
@@ -395,12 +393,10 @@ class AssertionReader:
         elif inner.assertions:
             # Under the threshold of its test, too, a set counts as one check of its own weight.
             spec: JsonObject = {"type": "all", "assertions": [*inner.assertions], "scored": True}
-            known = ("threshold", "weight")
-            spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
-            checks.add(spec, item.at)
+            checks.add(spec | item.settings("threshold", "weight"), item.at)
 
     def _leave_out_settings(self, item: _Assertion, more: frozenset[str] = frozenset()) -> None:
-        known = _SETTINGS | more | (_METEOR if item.plain == "meteor" else frozenset())
+        known = _SETTINGS | more | {*(_METEOR if item.plain == "meteor" else ())}
         others = [name for name in item.fields if name not in known]
         for name in others[:_LISTED]:
             message = f"`{name[:60]}` of the assertion is not imported: {NO_COUNTERPART}"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from judgekit.formats.foreign_file import ForeignFile
-from judgekit.formats.messages import answer_of, asked_of
+from judgekit.formats.messages import answer_of, asked_of, objects_in
 from judgekit.formats.spans import (
     Span,
     find_spans,
@@ -178,8 +178,7 @@ def _spans(
     shape: ToolShape, item: JsonObject, trace_id: str, parent: JsonValue = None
 ) -> Iterator[JsonObject]:
     """A row and what is in it as spans, in the words of OpenInference."""
-    inner = value_at(item, shape.children or "")
-    children = [one for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []
+    children = objects_in(value_at(item, shape.children or ""))
     if not shape.span:
         yield from children
         return
@@ -251,12 +250,12 @@ def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # n
         ideal = row.get("context")
         item["context"] = {"context": ideal, "retrieval_context": retrieved} if ideal else retrieved
     called = row.get("tools_called", row.get("toolsCalled"))
-    item["trace"] = [event for tool in _objects(called) for event in _tool_events(tool)]
-    if expected := _objects(row.get("expected_tools", row.get("expectedTools"))):
+    item["trace"] = [event for tool in objects_in(called) for event in _tool_events(tool)]
+    if expected := objects_in(row.get("expected_tools", row.get("expectedTools"))):
         item["assertions"] = [
             {"type": "trajectory.tool_used", "tool": tool.get("name")} for tool in expected
         ]
-    turns = _objects(row.get("turns"))
+    turns = objects_in(row.get("turns"))
     if "scenario" in row:
         about = {name: row.get(name) for name in ("scenario", "user_description") if row.get(name)}
         item["input"] = about if len(about) > 1 else row["scenario"]
@@ -268,7 +267,9 @@ def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # n
 
 def _messages(turn: JsonObject) -> list[JsonValue]:
     """A turn as a message, and the results of the tools that it called."""
-    events = [event for tool in _objects(turn.get("tools_called")) for event in _tool_events(tool)]
+    events = [
+        event for tool in objects_in(turn.get("tools_called")) for event in _tool_events(tool)
+    ]
     calls, results = ([e for e in events if e["type"] == f"tool_{k}"] for k in ("call", "result"))
     made: list[JsonValue] = [{"name": e["name"], "arguments": e["content"]} for e in calls]
     whole: JsonObject = {"role": turn.get("role"), "content": turn.get("content")}
@@ -281,10 +282,6 @@ def _tool_events(tool: JsonObject) -> Iterator[RawEvent]:
     yield {"type": "tool_call", "name": tool.get("name"), "content": arguments}
     if tool.get("output") is not None:
         yield {"type": "tool_result", "name": tool.get("name"), "content": tool["output"]}
-
-
-def _objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _question(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
@@ -306,7 +303,7 @@ def _question(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  #
 
 
 def _answer(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
-    choices = _objects(row["choices"])
+    choices = objects_in(row["choices"])
     for repeat, choice in enumerate(choices):
         turns = choice.get("turns")
         for turn, text in enumerate(turns if isinstance(turns, list) else [], 1):
@@ -333,7 +330,7 @@ def _pair(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:
 
 
 def _games(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:
-    games = _objects(row["games"])
+    games = objects_in(row["games"])
     # In the first game the baseline is A, in the second the model is.
     won = [_VERDICTS.get(str(game.get("score"))) for game in games]
     won[1:2] = [_SWAPPED.get(side or "") for side in won[1:2]]

@@ -108,8 +108,7 @@ def unfolded(trace: Sequence[TraceEvent]) -> Iterator[tuple[int, TraceEvent]]:
 
 def _is_result(event: TraceEvent) -> bool:
     # LangChain's messages have a type, those of the chat APIs a role.
-    is_known = event.type in RESULT_EVENTS or event.type in _ERRORS
-    return is_known or "tool" in (event.type, _field(event, ("role",)))
+    return event.type in RESULT_EVENTS | _ERRORS or "tool" in (event.type, _field(event, ("role",)))
 
 
 def tool_of(event: TraceEvent) -> str | None:
