@@ -338,9 +338,7 @@ def code_context(case: Case | None) -> JsonObject:
 
 def _code_result(found: JsonValue, call: CodeCall, threshold: float | None) -> AssertionResult:
     """The result of code: a truth value, a number, or an object with `pass`, `score`, `reason`."""
-    score: JsonValue = found
-    passed: JsonValue = found
-    reason = ""
+    score, passed, reason = found, found, ""
     if isinstance(found, dict):
         score, passed = found.get("score"), found.get("pass", found.get("pass_"))
         reason = str(found.get("reason") or "")

@@ -227,13 +227,16 @@ def _typed(part: JsonValue) -> JsonValue:
 
 
 def _result(fields: RawEvent, content: JsonValue, id_names: Sequence[str]) -> RawEvent:
+    error = fields.get("error")
+    # inspect_ai leaves the content empty then.
+    what = error.get("message") if isinstance(error, dict) else error
+    content = what if content in (None, "", []) and isinstance(what, str) else content
     event: RawEvent = {"type": "tool_result", "content": _plain(content)}
     if isinstance(name := fields.get("name", fields.get("function")), str):
         event["name"] = name
     if (call_id := _first(fields, id_names)) is not None:
         event["id"] = call_id
-    is_error = any(fields.get(name) is True for name in ("is_error", "isError"))
-    is_error = is_error or isinstance(fields.get("error"), dict)
+    is_error = error or any(fields.get(name) is True for name in ("is_error", "isError"))
     is_error = is_error or (isinstance(content, dict) and content.get("type") in _FAILED)
     return event | ({"is_error": True} if is_error or fields.get("status") == "error" else {})
 

@@ -120,6 +120,13 @@ def test_an_error_that_the_ai_sdk_writes_into_a_result_is_one(kind: str) -> None
     assert (event.model_extra or {})["is_error"] is True
 
 
+@pytest.mark.parametrize("error", ["boom", {"type": "timeout", "message": "boom"}])
+def test_the_error_of_a_result_without_content_is_its_content(error: Any) -> None:
+    result = {"role": "tool", "tool_call_id": "1", "function": "get", "content": "", "error": error}
+    (event,) = normalise_trace([result]).events
+    assert (event.content, (event.model_extra or {})["is_error"]) == ("boom", True)
+
+
 def test_content_blocks_of_anthropic_become_events() -> None:
     blocks: list[Any] = [
         {"type": "thinking", "thinking": "Hm."},
