@@ -300,11 +300,8 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
             name=SCRIPT_NAME, value=value, raw=answer.value, method=script, message=answer.message
         )
 
-    return (
-        RegistryEntry(SCRIPT_NAME, script_holds),
-        RegistryEntry(SCRIPT_NAME, script_score),
-        _code_entry(settings),
-    )
+    holds, score = (RegistryEntry(SCRIPT_NAME, each) for each in (script_holds, script_score))
+    return holds, score, _code_entry(settings)
 
 
 def _code_entry(settings: ScriptSettings) -> RegistryEntry:

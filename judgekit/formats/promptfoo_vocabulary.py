@@ -62,7 +62,7 @@ PROMPTFOO_SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
     "latency": Synonym("metric.latency_ms.max", _AT_MOST),
     "max-score": Synonym("variants.highest_score"),
     "select-best": Synonym("variants.best"),
-    "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}),
+    "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}, {"distinct": True}),
 })  # fmt: skip
 """promptfoo's assertions that need no model, with judgekit's own names."""
 

@@ -120,3 +120,11 @@ def test_a_configuration_keeps_weight_and_metric_and_tells_faults_with_their_lin
     assert problem.message.endswith("is not imported: it has no counterpart here")
     assert problem.severity == "left_out"
     assert problem.line == line_with(path, '"value": {')
+
+
+def test_tool_call_f1_counts_a_tool_once_as_in_promptfoo() -> None:
+    twice = Output(trace=[{"type": "tool_call", "name": n} for n in ("search", "search", "buy")])
+    spec = {"type": "tool-call-f1", "value": ["buy", "search", "search"]}
+    plain = {"type": "trajectory.f1", "calls": ["buy", "search"]}
+    found = evaluate_assertions(twice, [spec, plain])
+    assert [(one.passed, one.value) for one in found] == [(True, 1), (False, 0.8)]

@@ -298,9 +298,7 @@ def describe_call(call: ToolCall | ExpectedCall) -> str:
     text = call.tool if call.arguments is None else f"{call.tool}({display_value(call.arguments)})"
     if isinstance(call, ToolCall) or not call.where:
         return text
-    rules: JsonObject = {
-        path: rule.model_dump(exclude_defaults=True) for path, rule in call.where.items()
-    }
+    rules: JsonObject = {p: r.model_dump(exclude_defaults=True) for p, r in call.where.items()}
     return f"{text} where {display_value(rules)}"
 
 

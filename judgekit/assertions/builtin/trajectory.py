@@ -135,8 +135,12 @@ def _share(name: str, what: str, summary: str) -> Callable[..., AssertionResult]
         calls: ExpectedCalls,
         threshold: Fraction = 1.0,
         arguments: ArgumentsMode = "exact",
+        distinct: bool = False,
     ) -> AssertionResult:
         made = tool_calls(output)
+        if distinct:
+            made = [*{call.tool: call for call in made}.values()]
+            calls = (*{call.tool: call for call in calls}.values(),)
         n_right = len(match_calls(made, calls, arguments))
         # Without any calls, none was wrong.
         shares = {
@@ -158,6 +162,7 @@ def _share(name: str, what: str, summary: str) -> Callable[..., AssertionResult]
         calls: The expected calls, in any order.
         threshold: The least {what if what == "F1" else "share"}, on [0, 1].
         arguments: How arguments are compared where an expected call does not set it.
+        distinct: Whether a tool counts once, by its last call, however often it was called.
     """
     return reaches
 
