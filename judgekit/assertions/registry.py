@@ -223,7 +223,12 @@ _FRESH = set(AssertionResult.model_fields)
 _FINAL = set(AssertionResult.model_fields)
 
 
-def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResult:  # noqa: FBT001
+def make_result(
+    passed: bool,  # noqa: FBT001
+    actual: JsonValue,
+    message: str,
+    value: float | None = None,
+) -> AssertionResult:
     """The result of a built-in assertion, which must return it at once."""
     result = object.__new__(AssertionResult)
     fields = result.__dict__
@@ -231,6 +236,7 @@ def make_result(passed: bool, actual: JsonValue, message: str) -> AssertionResul
     fields["passed"] = passed
     fields["actual"] = actual
     fields["message"] = message
+    fields["value"] = value
     _set_fields_set(result, _FRESH)
     _set_extra(result, None)
     _set_private(result, None)

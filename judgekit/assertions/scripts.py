@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from pydantic import JsonValue, ValidationError, model_validator
 
 from judgekit.assertions.parsers import read_json
-from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.assertions.registry import UndecidedError, assertion, make_result, scorer
 from judgekit.assertions.selection import first_fault
 from judgekit.errors import DatasetError
 from judgekit.formats import code_caller
@@ -36,6 +36,7 @@ from judgekit.records import (
     Name,
     Record,
     Score,
+    meets_threshold,
 )
 from judgekit.registry import RegistryEntry
 from judgekit.subprocess import ProcessFailedError, ProcessLimits, run_process, scrub_environment
@@ -279,16 +280,14 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
         answer = answer_of(script, output, case, params)
         passed = answer.passed
         if passed is None and threshold is not None and answer.value is not None:
-            passed = answer.value >= threshold
+            passed = meets_threshold(answer.value, threshold)
         if passed is None:
             raise ScriptFailedError(
                 f"{script!r} gave the value {answer.value}, and no threshold from which it passes; "
                 "set `threshold`, or let it answer with `passed` too"
             )
         message = answer.message or f"{script} says it {'holds' if passed else 'does not hold'}"
-        return AssertionResult(
-            passed=passed, actual=answer.actual, value=answer.value, message=message
-        )
+        return make_result(passed, answer.actual, message, answer.value)
 
     @scorer(SCRIPT_NAME)
     def script_score(
@@ -301,11 +300,8 @@ def script_entries(settings: ScriptSettings) -> tuple[RegistryEntry, RegistryEnt
             name=SCRIPT_NAME, value=value, raw=answer.value, method=script, message=answer.message
         )
 
-    return (
-        RegistryEntry(SCRIPT_NAME, script_holds),
-        RegistryEntry(SCRIPT_NAME, script_score),
-        _code_entry(settings),
-    )
+    holds, score = (RegistryEntry(SCRIPT_NAME, each) for each in (script_holds, script_score))
+    return holds, score, _code_entry(settings)
 
 
 def _code_entry(settings: ScriptSettings) -> RegistryEntry:
@@ -339,17 +335,16 @@ def code_context(case: Case | None) -> JsonObject:
 
 def _code_result(found: JsonValue, call: CodeCall, threshold: float | None) -> AssertionResult:
     """The result of code: a truth value, a number, or an object with `pass`, `score`, `reason`."""
-    score: JsonValue = found
-    passed: JsonValue = found
-    reason = ""
+    score, passed, reason = found, found, ""
     if isinstance(found, dict):
         score, passed = found.get("score"), found.get("pass", found.get("pass_"))
         reason = str(found.get("reason") or "")
     if isinstance(score, bool) or not isinstance(score, int | float):
         score = None
-    if score is not None and not isinstance(passed, bool):
+    if score is not None and not isinstance(found, dict):
         passed = score > 0 if threshold is None else score >= threshold
-    elif isinstance(found, dict) and score is not None and threshold is not None:
+    # promptfoo takes the `pass` of an object as it is where JavaScript returns it.
+    elif score is not None and threshold is not None and call.language == "python":
         passed = bool(passed) and score >= threshold
     if not isinstance(passed, bool):
         raise ScriptFailedError(

@@ -38,7 +38,7 @@ def word_ratio(text: str, reference: str) -> float:
 
 
 def character_ratio_score(text: str, reference: str) -> float:
-    """The share of characters that two texts have in common, in the same order."""
+    """Twice the length of the longest common subsequence of characters, by that of both texts."""
     from rapidfuzz.fuzz import ratio  # noqa: PLC0415 - a native library
 
     return ratio(text, reference) / 100
@@ -61,14 +61,17 @@ def rouge_l_score(text: str, reference: str) -> float:
 
 
 def bleu_score(text: str, reference: str) -> float:
-    """BLEU of one sentence or text."""
+    """BLEU: the precision of the text's sequences of one to four words."""
     from sacrebleu import sentence_bleu  # noqa: PLC0415 - slow to import
 
     return _share(sentence_bleu(text, [reference]).score)
 
 
 def word_bleu_score(text: str, reference: str) -> float:
-    """BLEU of the words between white space, where an order without a match counts as 1e-7."""
+    """BLEU of the words between white space, as promptfoo computes it.
+
+    An order without a match counts as 1e-7.
+    """
     ours, theirs = text.lower().split(), reference.lower().split()
     logs: list[float] = []
     for n in range(1, min(_ORDERS, len(ours)) + 1):
@@ -93,7 +96,7 @@ def _ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def chrf_score(text: str, reference: str) -> float:
-    """chrF: the F-score of the character n-grams that two texts share."""
+    """chrF: the F-score of shared sequences of characters; other forms of a word count in part."""
     from sacrebleu import sentence_chrf  # noqa: PLC0415 - slow to import
 
     return _share(sentence_chrf(text, [reference]).score)

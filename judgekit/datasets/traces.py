@@ -19,7 +19,9 @@ from judgekit.formats import (
     final_text,
     find_spans,
     first_number,
+    is_chat,
     is_message,
+    messages_in,
     parse_strict_json,
     read_messages,
     read_spans,
@@ -101,8 +103,8 @@ def normalise_trace(
         value = next((value[n] for n in ("events", "trace", "messages") if n in value), alone)
     if not isinstance(value, list):
         raise DatasetError(f"a trace is {_WHAT}")
-    if value and all(is_message(item) for item in value):
-        events = read_messages(value, role="user")
+    if is_chat(value):
+        events = read_messages(messages_in(value) or value, role="user")
         return TraceRead(_validated(events), text=final_text(events))
     return events_from_runtime(value)
 

@@ -47,7 +47,9 @@ from .frames import (
 from .messages import (
     RawEvent as RawEvent,
     final_text as final_text,
+    is_chat as is_chat,
     is_message as is_message,
+    messages_in as messages_in,
     read_messages as read_messages,
 )
 from .openai_evals import read_graders as read_graders

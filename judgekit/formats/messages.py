@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
@@ -11,7 +11,14 @@ RawEvent = dict[str, "JsonValue"]  # one event, before it is validated as a `Tra
 _CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})
 _RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_call_output"})
 _THOUGHTS = frozenset({"reasoning", "thinking"})
-_ID_NAMES = ("id", "call_id", "toolCallId", "tool_call_id", "tool_use_id")
+_ITEMS = frozenset({"function_call", "function_call_output", "reasoning"})
+_GEMINI_PARTS = {
+    "functionCall": "tool_call", "function_call": "tool_call", "functionResponse": "tool_result",
+    "function_response": "tool_result",
+}  # fmt: skip
+_FAILED = frozenset({"error-text", "error-json"})  # of the AI SDK
+# An item of OpenAI's responses has an `id` of its own beside that of the call.
+_ID_NAMES = ("call_id", "toolCallId", "tool_call_id", "tool_use_id", "id")
 _ARGUMENT_NAMES = ("arguments", "args", "input")
 _RESULT_NAMES = ("response", "result", "content", "output")
 _TOOL_ROLES = frozenset({"tool", "function"})
@@ -24,6 +31,14 @@ def is_message(value: JsonValue) -> bool:
         return False
     in_parts = isinstance(value.get("parts", value.get("content")), list)
     return "type" not in value or (value["type"] == "message" and in_parts)
+
+
+def is_chat(value: list[JsonValue]) -> bool:
+    """Whether a list holds chat messages, perhaps with the other items of OpenAI's responses."""
+    return bool(value) and all(
+        is_message(item) or (isinstance(item, dict) and str(item.get("type")) in _ITEMS)
+        for item in value
+    )
 
 
 # What a reply of a provider has beside its text; such an object is never shown to a judge whole,
@@ -161,17 +176,29 @@ def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
         events = _part_events(role, parts)
     else:
         events = [_message(role, parts)] if parts not in (None, "") else []
-    events += [_call(call) for call in objects_in(decode_value(message.get("tool_calls")))]
+    events += map(_call, _calls_of(message))
     reason = message.get("finish_reason")
     if isinstance(reason, str) and events:
         events[0]["finish_reason"] = reason
     return events
 
 
+def _calls_of(message: RawEvent) -> list[RawEvent]:
+    """The calls beside the content of a message."""
+    if listed := objects_in(decode_value(_first(message, ("tool_calls", "toolCalls")))):
+        return listed
+    if isinstance(more := message.get("additional_kwargs"), dict):  # of LangChain
+        return _calls_of(more)
+    # Before it had tools, a message of OpenAI called one function; OpenInference has two fields.
+    name, arguments = (message.get(f"function_call_{of}") for of in ("name", "arguments_json"))
+    call = message.get("function_call") or {"name": name, "arguments": arguments}
+    return [call] if isinstance(call, dict) and call.get("name") else []
+
+
 def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
     events: list[RawEvent] = []
     texts: list[JsonValue] = []
-    for part in parts:
+    for part in map(_typed, parts):
         kind = part.get("type") if isinstance(part, dict) else None
         is_known = isinstance(kind, str) and kind in _CALLS | _RESULTS | _THOUGHTS
         if not isinstance(part, dict) or not is_known:
@@ -184,22 +211,33 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
         if kind in _CALLS:
             events.append(_call(part))
         elif kind in _THOUGHTS:
-            thought = _first(part, ("content", "text", "thinking", "reasoning"))
-            events.append({"type": "reasoning", "content": thought})
+            thought = _first(part, ("content", "text", "thinking", "reasoning", "summary"))
+            events.append({"type": "reasoning", "content": _plain(thought)})
         else:
             content = _first(part, _RESULT_NAMES)
-            events.append(_result(part, content, ("tool_use_id", *_ID_NAMES)))
+            events.append(_result(part, content, _ID_NAMES))
     return [*events, _message(role, _plain(texts))] if texts else events
 
 
+def _typed(part: JsonValue) -> JsonValue:
+    """A part with its type, which Gemini states by the name of its one field."""
+    fields = part if isinstance(part, dict) else {}
+    named = ((kind, fields.get(name)) for name, kind in _GEMINI_PARTS.items())
+    return next(({**inner, "type": kind} for kind, inner in named if isinstance(inner, dict)), part)
+
+
 def _result(fields: RawEvent, content: JsonValue, id_names: Sequence[str]) -> RawEvent:
+    error = fields.get("error")
+    # inspect_ai leaves the content empty then.
+    what = error.get("message") if isinstance(error, dict) else error
+    content = what if content in (None, "", []) and isinstance(what, str) else content
     event: RawEvent = {"type": "tool_result", "content": _plain(content)}
     if isinstance(name := fields.get("name", fields.get("function")), str):
         event["name"] = name
     if (call_id := _first(fields, id_names)) is not None:
         event["id"] = call_id
-    is_error = any(fields.get(name) is True for name in ("is_error", "isError"))
-    is_error = is_error or isinstance(fields.get("error"), dict)
+    is_error = error or any(fields.get(name) is True for name in ("is_error", "isError"))
+    is_error = is_error or (isinstance(content, dict) and content.get("type") in _FAILED)
     return event | ({"is_error": True} if is_error or fields.get("status") == "error" else {})
 
 
@@ -236,6 +274,23 @@ def _text_of(part: JsonValue) -> str | None:
         return None
     text = _first(part, ("text", "content"))
     return text if isinstance(text, str) else None
+
+
+def unflattened(flat: Mapping[str, JsonValue]) -> JsonValue:
+    """The list or object of which each value is an attribute of its own."""
+    # OpenLLMetry writes a list as the attributes `gen_ai.prompt.0.role`, `gen_ai.prompt.0.content`.
+    groups: dict[str, dict[str, JsonValue]] = {}
+    whole: dict[str, JsonValue] = {}
+    for key, value in flat.items():
+        first, _, rest = key.partition(".")
+        if rest:
+            groups.setdefault(first, {})[rest] = value
+        else:
+            whole[first] = value
+    found = whole | {key: unflattened(group) for key, group in groups.items()}
+    if found and all(key.isdecimal() for key in found):
+        return [found[key] for key in sorted(found, key=int)]
+    return found
 
 
 def objects_in(value: JsonValue) -> list[RawEvent]:

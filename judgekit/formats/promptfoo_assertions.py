@@ -15,7 +15,7 @@ from judgekit.formats.documents import parse_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, ForeignFile, map_texts
 from judgekit.formats.problems import json_kind, suggest_name
 from judgekit.formats.promptfoo_files import FILE, code_call, code_path
-from judgekit.formats.promptfoo_syntax import UntranslatedError, as_steps, python_pattern
+from judgekit.formats.promptfoo_syntax import UntranslatedError, as_draft, as_steps, python_pattern
 from judgekit.formats.promptfoo_vocabulary import (
     CODE_ASSERTIONS,
     COMPARING_ASSERTIONS,
@@ -27,6 +27,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     OWN_TYPES,
     PROMPTFOO_SIMILAR,
     PROMPTFOO_SIMILARITY,
+    SQL_DIALECTS,
     TRAJECTORY_ASSERTIONS,
     WRITE_IT,
     PromptfooChecks,
@@ -34,6 +35,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     is_foreign_name,
     is_threshold,
     replacement_hint,
+    share_weight,
     trajectory_spec,
     unused_name,
 )
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from judgekit.records import JsonObject
 
 _SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric", "transform", "config"})
-_METEOR = frozenset({"alpha", "beta", "gamma"})
+_METEOR = ("alpha", "beta", "gamma")
 _NOT = "not-"
 _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is-valid-"))
 _NEVER_EMPTY = frozenset({"contains", "icontains", "starts-with", "regex"})
@@ -82,6 +84,10 @@ class _Assertion:
     def plain(self) -> str:
         """The name without the negation."""
         return self.name.removeprefix(_NOT)
+
+    def settings(self, *names: str) -> JsonObject:
+        """Those of some settings that it has."""
+        return {name: self.fields[name] for name in names if self.fields.get(name) is not None}
 
     @property
     def value_at(self) -> KeyPath:
@@ -206,15 +212,12 @@ class AssertionReader:
         """The mark of an assertion that is code, with what is called where scripts are allowed."""
         value, language = item.fields.get("value"), item.plain
         call = code_call(value, language=language, function="get_assert")
-        is_run = (
-            call is not None and language == call["language"] and "transform" not in item.fields
-        )
-        if not is_run:
+        is_own = call is not None and language == call["language"]
+        if not is_own or "transform" in item.fields:
             return self._reading.not_imported(item.name, item.value_at, NO_CODE, WRITE_IT)
         negation = _NOT if item.name.startswith(_NOT) else ""
         spec: JsonObject = {"type": negation + OWN_TYPES[item.plain], "call": call}
-        known = ("threshold", "config")
-        spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
+        spec |= item.settings("threshold", "config")
         self._describe(spec, item)
         at, reason = item.value_at, f"it {NEEDS_SCRIPTS}"
         return self._reading.not_imported(item.name, at, reason, WRITE_IT, script=spec)
@@ -232,14 +235,8 @@ class AssertionReader:
 
     def _check(self, item: _Assertion, checks: PromptfooChecks) -> None:
         plain, value = item.plain, converted_value(item.plain, item.value)
-        if plain in _CALLS and value is None:
-            reason = "it needs a `value`, the schemas of the tools"
-            remedy = "copy the `tools` of the provider's configuration"
-            self._mark(item, item.at, reason, remedy, checks)
-            return
-        if plain in _NEVER_EMPTY and not value and value is not None:
-            reason = "its `value` is empty, so that every output would meet it"
-            self._mark(item, item.value_at, reason, "write the `value`", checks)
+        if (fault := _value_fault(plain, value)) is not None:
+            self._mark(item, item.value_at, *fault, checks)
             return
         negation = _NOT if item.name.startswith(_NOT) else ""
         spec: JsonObject = {"type": negation + OWN_TYPES.get(plain, plain)}
@@ -249,8 +246,9 @@ class AssertionReader:
             value = None
         if value is not None:
             spec |= {"value": value, **_OWN_SETTINGS.get(plain, {})}
-        known = {"threshold"} | (_METEOR if plain == "meteor" else set())
-        spec |= {key: item.fields[key] for key in sorted(known) if item.fields.get(key) is not None}
+        spec |= item.settings(*(_METEOR if plain == "meteor" else ()), "threshold")
+        if plain == "levenshtein" and isinstance(stated := spec.get("threshold"), float):
+            spec["threshold"] = int(stated)
         self._describe(spec, item)
         # promptfoo's METEOR also matches synonyms, which need data that are not installed here.
         if plain == "meteor":
@@ -304,8 +302,7 @@ class AssertionReader:
         self, spec: JsonObject, item: _Assertion, more: frozenset[str] = frozenset()
     ) -> None:
         """Add weight and metric to a spec, and list settings that are not imported."""
-        if item.fields.get("weight") is not None:
-            spec["weight"] = item.fields["weight"]
+        spec |= item.settings("weight")
         if isinstance(item.fields.get("metric"), str):
             spec["description"] = item.fields["metric"]
         self._leave_out_settings(item, more)
@@ -363,8 +360,7 @@ class AssertionReader:
         # In a scored test the mean decides, so a criterion has no pass mark of its own.
         if threshold is not None or not is_scored:
             criterion["pass_value"] = 1.0 if threshold is None else threshold
-        if item.fields.get("weight") is not None:
-            criterion["weight"] = item.fields["weight"]
+        criterion |= item.settings("weight")
         own = self._judge_name(item.fields.get("provider"), (*item.at, "provider"))
         if (judge := own or self.own_judge) is not None:
             criterion["judge"] = judge
@@ -374,31 +370,33 @@ class AssertionReader:
     def _take_set(
         self, item: _Assertion, variables: JsonObject, checks: PromptfooChecks, *, is_scored: bool
     ) -> None:
-        """A set without a threshold is its members; one with a threshold is a group of checks."""
-        # Without a threshold all members must pass, as they must without the set.
-        is_group = item.fields.get("threshold") is not None
+        """A set is a group of checks, or its members where they decide alone as in the set."""
+        threshold = item.fields.get("threshold")
         members = self._reading.objects(item.fields.get("assert"), (*item.at, "assert"))
         listed: list[tuple[KeyPath, JsonValue]] = [*members]
-        inner = self.read(listed, variables, is_scored=is_scored or is_group)
-        if not is_group:
+        inner = self.read(listed, variables, is_scored=is_scored or threshold is not None)
+        checks.reference = checks.reference or inner.reference
+        checks.choices += inner.choices
+        is_weightless = all(spec.get("weight") == 0 for spec in inner.assertions)
+        if inner.criteria and threshold is not None:
+            reason = "with a `threshold` it may hold only checks that need no model"
+            remedy = "leave the threshold out, or split the set"
+            self._mark(item, item.at, reason, remedy, checks)
+        elif threshold is None and (inner.criteria or not is_scored or is_weightless):
+            # Without a threshold all members must pass, as they must without the set.
+            if is_scored:
+                share_weight(inner.criteria, item.fields.get("weight"))
             checks.assertions += inner.assertions
             checks.places += inner.places
             checks.criteria += inner.criteria
             checks.similarities += inner.similarities
-            checks.choices += inner.choices
-        elif inner.criteria:
-            reason = "with a `threshold` it may hold only checks that need no model"
-            remedy = "leave the threshold out, or split the set"
-            self._mark(item, item.at, reason, remedy, checks)
         elif inner.assertions:
+            # Under the threshold of its test, too, a set counts as one check of its own weight.
             spec: JsonObject = {"type": "all", "assertions": [*inner.assertions], "scored": True}
-            known = ("threshold", "weight")
-            spec |= {key: item.fields[key] for key in known if item.fields.get(key) is not None}
-            checks.add(spec, item.at)
-        checks.reference = checks.reference or inner.reference
+            checks.add(spec | item.settings("threshold", "weight"), item.at)
 
     def _leave_out_settings(self, item: _Assertion, more: frozenset[str] = frozenset()) -> None:
-        known = _SETTINGS | more | (_METEOR if item.plain == "meteor" else frozenset())
+        known = _SETTINGS | more | {*(_METEOR if item.plain == "meteor" else ())}
         others = [name for name in item.fields if name not in known]
         for name in others[:_LISTED]:
             message = f"`{name[:60]}` of the assertion is not imported: {NO_COUNTERPART}"
@@ -406,6 +404,20 @@ class AssertionReader:
         if len(others) > _LISTED:
             message = f"and {len(others) - _LISTED:,} more are not imported"
             self._reading.leave_out((*item.at, others[_LISTED]), message)
+
+
+def _value_fault(plain: str, value: JsonValue) -> tuple[str, str] | None:
+    """Why an assertion cannot be carried out with a value, and what to do."""
+    if plain in _CALLS and value is None:
+        remedy = "copy the `tools` of the provider's configuration"
+        return "it needs a `value`, the schemas of the tools", remedy
+    if plain in _NEVER_EMPTY and not value and value is not None:
+        return "its `value` is empty, so that every output would meet it", "write the `value`"
+    try:
+        re.compile(value if plain == "regex" and isinstance(value, str) else "")
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"Python's `re` does not read its pattern: {error}", "write the pattern for it"
+    return None
 
 
 def _filled(text: str, variables: JsonObject) -> str:
@@ -451,15 +463,6 @@ _TEXTS = frozenset({
 _SEVERAL = frozenset({"bleu", "gleu", "meteor"})
 _SCHEMAS = frozenset({"is-json", "contains-json"})
 
-_SAME_DIALECTS = (
-    "athena", "bigquery", "hive", "mysql", "redshift", "snowflake", "sqlite", "trino",
-)  # fmt: skip
-SQL_DIALECTS: Mapping[str, str] = {
-    "mariadb": "mysql",
-    "postgresql": "postgres",
-    "transactsql": "tsql",
-    **{name: name for name in _SAME_DIALECTS},
-}
 _ELEMENTS = "requiredElements"
 
 
@@ -468,7 +471,7 @@ def converted_value(name: str, value: JsonValue) -> JsonValue:
     # A number stands for its digits, `a, "b, c"` for a list of texts, the text of a JSON Schema in
     # JSON or YAML for the schema, and `{requiredElements: […]}` for the list.
     if name in _SCHEMAS:
-        return _schema(value) if isinstance(value, str) else value
+        return as_draft(_schema(value) if isinstance(value, str) else value)
     if name in _LIST_VALUED:
         return _texts(value)
     if name in _SEVERAL and isinstance(value, list):
@@ -574,9 +577,8 @@ def assertion_of_text(text: str) -> JsonObject:
     found: JsonObject = {"type": name}
     value = (match["value"] or "").strip()
     if match["threshold"] is not None:
-        stated = float(match["threshold"])
-        # A distance is a whole number.
-        found["threshold"] = round(stated) if plain == "levenshtein" else stated
+        stated = float(match["threshold"])  # a distance is a whole number
+        found["threshold"] = int(stated) if plain == "levenshtein" else stated
     if plain in _LIST_CELLS:
         found["value"] = [part.strip() for part in value.split(",")]
     elif plain in _NUMBERS and match["threshold"] is None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from judgekit.records import JsonObject
 
 # A comment, a part that is no template, an expression, a tag.
@@ -166,6 +168,15 @@ _CLOSE = re.compile(r"\s*\)")
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
 _BODY = r"(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\n\[*])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\n\[])*"
 
+# An escape, a class of characters, or the end; the classes of nothing and of everything; and a
+# hyphen beside a class such as `\w` within one, which is no range.
+_SPECIAL = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
+_CLASSES = {"[]": "(?!)", "[^]": r"[\s\S]"}
+_HYPHEN = re.compile(r"(?<=\\[dDsSwW])-(?!\])|(?<!\[)-(?=\\[dDsSwW])")
+
+# What draft 7 of JSON Schema has and the newest has not.
+_DRAFT_7 = re.compile(r'"(?:dependencies|additionalItems)": |"items": \[')
+
 # What may follow in a chain. The flag `g` makes `match` give all matches and no groups, and a
 # negative number in brackets names nothing, so neither is read.
 _LINK = re.compile(
@@ -205,9 +216,18 @@ def python_pattern(pattern: str, flags: str = "") -> str:
     named = re.sub(r"(?<!\\)\(\?<(?=[A-Za-z_])", "(?P<", pattern.replace("\\/", "/"))
     named = re.sub(r"\\k<(\w+)>", r"(?P=\1)", named)
     # In Python `$` also matches before a final line end.
-    if "m" not in own and named.endswith("$") and not named.endswith("\\$"):
-        named = f"{named[:-1]}\\Z"
-    return f"(?{own}){named}" if own else named
+    special = {**_CLASSES} | ({} if "m" in own else {"$": "\\Z"})
+    whole = _SPECIAL.sub(lambda m: special.get(m[0]) or _HYPHEN.sub(r"\-", m[0]), named)
+    return f"(?{own}){whole}" if own else whole
+
+
+def as_draft(schema: JsonValue) -> JsonValue:
+    """A JSON Schema of promptfoo, with its draft where the newest one reads it in another way."""
+    # A file is read as YAML, so its keys and values are JSON.
+    is_old = _DRAFT_7.search(json.dumps(schema)) is not None
+    if not isinstance(schema, dict) or "$schema" in schema or not is_old:
+        return schema
+    return {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
 
 
 def _chain(text: str, at: int) -> tuple[list[JsonObject], int]:

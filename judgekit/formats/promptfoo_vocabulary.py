@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeGuard
@@ -35,41 +36,33 @@ class Synonym:
 _AT_MOST = {"threshold": "value"}
 _FOLDED = MappingProxyType({"ignore_case": True})
 
+_TOOL_CALLS = (
+    "is-valid-function-call",
+    "is-valid-openai-function-call",
+    "is-valid-openai-tools-call",
+)
+
 # The assertions themselves lie in a layer above, so this table names them by their texts.
 PROMPTFOO_SYNONYMS: Mapping[str, Synonym] = MappingProxyType({
-    "bleu": Synonym("text.bleu"),
-    "contains": Synonym("text.contains"),
-    "contains-all": Synonym("text.contains_all"),
-    "contains-any": Synonym("text.contains_any"),
-    "contains-html": Synonym("text.contains_html"),
+    **{name: Synonym(f"text.{name.replace('-', '_')}") for name in (
+        "bleu", "contains", "contains-all", "contains-any", "contains-html", "contains-sql",
+        "equals", "gleu", "is-html", "is-refusal", "is-sql", "levenshtein", "meteor", "regex",
+        "rouge-n", "starts-with", "word-count",
+    )},
+    **{f"i{name}": Synonym(f"text.{name.replace('-', '_')}", fixed=_FOLDED) for name in (
+        "contains", "contains-all", "contains-any",
+    )},
+    **dict.fromkeys(_TOOL_CALLS, Synonym("behavior.tool_calls_valid", {"value": "tools"})),
     "contains-json": Synonym("text.contains_json", {"value": "schema"}),
-    "contains-sql": Synonym("text.contains_sql"),
     "contains-xml": Synonym("text.contains_xml", {"value": "required_elements"}),
     "cost": Synonym("metric.total_cost_usd.max", _AT_MOST),
-    "equals": Synonym("text.equals"),
     "finish-reason": Synonym("behavior.finish_reason"),
-    "gleu": Synonym("text.gleu"),
-    "icontains": Synonym("text.contains", fixed=_FOLDED),
-    "icontains-all": Synonym("text.contains_all", fixed=_FOLDED),
-    "icontains-any": Synonym("text.contains_any", fixed=_FOLDED),
-    "is-html": Synonym("text.is_html"),
     "is-json": Synonym("text.is_json", {"value": "schema"}),
-    "is-refusal": Synonym("text.is_refusal"),
-    "is-sql": Synonym("text.is_sql"),
-    "is-valid-function-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
-    "is-valid-openai-function-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
-    "is-valid-openai-tools-call": Synonym("behavior.tool_calls_valid", {"value": "tools"}),
     "is-xml": Synonym("text.is_xml", {"value": "required_elements"}),
     "latency": Synonym("metric.latency_ms.max", _AT_MOST),
-    "levenshtein": Synonym("text.levenshtein"),
     "max-score": Synonym("variants.highest_score"),
-    "meteor": Synonym("text.meteor"),
-    "regex": Synonym("text.regex"),
-    "rouge-n": Synonym("text.rouge_n"),
     "select-best": Synonym("variants.best"),
-    "starts-with": Synonym("text.starts_with"),
-    "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}),
-    "word-count": Synonym("text.word_count"),
+    "tool-call-f1": Synonym("trajectory.f1", {"value": "calls"}, {"distinct": True}),
 })  # fmt: skip
 """promptfoo's assertions that need no model, with judgekit's own names."""
 
@@ -93,6 +86,11 @@ MODEL_GRADED_ASSERTIONS: Mapping[str, str] = {
 
 # The metric that is called `bleu` here cuts words and smooths in another way.
 OWN_TYPES = {"bleu": "text.word_bleu", "javascript": "custom.code", "python": "custom.code"}
+
+_DIALECTS = ("athena", "bigquery", "hive", "mysql", "redshift", "snowflake", "sqlite", "trino")
+SQL_DIALECTS: Mapping[str, str] = {name: name for name in _DIALECTS} | {
+    "mariadb": "mysql", "postgresql": "postgres", "transactsql": "tsql",
+}  # fmt: skip
 
 CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""
@@ -150,9 +148,7 @@ READ_TEST_FIELDS = frozenset({"vars", "assert", "description", "threshold", "met
 CHOOSING_FIELDS = frozenset({"provider", "providers", "prompts"})
 TRANSFORMS = ("transform", "postprocess")
 READ_OPTIONS = frozenset({"disableVarExpansion", "disableDefaultAsserts", "provider", *TRANSFORMS})
-CODE_SETTINGS = frozenset({
-    "transform", "postprocess", "transformVars", "assertScoringFunction",
-})  # fmt: skip
+CODE_SETTINGS = frozenset({"transform", "postprocess", "transformVars", "assertScoringFunction"})
 """Settings of a test that run code on its outputs, its variables or its scores."""
 
 # promptfoo's providers with litellm's names of them, which mostly are the same.
@@ -174,9 +170,7 @@ _KINDS = {
     "ollama:chat": "ollama_chat", "bedrock:converse": "bedrock/converse",
     "openai:completion": "text-completion-openai",
 }  # fmt: skip
-_CHAT = frozenset({
-    "chat", "completion", "messages", "responses", "text-generation",
-})  # fmt: skip
+_CHAT = frozenset({"chat", "completion", "messages", "responses", "text-generation"})
 # What makes no text, or is an agent of a provider.
 _NO_TEXT = frozenset({
     "agent", "agents", "assistant", "chatkit", "claude-agent-sdk", "claude-code", "codex-sdk",
@@ -279,6 +273,16 @@ def weigh_assertions(
         checks.group({"threshold": threshold, "scored": True}, place)
 
 
+def share_weight(criteria: list[JsonValue], whole: JsonValue) -> None:
+    """Let the criteria of a set weigh together what the set does."""
+    own = [one for one in criteria if isinstance(one, dict)]
+    weights = [one.get("weight", 1) for one in own]
+    numbers = [n for n in (*weights, 1 if whole is None else whole) if isinstance(n, int | float)]
+    if len(numbers) == len(own) + 1 and (total := sum(numbers[:-1])) > 0:
+        for one, weight in zip(own, numbers, strict=False):
+            one["weight"] = numbers[-1] * weight / total
+
+
 def choice_specs(
     checks: PromptfooChecks, reading: ForeignFile
 ) -> Iterator[tuple[KeyPath, JsonObject]]:
@@ -298,6 +302,7 @@ def choice_specs(
 
 
 _PREFIX = "trajectory:"
+_ARGUMENTS = "trajectory:tool-args-match"
 _NOT = "not-"
 _NAMED = "name the tools, such as `value: [search, fetch]`"
 
@@ -314,6 +319,8 @@ def trajectory_spec(name: str, value: JsonValue) -> JsonObject:
         return spec
     if spec["type"] == "all":
         raise UnsupportedAssertionError(f"write one `{name}` for each tool")
+    if plain == _ARGUMENTS:  # in promptfoo a tool that was not called has no such arguments
+        return {"type": "none", "assertions": [spec]}
     return {**spec, "type": f"{_NOT}{spec['type']}"}
 
 
@@ -324,7 +331,7 @@ def _tool_used(value: JsonValue) -> JsonObject:
             raise UnsupportedAssertionError(_NAMED)
         return {"type": "all", "assertions": members}
     if isinstance(value, str):
-        return {"type": "trajectory.tool_used", "tool": value}
+        value = {"name": value}
     fields = _fields(value, {"name", "min", "max"}, _NAMED)
     spec: JsonObject = {"type": "trajectory.tool_used", "tool": _name(fields)}
     for theirs, own in (("min", "at_least"), ("max", "at_most")):
@@ -336,14 +343,28 @@ def _tool_used(value: JsonValue) -> JsonObject:
 def _arguments(value: JsonValue) -> JsonObject:
     usage = "give `{name: …, args: {…}, mode: partial}`"
     fields = _fields(value, {"name", "args", "arguments", "mode"}, usage)
-    call: JsonObject = {
-        "tool": _name(fields),
-        "arguments": fields.get("args", fields.get("arguments", {})),
-    }
+    wanted = fields.get("args", fields.get("arguments", {}))
+    call: JsonObject = {"tool": _name(fields), "arguments": wanted}
     mode = {"partial": "superset", "exact": "exact"}.get(str(fields.get("mode", "partial")))
     if mode is None:
         raise UnsupportedAssertionError("`mode` must be `partial` or `exact`")
+    # In objects within the arguments others are allowed beside those, too.
+    if mode == "superset" and isinstance(wanted, dict) and '{"' in json.dumps([*wanted.values()]):
+        call = {"tool": call["tool"], "where": dict(_parts(wanted, usage))}
     return {"type": "trajectory.arguments_match", "call": call, "mode": mode}
+
+
+def _parts(wanted: JsonObject, usage: str, within: str = "") -> Iterator[tuple[str, JsonValue]]:
+    """The conditions for the parts of an object, by their paths."""
+    for name, part in wanted.items():
+        quoted = name.replace("\\", r"\\").replace('"', r"\"")
+        path = f'{within}."{quoted}"'.removeprefix(".")
+        if isinstance(part, dict) and part:
+            yield from _parts(part, usage, path)
+        elif '{"' in json.dumps(part):
+            raise UnsupportedAssertionError(f"`{name[:40]}` has objects in a list; {usage}")
+        else:
+            yield path, {"exists": True} if part == {} else {"one_of": [part]}
 
 
 def _sequence(value: JsonValue) -> JsonObject:
@@ -355,8 +376,8 @@ def _sequence(value: JsonValue) -> JsonObject:
     if mode is None:
         raise UnsupportedAssertionError("`mode` must be `in_order` or `exact`")
     calls: list[JsonValue] = [
-        {"tool": step if isinstance(step, str) else _name(_fields(step, {"name"}, _NAMED))}
-        for step in steps
+        {"tool": _name({"name": s} if isinstance(s, str) else _fields(s, {"name"}, _NAMED))}
+        for s in steps
     ]
     return {"type": "trajectory.matches", "calls": calls, "mode": mode, "arguments": "ignore"}
 
@@ -384,12 +405,14 @@ def _name(fields: JsonObject) -> str:
     name = fields.get("name")
     if not isinstance(name, str) or not name.strip():
         raise UnsupportedAssertionError(_NAMED)
+    if set(name) & set("*?"):  # for promptfoo each name is a pattern
+        raise UnsupportedAssertionError(f"the pattern {name[:40]!r} is not read here; {_NAMED}")
     return name
 
 
 _READERS: Mapping[str, Callable[[JsonValue], JsonObject]] = {
     f"{_PREFIX}tool-used": _tool_used,
-    f"{_PREFIX}tool-args-match": _arguments,
+    _ARGUMENTS: _arguments,
     f"{_PREFIX}tool-sequence": _sequence,
     f"{_PREFIX}step-count": _step_count,
 }
@@ -397,10 +420,5 @@ _READERS: Mapping[str, Callable[[JsonValue], JsonObject]] = {
 TRAJECTORY_ASSERTIONS = frozenset(_READERS)
 """The assertions on an agent's actions that need no model."""
 
-KNOWN_ASSERTIONS = frozenset().union(
-    MODEL_FREE_ASSERTIONS,
-    MODEL_GRADED_ASSERTIONS,
-    CODE_ASSERTIONS,
-    TRAJECTORY_ASSERTIONS,
-    COMPARING_ASSERTIONS,
-)
+KNOWN_ASSERTIONS = MODEL_FREE_ASSERTIONS | CODE_ASSERTIONS | TRAJECTORY_ASSERTIONS
+KNOWN_ASSERTIONS |= COMPARING_ASSERTIONS | MODEL_GRADED_ASSERTIONS.keys()

@@ -18,7 +18,9 @@ from judgekit.formats.messages import (
     messages_in,
     named_results,
     read_messages,
+    unflattened,
 )
+from judgekit.formats.tool_shapes import span_names
 from judgekit.records import Usage, total_cost
 
 Attributes = dict[str, "JsonValue"]
@@ -35,6 +37,7 @@ _MODEL_NAMES = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name
 _KIND_NAMES = ("openinference.span.kind", "mlflow.spanType")
 _INPUT_NAMES = ("input.value", "mlflow.spanInputs")
 _OUTPUT_NAMES = ("output.value", "mlflow.spanOutputs")
+_MLFLOW_SUMS = ("mlflow.chat.tokenUsage", "mlflow.llm.cost")  # objects of numbers
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 _ERROR_CODES = frozenset({"2", "error", "status_code_error", "statuscode.error"})
@@ -206,6 +209,9 @@ def _span(value: Mapping[str, JsonValue], number: int) -> Span:
     # Phoenix has the code of the status beside it.
     status, listed = fields.get("status", fields), fields.get("events")
     attributes = _attributes(fields.get("attributes"))
+    for name in _MLFLOW_SUMS:
+        sums = _mapping(decode_value(attributes.get(name)))
+        attributes = attributes | {f"{name}.{own}": number for own, number in sums.items()}
     events = tuple(
         SpanEvent(_text(event, "name") or "event", _attributes(event.get("attributes")))
         for event in (listed if isinstance(listed, list) else ())
@@ -290,7 +296,7 @@ def _error(
     return next((text for text in texts if isinstance(text, str) and text.strip()), "error")
 
 
-_TOOL = "execute_tool"
+_TOOL, _COST = "execute_tool", "cost_usd"
 _AGENTS = frozenset({"invoke_agent", "invoke_workflow"})
 
 # Operations that are no step of the agent.
@@ -302,27 +308,6 @@ _DETAILS = "gen_ai.client.inference.operation.details"
 _PROMPT_NAMES = ("gen_ai.input.messages", "gen_ai.prompt", "llm.input_messages")
 _REPLY_NAMES = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messages")
 
-# The second names are those of older versions of the conventions.
-_USAGE_NAMES = {
-    "input_tokens": (
-        "gen_ai.usage.input_tokens",
-        "gen_ai.usage.prompt_tokens",
-        "llm.token_count.prompt",
-    ),
-    "output_tokens": (
-        "gen_ai.usage.output_tokens",
-        "gen_ai.usage.completion_tokens",
-        "llm.token_count.completion",
-    ),
-    "cached_input_tokens": (
-        "gen_ai.usage.cache_read.input_tokens",
-        "gen_ai.usage.cache_read_input_tokens",
-    ),
-    "reasoning_tokens": ("gen_ai.usage.reasoning.output_tokens",),
-}
-
-# The conventions have no cost; OpenLIT and Pydantic AI write it under these names.
-_COST_NAMES = ("gen_ai.usage.cost", "operation.cost")
 # An agent may end at the same time as its last call, and ends after it.
 _AT_THE_END = 1
 
@@ -335,12 +320,14 @@ def span_events(spans: Sequence[Span]) -> list[RawEvent]:
 def span_usage(spans: Sequence[Span]) -> Usage | None:
     """Tokens and money of the model calls."""
     # A span whose inner spans have usage of their own is not counted beside them.
-    names = [*chain.from_iterable(_USAGE_NAMES.values())]
-    counted = _innermost(spans, lambda span: first_number(span.attributes, names) is not None)
+    names = span_names()
+    fields = {name: paths for name, paths in names.items() if name != _COST}
+    counts = [*chain.from_iterable(fields.values())]
+    counted = _innermost(spans, lambda span: first_number(span.attributes, counts) is not None)
     if not counted:
         return None
-    costs = [first_number(span.attributes, _COST_NAMES) for span in counted]
-    return total_usage(_USAGE_NAMES, [span.attributes for span in counted], costs)
+    costs = [first_number(span.attributes, names[_COST]) for span in counted]
+    return total_usage(fields, [span.attributes for span in counted], costs)
 
 
 def span_duration_ms(spans: Iterable[Span]) -> float | None:
@@ -543,24 +530,8 @@ def _field(fields: Mapping[str, JsonValue], *names: str) -> JsonValue:
         lead = f"{name}."
         parts = {k.removeprefix(lead): v for k, v in fields.items() if k.startswith(lead)}
         if parts:
-            return _unflattened(parts)
+            return unflattened(parts)
     return []
-
-
-def _unflattened(flat: Mapping[str, JsonValue]) -> JsonValue:
-    # OpenLLMetry writes a list as the attributes `gen_ai.prompt.0.role`, `gen_ai.prompt.0.content`.
-    groups: dict[str, dict[str, JsonValue]] = {}
-    whole: dict[str, JsonValue] = {}
-    for key, value in flat.items():
-        first, _, rest = key.partition(".")
-        if rest:
-            groups.setdefault(first, {})[rest] = value
-        else:
-            whole[first] = value
-    found = whole | {key: _unflattened(group) for key, group in groups.items()}
-    if found and all(key.isdecimal() for key in found):
-        return [found[key] for key in sorted(found, key=int)]
-    return found
 
 
 def _finish(span: Span) -> RawEvent:

@@ -5,11 +5,12 @@ Each becomes cases, outputs with traces, labels and judgments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from judgekit.formats.foreign_file import ForeignFile
-from judgekit.formats.messages import answer_of, asked_of
+from judgekit.formats.messages import answer_of, asked_of, objects_in
 from judgekit.formats.spans import (
     Span,
     find_spans,
@@ -37,7 +38,14 @@ _OF_OUTPUT = ("input", "reference", "context", "variant", "repeat", "trace")
 _SPAN_ATTRIBUTES = {
     "kind": "openinference.span.kind", "input": "input.value", "output": "output.value",
     "input_tokens": "llm.token_count.prompt", "output_tokens": "llm.token_count.completion",
+    "cached_input_tokens": "llm.token_count.prompt_details.cache_read",
     "cost_usd": "gen_ai.usage.cost",
+}  # fmt: skip
+
+# What the names of Langfuse's tokens have in them.
+_LANGFUSE_TOKENS = {
+    "input_tokens": "input", "output_tokens": "output",
+    "cached_input_tokens": "input_cached|cache_read_input",
 }  # fmt: skip
 
 # Levels of Langfuse that are no failure; every other tool names the error itself.
@@ -170,12 +178,11 @@ def _spans(
     shape: ToolShape, item: JsonObject, trace_id: str, parent: JsonValue = None
 ) -> Iterator[JsonObject]:
     """A row and what is in it as spans, in the words of OpenInference."""
-    inner = value_at(item, shape.children or "")
-    children = [one for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []
+    children = objects_in(value_at(item, shape.children or ""))
     if not shape.span:
         yield from children
         return
-    found = _found(item, shape.span)
+    found = _found(item, shape.span) | _langfuse_tokens(item.get("usageDetails"))
     own_parent = found.get("parent_id", parent)
     own_parent = own_parent[0] if isinstance(own_parent, list) else own_parent
     span: JsonObject = {name: found.get(name) for name in ("span_id", "start_time", "end_time")}
@@ -187,6 +194,17 @@ def _spans(
     yield {**named, **span, "attributes": attributes}
     for child in children:
         yield from _spans(shape, child, trace_id, span["span_id"])
+
+
+def _langfuse_tokens(details: JsonValue) -> JsonObject:
+    """All tokens of an observation: those from a cache have names of their own beside `input`."""
+    listed = details.items() if isinstance(details, dict) else ()
+    numbers = [(name, n) for name, n in listed if isinstance(n, int) and not isinstance(n, bool)]
+    found = {
+        own: [n for name, n in numbers if re.search(pattern, name)]
+        for own, pattern in _LANGFUSE_TOKENS.items()
+    }
+    return {own: sum(parts) for own, parts in found.items() if parts}
 
 
 def _add_labels(
@@ -232,27 +250,31 @@ def _golden(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # n
         ideal = row.get("context")
         item["context"] = {"context": ideal, "retrieval_context": retrieved} if ideal else retrieved
     called = row.get("tools_called", row.get("toolsCalled"))
-    item["trace"] = [event for tool in _objects(called) for event in _tool_events(tool)]
-    if expected := _objects(row.get("expected_tools", row.get("expectedTools"))):
+    item["trace"] = [event for tool in objects_in(called) for event in _tool_events(tool)]
+    if expected := objects_in(row.get("expected_tools", row.get("expectedTools"))):
         item["assertions"] = [
             {"type": "trajectory.tool_used", "tool": tool.get("name")} for tool in expected
         ]
-    turns = _objects(row.get("turns"))
+    turns = objects_in(row.get("turns"))
     if "scenario" in row:
         about = {name: row.get(name) for name in ("scenario", "user_description") if row.get(name)}
         item["input"] = about if len(about) > 1 else row["scenario"]
         # An open conversation is a case; one that the assistant ended has an answer, its last turn.
-        messages: list[JsonValue] = [
-            {"role": turn.get("role"), "content": turn.get("content"), "tool_calls": _calls(turn)}
-            for turn in turns
-        ]
+        messages: list[JsonValue] = [message for turn in turns for message in _messages(turn)]
         item["answer"] = messages if turns and turns[-1].get("role") == "assistant" else None
     yield item
 
 
-def _calls(turn: JsonObject) -> list[JsonValue]:
-    calls = (next(_tool_events(tool)) for tool in _objects(turn.get("tools_called")))
-    return [{"name": call["name"], "arguments": call["content"]} for call in calls]
+def _messages(turn: JsonObject) -> list[JsonValue]:
+    """A turn as a message, and the results of the tools that it called."""
+    events = [
+        event for tool in objects_in(turn.get("tools_called")) for event in _tool_events(tool)
+    ]
+    calls, results = ([e for e in events if e["type"] == f"tool_{k}"] for k in ("call", "result"))
+    made: list[JsonValue] = [{"name": e["name"], "arguments": e["content"]} for e in calls]
+    whole: JsonObject = {"role": turn.get("role"), "content": turn.get("content")}
+    came = ({"role": "tool", "name": e["name"], "content": e["content"]} for e in results)
+    return [{**whole, "tool_calls": made}, *came]
 
 
 def _tool_events(tool: JsonObject) -> Iterator[RawEvent]:
@@ -260,10 +282,6 @@ def _tool_events(tool: JsonObject) -> Iterator[RawEvent]:
     yield {"type": "tool_call", "name": tool.get("name"), "content": arguments}
     if tool.get("output") is not None:
         yield {"type": "tool_result", "name": tool.get("name"), "content": tool["output"]}
-
-
-def _objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _question(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
@@ -285,7 +303,7 @@ def _question(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  #
 
 
 def _answer(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
-    choices = _objects(row["choices"])
+    choices = objects_in(row["choices"])
     for repeat, choice in enumerate(choices):
         turns = choice.get("turns")
         for turn, text in enumerate(turns if isinstance(turns, list) else [], 1):
@@ -312,7 +330,7 @@ def _pair(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:
 
 
 def _games(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:
-    games = _objects(row["games"])
+    games = objects_in(row["games"])
     # In the first game the baseline is A, in the second the model is.
     won = [_VERDICTS.get(str(game.get("score"))) for game in games]
     won[1:2] = [_SWAPPED.get(side or "") for side in won[1:2]]

@@ -6,10 +6,10 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -56,9 +56,19 @@ def has_field(row: JsonValue, path: str) -> bool:
 
 
 @cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+@cache
 def tool_shapes() -> tuple[ToolShape, ...]:
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return tuple(ToolShape(**table) for table in tomllib.loads(text)["export"])
+    return tuple(ToolShape(**table) for table in _tables()["export"])
+
+
+@cache
+def span_names() -> Mapping[str, Sequence[str]]:
+    """The attributes of a span that may hold a field of its usage."""
+    return {own: names.split() for own, names in _tables()["spans"].items()}
 
 
 def tool_items(value: JsonValue) -> tuple[tuple[str | int, ...], list[JsonValue]]:

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation import FindingChanges
     from judgekit.report.document import LabelledText, Tone
 
-_TONES: Mapping[str, Tone] = {
-    "open": "fail", "recurring": "fail", "resolved": "pass",
-}  # fmt: skip
+_TONES: Mapping[str, Tone] = {"open": "fail", "recurring": "fail", "resolved": "pass"}
 _WHOLE_RUN = "whole run"
 
 

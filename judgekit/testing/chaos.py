@@ -350,9 +350,7 @@ async def _send(writer: asyncio.StreamWriter, reply: ServedReply, payload: bytes
 
 
 def _head(reply: ServedReply, n_bytes: int) -> bytes:
-    fields = {
-        "Content-Type": "application/json", "x-request-id": "req-loopback", **reply.headers,
-    }  # fmt: skip
+    fields = {"Content-Type": "application/json", "x-request-id": "req-loopback", **reply.headers}
     if reply.manner in {"cut_chunks", "endless"}:
         fields["Transfer-Encoding"] = "chunked"
     elif reply.manner != "no_length":

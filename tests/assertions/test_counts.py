@@ -54,6 +54,9 @@ def test_bounds_bound_something() -> None:
         ("about .5", 0.5),
         ("v2 costs 3", 3),
         ("3.14", 3.14),
+        ("0.5.", 0.5),
+        (".5e3", 500),
+        ("12, or 12", 12),
     ],
 )
 def test_the_number_in_a_text_is_read(text: str, number: float) -> None:
@@ -88,6 +91,16 @@ def test_a_text_without_a_number_fails() -> None:
     assert one("numeric", "none", value=0).message == '"none" has no number'
     assert one("numeric", "9" * 500, value=0).passed is False
     assert one("numeric", "1e999", value=0).passed is False
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [("12,50", 12), ("1.234,56", 1.234), ("1,2345", 1234), ("1.2.3", 1.2), ("12,34,567", 12),
+     ("1e1000", 1e100), ("1_000", 1)],
+)  # fmt: skip
+def test_no_part_of_a_number_is_taken_for_it(text: str, part: float) -> None:
+    assert one("numeric", text, value=part).passed is False
+    assert one("not-numeric", text, value=part).passed is None
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -309,6 +309,7 @@ def test_a_spec_runs_a_script_as_an_assertion(tmp_path: Path) -> None:
         tmp_path, "def evaluate(o): return {'value': 0, 'passed': True}", threshold=0.7
     )
     assert found.passed is True
+    assert carried_out(tmp_path, "def evaluate(o): return 0.1 + 0.7", threshold=0.8).passed is True
 
 
 def test_a_script_that_fails_neither_passes_nor_fails(tmp_path: Path) -> None:

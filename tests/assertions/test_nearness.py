@@ -55,6 +55,14 @@ def test_the_ratio_of_characters_is_worked_by_hand() -> None:
     assert one("text.character_ratio", "a", value=["b", "a"], threshold=1).passed is True
 
 
+@pytest.mark.parametrize("n_same", range(1, 11))
+def test_a_score_that_is_the_threshold_reaches_it(n_same: int) -> None:
+    # 1 of 5 characters is 0.19999999999999996 to rapidfuzz.
+    text, value = ("a" * n_same + other * (10 - n_same) for other in "bc")
+    found = one("text.character_ratio", text, value=value, threshold=n_same / 10)
+    assert found.passed is True, found.value
+
+
 def test_a_threshold_of_any_size_is_taken() -> None:
     assert one("levenshtein", "kitten", value="sitting", threshold=10**30).actual == 3
 

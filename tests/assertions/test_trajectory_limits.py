@@ -160,3 +160,27 @@ def test_a_call_without_arguments_is_shown_by_its_name() -> None:
     silent = {"type": "tool_call", "name": "a"}
     found = trajectory.recovers(ran(silent, result("a", error=True, content="x")))
     assert found.message == "after a failed (x) no call succeeded of a"
+
+
+def test_results_in_the_messages_of_an_api_are_those_of_their_calls() -> None:
+    made = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    came = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": "boom"}
+    said = {"type": "message", "role": "user"}
+    output = ran({**said, "content": [made]}, {**said, "content": [came]})
+    found = trajectory.no_tool_errors(output)
+    assert (found.passed, found.actual) == (False, ["f: boom"])
+    assert behavior.no_errors(output).actual == ["tool_result: boom"]
+
+
+def test_a_message_that_calls_one_function_makes_a_call() -> None:
+    named = {"name": "f", "arguments": "{}"}
+    output = ran({"type": "message", "role": "assistant", "function_call": named})
+    assert trajectory.tool_used(output, tool="f").passed
+
+
+def test_the_id_of_a_call_goes_before_the_ids_of_its_events() -> None:
+    output = ran(
+        {"type": "function_call", "id": "e1", "call_id": "c1", "name": "f", "arguments": "{}"},
+        {"type": "tool", "id": "e2", "tool_call_id": "c1", "status": "error", "content": "boom"},
+    )
+    assert trajectory.no_tool_errors(output).actual == ["f: boom"]

@@ -71,6 +71,62 @@ def test_chat_messages_of_openai_become_events() -> None:
     assert (read.events[1].model_extra, read.text) == ({"role": "user"}, "Two.")
 
 
+CALLED = {"name": "get", "arguments": '{"a": 1}'}
+GEMINI = {"name": "get", "args": {"a": 1}}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "assistant", "content": None, "function_call": CALLED},
+         {"role": "function", "name": "get", "content": "2"}],
+        [{"role": "assistant", "message": {
+            "function_call_name": "get", "function_call_arguments_json": '{"a": 1}'}},
+         {"role": "function", "name": "get", "content": "2"}],
+        [{"role": "assistant", "content": "", "additional_kwargs": {
+            "tool_calls": [{"id": "1", "function": CALLED}]}},
+         {"role": "tool", "tool_call_id": "1", "content": "2"}],
+        [{"role": "model", "parts": [{"functionCall": GEMINI}]},
+         {"role": "user", "parts": [{"functionResponse": {"name": "get", "response": "2"}}]}],
+        [{"role": "model", "parts": [{"function_call": GEMINI}]},
+         {"role": "user", "parts": [{"function_response": {"name": "get", "response": "2"}}]}],
+        [{"role": "user", "content": ""},
+         {"type": "function_call", "id": "fc", "call_id": "1", **CALLED},
+         {"type": "function_call_output", "id": "fo", "call_id": "1", "output": "2"}],
+    ],
+)  # fmt: skip
+def test_a_call_and_its_result_are_read_as_each_api_writes_them(messages: list[Any]) -> None:
+    read = normalise_trace(messages)
+    assert told(read) == [("tool_call", "get", {"a": 1}), ("tool_result", "get", "2")]
+    first, second = (event.model_extra or {} for event in read.events)
+    assert first.get("id") == second.get("id")
+
+
+def test_items_of_openais_responses_become_events() -> None:
+    text: Any = {"type": "output_text", "text": "Yo"}
+    read = normalise_trace([
+        {"role": "user", "content": "Hi"},
+        {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "Hm."}]},
+        {"type": "message", "role": "assistant", "content": [text]},
+    ])  # fmt: skip
+    assert told(read)[1:] == [("reasoning", None, "Hm."), ("message", None, "Yo")]
+    assert read.text == "Yo"
+
+
+@pytest.mark.parametrize("kind", ["error-text", "error-json"])
+def test_an_error_that_the_ai_sdk_writes_into_a_result_is_one(kind: str) -> None:
+    part: Any = {"type": "tool-result", "toolCallId": "1", "output": {"type": kind, "value": "no"}}
+    (event,) = normalise_trace([{"role": "tool", "content": [part]}]).events
+    assert (event.model_extra or {})["is_error"] is True
+
+
+@pytest.mark.parametrize("error", ["boom", {"type": "timeout", "message": "boom"}])
+def test_the_error_of_a_result_without_content_is_its_content(error: Any) -> None:
+    result = {"role": "tool", "tool_call_id": "1", "function": "get", "content": "", "error": error}
+    (event,) = normalise_trace([result]).events
+    assert (event.content, (event.model_extra or {})["is_error"]) == ("boom", True)
+
+
 def test_content_blocks_of_anthropic_become_events() -> None:
     blocks: list[Any] = [
         {"type": "thinking", "thinking": "Hm."},

@@ -85,13 +85,17 @@ def test_classes_functions_and_lines_of_javascript_are_called(tmp_path: Path) ->
     checks = [
         {"type": "javascript", "value": "file://check.cjs"},
         {"type": "javascript", "value": "const n = output.length; n / 4", "threshold": 0.9},
+        {"type": "javascript", "value": "({pass: true, score: 0.5})", "threshold": 0.9},
+        {"type": "javascript", "value": "({score: 0.5})"},
+        {"type": "python", "value": "{'pass': True, 'score': 0.5}", "threshold": 0.9},
     ]
     fields = {
         "providers": [{"id": "file://answer.cjs", "config": {"end": "!"}}],
         "tests": [{"vars": {"q": "hi"}, "assert": checks}],
     }
     [outcome] = run(tmp_path, allow_scripts=True, **fields)
-    assert [check.passed for check in outcome.result.checks] == [True, False]
+    # As in promptfoo, the `pass` of an object counts, and for Python its threshold, too.
+    assert [one.passed for one in outcome.result.checks] == [True, False, True, None, False]
     assert outcome.result.checks[1].value == 0.75
 
 

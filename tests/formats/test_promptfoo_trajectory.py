@@ -17,7 +17,11 @@ SEARCHED = Output(
     text="done",
     trace=[
         {"type": "tool_call", "name": "search", "content": {"q": "cats", "page": 2}},
-        {"type": "tool_call", "name": "fetch", "content": {"url": "u"}},
+        {
+            "type": "tool_call",
+            "name": "fetch",
+            "content": {"url": "u", "by": {'a."b\\': {"n": 1, "o": 2}, "m": None}},
+        },
     ],
 )
 
@@ -34,6 +38,11 @@ SEARCHED = Output(
         ("tool-args-match", {"name": "search", "args": {"q": "cats"}}, True),
         ("tool-args-match", {"name": "search", "arguments": {"q": "dogs"}}, False),
         ("tool-args-match", {"name": "search", "args": {"q": "cats"}, "mode": "exact"}, False),
+        ("tool-args-match", {"name": "delete", "args": {"q": "cats"}}, False),
+        ("tool-args-match", {"name": "fetch", "args": {"by": {'a."b\\': {"n": 1}}}}, True),
+        ("tool-args-match", {"name": "fetch", "args": {"by": {"m": None}, "url": "u"}}, True),
+        ("tool-args-match", {"name": "fetch", "args": {"by": {"m": 1}}}, False),
+        ("tool-args-match", {"name": "fetch", "args": {"by": {"x": {"y": {}}}}}, False),
         ("tool-sequence", ["search", "fetch"], True),
         ("tool-sequence", ["fetch", "search"], False),
         ("tool-sequence", {"steps": [{"name": "fetch"}]}, True),
@@ -63,6 +72,10 @@ def test_an_assertion_on_a_trajectory_holds_as_in_promptfoo(
         ("tool-used", None, "name the tools"),
         ("tool-used", {"pattern": "a*"}, "`pattern` is not read here; name the tools"),
         ("tool-used", {"min": 1}, "name the tools"),
+        ("tool-used", "delete_*", r"the pattern 'delete_\*' is not read here; name the tools"),
+        ("tool-used", ["a", "b?"], r"the pattern 'b\?' is not read here"),
+        ("tool-sequence", ["a", {"name": "*"}], r"the pattern '\*' is not read here"),
+        ("tool-args-match", {"name": "a", "args": {"l": [{"x": 1}]}}, "`l` has objects in a list"),
         ("tool-args-match", "search", "give `.name: "),
         ("tool-args-match", {"name": "a", "mode": "fuzzy"}, "`mode` must be `partial` or `exact`"),
         ("tool-sequence", [], "name the tools"),
@@ -107,3 +120,11 @@ def test_a_configuration_keeps_weight_and_metric_and_tells_faults_with_their_lin
     assert problem.message.endswith("is not imported: it has no counterpart here")
     assert problem.severity == "left_out"
     assert problem.line == line_with(path, '"value": {')
+
+
+def test_tool_call_f1_counts_a_tool_once_as_in_promptfoo() -> None:
+    twice = Output(trace=[{"type": "tool_call", "name": n} for n in ("search", "search", "buy")])
+    spec = {"type": "tool-call-f1", "value": ["buy", "search", "search"]}
+    plain = {"type": "trajectory.f1", "calls": ["buy", "search"]}
+    found = evaluate_assertions(twice, [spec, plain])
+    assert [(one.passed, one.value) for one in found] == [(True, 1), (False, 0.8)]

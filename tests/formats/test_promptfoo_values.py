@@ -6,7 +6,9 @@ import pytest
 
 from judgekit.assertions import check_specs, evaluate_assertions
 from judgekit.datasets import load_dataset, validate_path
-from judgekit.formats.promptfoo_assertions import converted_value
+from judgekit.errors import NotImportedWarning
+from judgekit.formats.promptfoo_assertions import assertion_of_text, converted_value
+from judgekit.records import Rubric
 from tests.factories import make_output
 from tests.formats.writing import warnings_of, write
 
@@ -66,6 +68,32 @@ def test_assertions_as_people_write_them_can_be_carried_out(tmp_path: Path) -> N
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("schema", "text", "passed"),
+    [
+        ({"dependencies": {"a": ["b"]}}, '{"a": 1}', False),
+        ({"items": [{"type": "string"}], "additionalItems": False}, '["a"]', True),
+        ("items: [{type: string}]\nadditionalItems: false", '["a", 1]', False),
+        ({"$schema": "https://json-schema.org/draft/2020-12/schema", "prefixItems": [
+            {"type": "string"}], "properties": {"items": True}}, "[1]", False),
+    ],
+)  # fmt: skip
+def test_a_schema_is_one_of_draft_7_as_in_promptfoo(
+    tmp_path: Path, schema: Any, text: str, passed: Any
+) -> None:
+    (case,) = load_dataset(write(tmp_path, config({"type": "is-json", "value": schema}))).cases
+    (found,) = evaluate_assertions(make_output(text), list(case.assertions))
+    assert found.passed is passed, found.message
+
+
+def test_a_distance_is_a_whole_number(tmp_path: Path) -> None:
+    near = {"type": "levenshtein", "value": "yes", "threshold": 2.7}
+    near_in_a_table = assertion_of_text("levenshtein(2.7): yes")
+    (case,) = load_dataset(write(tmp_path, config(near, near_in_a_table))).cases
+    found = evaluate_assertions(make_output("yes si"), list(case.assertions))
+    assert [(one.passed, one.actual) for one in found] == [(False, 3)] * 2
+
+
 def test_several_references_are_a_group_of_which_one_must_be_reached(tmp_path: Path) -> None:
     several = {"value": ["x y", 7], "threshold": 0.3, "weight": 2}
     path = write(
@@ -107,3 +135,73 @@ def test_a_group_that_lost_a_check_never_passes(group: str) -> None:
     (found,) = evaluate_assertions(make_output("a day"), [spec])
     assert found.passed is None
     assert "could not be checked" in (found.error or "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("^yes$|^no$", "yes\n", None),
+        ("(yes$)", "yes\n", None),
+        ("(yes$)", "yes", "yes"),
+        (r"costs \$5|[$]$", "costs $5", "costs $5"),
+        (r"x\\$", "x\\", "x\\"),
+        (r"^[\w-\.]+@[\d-\w]+$", "a-b.c@d-1", "a-b.c@d-1"),
+        ("a[^]b", "a\nb", "a\nb"),
+        ("a[]|b", "a", None),
+    ],
+)
+def test_a_pattern_of_javascript_matches_the_same_texts(
+    tmp_path: Path, pattern: str, text: str, found: str | None
+) -> None:
+    path = write(tmp_path, config({"type": "regex", "value": pattern}))
+    (case,) = load_dataset(path).cases
+    (result,) = evaluate_assertions(make_output(text), list(case.assertions))
+    assert (result.passed, result.actual) == (found is not None, found)
+
+
+@pytest.mark.parametrize("pattern", [r"\p{L}", "(?<=a+)b", "("])
+def test_a_pattern_that_python_does_not_read_marks_its_case_alone(
+    tmp_path: Path, pattern: str
+) -> None:
+    path = write(tmp_path, config({"type": "not-regex", "value": pattern}))
+    with pytest.warns(NotImportedWarning, match="1 part of the file is not imported"):
+        (case,) = load_dataset(path).cases
+    check_specs(list(case.assertions))
+    (found,) = evaluate_assertions(make_output("b"), list(case.assertions))
+    assert found.passed is None
+    assert "Python's `re` does not read its pattern" in (found.error or "")
+    assert any("`not-regex` is not imported" in one.message for one in validate_path(path))
+
+
+def test_under_the_threshold_of_its_test_a_set_is_one_check_of_its_own_weight(
+    tmp_path: Path,
+) -> None:
+    members = [{"type": "contains", "value": text} for text in ("yes", "x", "z")]
+    held = {"type": "starts-with", "value": "y"}
+    sets: list[dict[str, Any]] = [{"type": "assert-set", "assert": members}, held]
+    tests = [{"assert": sets, "threshold": limit} for limit in (0.6, 0.7)]
+    tests += [{"assert": [{**sets[0], "weight": 4}, held], "threshold": 0.5}]
+    path = write(tmp_path, {"prompts": [], "tests": tests})
+    scores = [
+        (found.passed, round(found.value or 0, 3))
+        for case in load_dataset(path).cases
+        for found in evaluate_assertions(make_output("yes"), list(case.assertions))
+    ]
+    assert scores == [(True, 0.667), (False, 0.667), (False, 0.467)]
+
+
+def test_the_criteria_of_a_set_weigh_together_what_the_set_does(tmp_path: Path) -> None:
+    asked = [{"type": "llm-rubric", "value": text} for text in ("a", "b", "c")]
+    grouped = {"type": "assert-set", "weight": 2, "assert": [asked[0], {**asked[1], "weight": 3}]}
+    test = {"assert": [grouped, asked[2]], "threshold": 0.5}
+    (case,) = load_dataset(write(tmp_path, {"prompts": [], "tests": [test]})).cases
+    assert isinstance(case.rubric, Rubric)
+    assert [one.weight for one in case.rubric.criteria] == [0.5, 1.5, 1]
+
+
+def test_a_set_whose_members_weigh_nothing_decides_nothing(tmp_path: Path) -> None:
+    idle = {"type": "assert-set", "assert": [{"type": "contains", "value": "x", "weight": 0}]}
+    test = {"assert": [idle, {"type": "contains", "value": "yes"}], "threshold": 0.5}
+    (case,) = load_dataset(write(tmp_path, {"prompts": [], "tests": [test]})).cases
+    (found,) = evaluate_assertions(make_output("yes"), list(case.assertions))
+    assert found.passed

@@ -13,6 +13,7 @@ from judgekit.datasets import iter_case_outputs, read_labels, validate_path
 from judgekit.errors import DatasetError
 from judgekit.formats import FORMATS, foreign_shape, read_whole_document
 from judgekit.formats.messages import answer_of
+from judgekit.records import Usage
 from tests.formats.writing import read_variations
 
 if TYPE_CHECKING:
@@ -167,6 +168,17 @@ def test_a_score_without_a_value_is_left_out_and_listed(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+def test_tokens_of_langfuse_from_a_cache_count_as_input(tmp_path: Path) -> None:
+    details = {"input": 86, "input_cached_tokens": 900, "output": 2, "output_reasoning_tokens": 3,
+               "total": 991}  # fmt: skip
+    observations: Any = LANGFUSE_TRACE["observations"]
+    cached = {**observations[0], "usageDetails": details}
+    trace = LANGFUSE_TRACE | {"observations": [cached, observations[1]]}
+    ((_, output),) = iter_case_outputs(write(tmp_path / "t.json", trace))
+    usage = Usage(input_tokens=986, output_tokens=5, cached_input_tokens=900)
+    assert output.usage == usage
+
+
 def test_a_second_list_of_a_file_is_listed(tmp_path: Path) -> None:
     path = write(tmp_path / "b.json", BRAINTRUST | {"comments": [{"text": "x"}]})
     assert "`comments` is not imported: one list of a file is read" in [
@@ -193,13 +205,14 @@ def test_goldens_of_deepeval_have_outputs_tools_and_context(tmp_path: Path) -> N
 
 
 def test_a_conversation_of_deepeval_is_answered_by_its_last_turn(tmp_path: Path) -> None:
-    turns = [USER, {**REPLY, "tools_called": [{"name": "calc", "input_parameters": {"x": 1}}]}]
+    tool = {"name": "calc", "input_parameters": {"x": 1}, "output": "2"}
+    turns = [USER, {**REPLY, "tools_called": [tool]}]
     whole = {"scenario": "s", "expected_outcome": "o", "turns": turns, "user_description": "u"}
     opened = {"scenario": "s", "expected_outcome": "o", "turns": [USER]}
     path = write(tmp_path / "conversations.json", [whole, opened])
     ((case, output),) = iter_case_outputs(path)
     assert (case.input, output.text) == ({"scenario": "s", "user_description": "u"}, "2")
-    assert output.trace[-1].content == {"x": 1}
+    assert [event.content for event in output.trace[-2:]] == [{"x": 1}, "2"]
     assert [one.input for one in jk.load_dataset(path).cases][1] == "s"
 
 

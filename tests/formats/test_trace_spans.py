@@ -8,7 +8,7 @@ import pytest
 from judgekit.datasets.traces import events_from_spans, normalise_trace, read_trace
 from judgekit.errors import DatasetError
 from judgekit.formats.spans import find_spans, read_spans, span_ancestors
-from judgekit.records import Usage
+from judgekit.records import JsonObject, Usage
 from tests.formats.genai_spans import (
     ASKED,
     BACK,
@@ -54,6 +54,26 @@ def test_a_price_is_known_only_where_every_call_has_one() -> None:
     two = chat("b", 2, 3, None, [DONE], usage__input_tokens=1)
     assert events_from_spans([one]).usage == Usage(input_tokens=1, cost_usd=0.25)
     assert events_from_spans([one, two]).usage == Usage(input_tokens=2)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"llm.token_count.prompt": 9, "llm.token_count.completion": 4, "llm.cost.total": 0.5,
+         "llm.token_count.prompt_details.cache_read": 3,
+         "llm.token_count.completion_details.reasoning": 1, "openinference.span.kind": "LLM"},
+        {"mlflow.spanType": '"CHAT_MODEL"', "mlflow.llm.cost": '{"total_cost": 0.5}',
+         "mlflow.chat.tokenUsage": '{"input_tokens": 9, "output_tokens": 4, "total_tokens": 13}'},
+    ],
+)  # fmt: skip
+def test_tokens_and_cost_are_read_in_the_words_of_other_tools(attributes: dict[str, Any]) -> None:
+    span: JsonObject = {"trace_id": "t", "span_id": "s", "start_time_unix_nano": 1}
+    span["attributes"] = attributes
+    usage = normalise_trace([span]).usage
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens, usage.cost_usd) == (9, 4, 0.5)
+    if "openinference.span.kind" in attributes:
+        assert (usage.cached_input_tokens, usage.reasoning_tokens) == (3, 1)
 
 
 def test_the_python_sdks_console_dump_is_read(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from judgekit.assertions.builtin.calls import BAD_STATES, reports_error, trace_of
+from judgekit.assertions.builtin.calls import BAD_STATES, reports_error, trace_of, unfolded
 from judgekit.assertions.registry import UndecidedError, assertion
 from judgekit.records import AssertionResult, Count, JsonObject, Name, Output, TraceEvent
 
@@ -35,7 +35,7 @@ def no_errors(output: Output) -> AssertionResult:
     output's data.
     """
     errors = [] if output.error is None else [output.error]
-    for event in output.trace:
+    for _, event in unfolded(output.trace):
         if _kind(event) in BAD_STATES or reports_error(event):
             extra = event.__pydantic_extra__ or {}
             why = extra.get("error") or extra.get("message") or event.content or "no message"

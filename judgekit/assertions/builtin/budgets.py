@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, cast
 
 from pydantic import Field
 
-from judgekit.assertions.registry import UndecidedError, assertion, scorer
+from judgekit.assertions.registry import UndecidedError, assertion, make_result, scorer
 from judgekit.records import VALUE_TOLERANCE, AssertionResult, Finite, Fraction, Score, Verdict
 
 if TYPE_CHECKING:
@@ -35,11 +35,9 @@ def _maximum(
         if passed:
             found.require_all_events()
         where = "within" if passed else "more than"
-        return AssertionResult(
-            passed=passed,
-            actual=int(found.value) if found.value.is_integer() else found.value,
-            message=f"{found.value:,.15g} {found.unit}, {where} the limit of {value:,.15g}",
-        )
+        actual = int(found.value) if found.value.is_integer() else found.value
+        message = f"{found.value:,.15g} {found.unit}, {where} the limit of {value:,.15g}"
+        return make_result(passed, actual, message)
 
     within_limit.__doc__ = f"""Pass when {sentence.format(f"at most a number of {unit}")}.
 

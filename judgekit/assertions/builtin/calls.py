@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, cast
 
@@ -20,6 +20,7 @@ from judgekit.assertions.selection import (
     to_json_text,
 )
 from judgekit.fingerprint import canonical_json
+from judgekit.formats import read_messages
 from judgekit.records import Finite, JsonObject, Name, Output, Record, TraceEvent
 
 # The event types that frameworks and providers use for a call of a tool.
@@ -36,12 +37,10 @@ RESULT_EVENTS = frozenset({
 _ERRORS = frozenset({"error", "tool:error", "tool_error"})
 _ARGUMENTS = ("arguments", "args", "input", "params", "parameters")
 
-# The fields of a chat message that list calls.
-CALL_LISTS = ("tool_calls", "toolCalls")
 _NAMES = ("toolName", "tool_name", "tool", "function")
 
-# The fields that connect a result to its call, in order of preference.
-_IDS = ("id", "call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id")
+# The fields that connect a result to its call, before the `id`, which may be the event's own.
+_IDS = ("call_id", "callId", "tool_call_id", "toolCallId", "tool_use_id", "id")
 
 # Words that engines use for a failed node, event or call.
 BAD_STATES = frozenset({"error", "errored", "failed", "failure", "exception", "crashed"})
@@ -82,18 +81,34 @@ def tool_calls(output: Output) -> list[ToolCall]:
     # tool; without a name too, to the oldest unanswered call.
     calls: list[ToolCall] = []
     waiting: list[int] = []
-    for place, event in enumerate(trace_of(output), start=1):
-        made = _calls_of_event(event, place)
-        if made:
-            waiting += range(len(calls), len(calls) + len(made))
-            calls += made
-        elif event.type in RESULT_EVENTS | _ERRORS or _field(event, ("role",)) == "tool":
+    for place, event in unfolded(trace_of(output)):
+        if event.type in _CALLS:
+            waiting.append(len(calls))
+            arguments = event.content if event.content is not None else _field(event, _ARGUMENTS)
+            parsed = _parse_arguments(arguments)
+            calls.append(ToolCall(tool_of(event) or "?", parsed, place, _id_of(event)))
+        elif _is_result(event):
             index = _match_result(event, calls, waiting)
             if index is not None:
                 waiting.remove(index)
-                error = _error_of(event)
-                calls[index] = replace(calls[index], error=error, ended=place)
+                calls[index] = replace(calls[index], error=_error_of(event), ended=place)
     return calls
+
+
+def unfolded(trace: Sequence[TraceEvent]) -> Iterator[tuple[int, TraceEvent]]:
+    """Each event with its position, then the calls and results in it where it is a message."""
+    for place, event in enumerate(trace, start=1):
+        yield place, event
+        if event.type not in _CALLS and not _is_result(event):
+            message = {**(event.model_extra or {}), "content": event.content}
+            for part in read_messages(cast("JsonObject", message), role="assistant"):
+                if part["type"] in {"tool_call", "tool_result"} and part.get("name") != "?":
+                    yield place, TraceEvent.model_validate(part)
+
+
+def _is_result(event: TraceEvent) -> bool:
+    # LangChain's messages have a type, those of the chat APIs a role.
+    return event.type in RESULT_EVENTS | _ERRORS or "tool" in (event.type, _field(event, ("role",)))
 
 
 def tool_of(event: TraceEvent) -> str | None:
@@ -101,37 +116,6 @@ def tool_of(event: TraceEvent) -> str | None:
         return event.name
     found = _field(event, _NAMES)
     return found if isinstance(found, str) else None
-
-
-def _calls_of_event(event: TraceEvent, place: int) -> list[ToolCall]:
-    """The calls of an event: one, or those that a message of a chat makes."""
-    if event.type in _CALLS:
-        arguments = event.content if event.content is not None else _field(event, _ARGUMENTS)
-        parsed = _parse_arguments(arguments)
-        return [ToolCall(tool_of(event) or "?", parsed, place, _id_of(event))]
-    listed = _field(event, CALL_LISTS)
-    blocks = event.content if isinstance(event.content, list) else []
-    made = [_chat_call(call, place) for call in (listed if isinstance(listed, list) else [])]
-    made += [
-        _chat_call(block, place)
-        for block in blocks
-        if isinstance(block, dict) and block.get("type") in _CALLS
-    ]
-    return [call for call in made if call is not None]
-
-
-def _chat_call(call: JsonValue, place: int) -> ToolCall | None:
-    """A call as a provider writes it within a message."""
-    if not isinstance(call, dict):
-        return None
-    # OpenAI nests name and arguments in `function`; Anthropic does not.
-    function = call["function"] if isinstance(call.get("function"), dict) else call
-    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        return None
-    values = (function.get(name) for name in _ARGUMENTS)
-    arguments = _parse_arguments(next((value for value in values if value is not None), None))
-    call_id = str(call["id"]) if isinstance(call.get("id"), str | int) else None
-    return ToolCall(str(function["name"]), arguments, place, call_id)
 
 
 def _match_result(
@@ -314,9 +298,7 @@ def describe_call(call: ToolCall | ExpectedCall) -> str:
     text = call.tool if call.arguments is None else f"{call.tool}({display_value(call.arguments)})"
     if isinstance(call, ToolCall) or not call.where:
         return text
-    rules: JsonObject = {
-        path: rule.model_dump(exclude_defaults=True) for path, rule in call.where.items()
-    }
+    rules: JsonObject = {p: r.model_dump(exclude_defaults=True) for p, r in call.where.items()}
     return f"{text} where {display_value(rules)}"
 
 

@@ -13,10 +13,10 @@ from typing import Annotated, Literal, NamedTuple, cast
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from judgekit.assertions.builtin.calls import CALL_LISTS, tool_calls
+from judgekit.assertions.builtin.calls import tool_calls
 from judgekit.assertions.builtin.text import TextList  # noqa: TC001
 from judgekit.assertions.parsers import read_json
-from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion
+from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion, make_result
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
 from judgekit.assertions.selection import PathText, text_of, truncate_value
 from judgekit.errors import InputError
@@ -242,9 +242,7 @@ def tool_calls_valid(
     message = f"{len(calls)} tool calls fit their schemas"
     if faults:
         message = f"{len(faults)} faults: {'; '.join(faults[:5])}"
-    return AssertionResult(
-        passed=not faults, actual=[str(call.name) for call in calls], message=message
-    )
+    return make_result(not faults, [str(call.name) for call in calls], message)
 
 
 def _output_calls(output: Output) -> list[_Call]:
@@ -263,7 +261,7 @@ def _output_calls(output: Output) -> list[_Call]:
 def _stated_calls(value: object) -> list[_Call]:
     """The calls of a value: a message with calls, a list of calls, or one call."""
     if isinstance(value, Mapping):
-        for name in CALL_LISTS:
+        for name in ("tool_calls", "toolCalls"):
             if isinstance(value.get(name), list):
                 return _stated_calls(value[name])
         # OpenAI's tools wrap a call in `function`; its older functions used `function_call`.

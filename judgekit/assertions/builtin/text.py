@@ -151,12 +151,8 @@ def contains_all(
     message = f"the text contains all {len(value)}"
     if missing:
         message = f"the text does not contain {_quote_parts(missing)}"
-    return AssertionResult(
-        passed=not missing,
-        actual=truncate_value(text),
-        message=message,
-        value=1 - len(missing) / len(value) if partial else None,
-    )
+    share = 1 - len(missing) / len(value) if partial else None
+    return make_result(not missing, truncate_value(text), message, share)
 
 
 @assertion("text.contains_any")
@@ -241,9 +237,10 @@ def _quote_parts(parts: list[str]) -> str:
 
 
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+# A number that continues after what is understood (`12,50`, `1.2.3`) is not read in part.
 _NUMBER = re.compile(
-    r"(?<![\w.,])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?(?:[eE][-+]?\d{1,3})?"
-    r"|(?<![\w.,\d])[-+\u2212]?\.\d++"
+    r"(?<![\w.,])[-+\u2212]?(?:(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?+|\.\d++)"
+    r"(?:[eE][-+]?\d++)?+(?![.,_]?\d)"
 )
 
 # Longer sequences of digits exceed every float.
@@ -309,7 +306,8 @@ def states_number(
 ) -> AssertionResult:
     """Pass when the number in the text is the value, within a tolerance.
 
-    Commas between groups of three digits and exponents are understood; a decimal comma is not.
+    Commas between groups of three digits and exponents are understood; a decimal comma is not, and
+    `12,50` has no number.
 
     Args:
         value: The correct number.

@@ -76,7 +76,8 @@ def _in_worker(
 
 
 def _similarity_result(what: str, found: float, threshold: float) -> AssertionResult:
-    passed = found >= threshold
+    # As floats the ratio of 4 to 5 is 0.19999999999999996 off 1, and must reach 0.8.
+    passed = meets_threshold(found, threshold)
     message = f"{what} is {found:.3f}, {threshold:g} wanted"
     return AssertionResult(passed=passed, actual=found, message=message, value=found)
 
@@ -108,11 +109,14 @@ def levenshtein(
 
 
 def _metric(
-    name: str, title: str, what: str, score: Callable[..., float], threshold: float = 0.5
+    title: str, measure: Callable[..., float], threshold: float = 0.5, *, is_slow: bool = False
 ) -> Callable[..., AssertionResult]:
     """The assertion that a metric of the text and a reference reaches a threshold."""
+    score = (
+        partial(_in_worker, measure.__name__) if is_slow else partial(measure_similarity, measure)
+    )
 
-    @assertion(name)
+    @assertion(f"text.{measure.__name__.removesuffix('_score')}")
     def reaches(
         output: Output,
         *,
@@ -129,7 +133,7 @@ def _metric(
 
     reaches.__doc__ = f"""Pass when the {title} score of the text reaches the threshold.
 
-    {what}
+    {measure.__doc__}
 
     Args:
         value: The text to compare with, or several, of which the best counts; None takes the
@@ -139,45 +143,13 @@ def _metric(
     return reaches
 
 
-character_ratio = _metric(
-    "text.character_ratio",
-    "character ratio",
-    "The ratio is twice the length of the longest common subsequence of characters, by the length "
-    "of both texts (`fuzz.ratio` of rapidfuzz).",
-    partial(measure_similarity, text_metrics.character_ratio_score),
-)
+character_ratio = _metric("character ratio", text_metrics.character_ratio_score)
+word_bleu = _metric("BLEU (words)", text_metrics.word_bleu_score)
+gleu = _metric("GLEU", text_metrics.gleu_score)
+rouge_l = _metric("ROUGE-L", text_metrics.rouge_l_score, 0.75)
 # sacrebleu is slow to import, so only the worker imports it.
-bleu = _metric(
-    "text.bleu",
-    "BLEU",
-    "BLEU is the precision of the text's sequences of one to four words.",
-    partial(_in_worker, "bleu_score"),
-)
-word_bleu = _metric(
-    "text.word_bleu",
-    "BLEU (words)",
-    "BLEU of the words between white space in small letters, as promptfoo computes it.",
-    partial(measure_similarity, text_metrics.word_bleu_score),
-)
-gleu = _metric(
-    "text.gleu",
-    "GLEU",
-    "GLEU is the lower of precision and recall of the sequences of one to four words.",
-    partial(measure_similarity, text_metrics.gleu_score),
-)
-chrf = _metric(
-    "text.chrf",
-    "chrF",
-    "chrF compares sequences of characters, so that other forms of a word count in part.",
-    partial(_in_worker, "chrf_score"),
-)
-rouge_l = _metric(
-    "text.rouge_l",
-    "ROUGE-L",
-    "ROUGE-L is the F1 of the longest common subsequence of words.",
-    partial(measure_similarity, text_metrics.rouge_l_score),
-    threshold=0.75,
-)
+bleu = _metric("BLEU", text_metrics.bleu_score, is_slow=True)
+chrf = _metric("chrF", text_metrics.chrf_score, is_slow=True)
 
 
 @assertion("text.meteor")

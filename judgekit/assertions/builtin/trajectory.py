@@ -26,7 +26,7 @@ from judgekit.assertions.builtin.calls import (
     tool_calls,
     trace_of,
 )
-from judgekit.assertions.registry import NotApplicableError, assertion
+from judgekit.assertions.registry import NotApplicableError, assertion, make_result
 from judgekit.assertions.selection import truncate_value
 from judgekit.records import AssertionResult, Count, Fraction, Name, Output, meets_threshold
 
@@ -100,9 +100,7 @@ def arguments_match(
     message = f"{describe_call(right[0])} has the right arguments" if passed else f"got {shown}"
     if not passed:
         message += f", wanted {describe_call(call)} ({call.match or mode})"
-    return AssertionResult(
-        passed=passed, actual=truncate_value([each.arguments for each in made]), message=message
-    )
+    return make_result(passed, truncate_value([each.arguments for each in made]), message)
 
 
 @assertion("trajectory.matches")
@@ -124,9 +122,7 @@ def matches(
     explain = _why_out_of_order if mode in {"strict", "in_order"} else _why_other_calls
     why = explain(made, calls, mode, arguments)
     message = f"{len(made)} calls match the {len(calls)} expected ({mode})" if why is None else why
-    return AssertionResult(
-        passed=why is None, actual=[describe_call(call) for call in made], message=message
-    )
+    return make_result(why is None, [describe_call(call) for call in made], message)
 
 
 def _share(name: str, what: str, summary: str) -> Callable[..., AssertionResult]:
@@ -139,8 +135,12 @@ def _share(name: str, what: str, summary: str) -> Callable[..., AssertionResult]
         calls: ExpectedCalls,
         threshold: Fraction = 1.0,
         arguments: ArgumentsMode = "exact",
+        distinct: bool = False,
     ) -> AssertionResult:
         made = tool_calls(output)
+        if distinct:
+            made = [*{call.tool: call for call in made}.values()]
+            calls = (*{call.tool: call for call in calls}.values(),)
         n_right = len(match_calls(made, calls, arguments))
         # Without any calls, none was wrong.
         shares = {
@@ -153,12 +153,8 @@ def _share(name: str, what: str, summary: str) -> Callable[..., AssertionResult]
             f"{what} {value:.3g}, wanted {threshold:g}: {n_right} of {len(made)} calls are "
             f"among the {len(calls)} expected"
         )
-        return AssertionResult(
-            passed=meets_threshold(value, threshold),
-            actual={**shares, "calls": [describe_call(call) for call in made]},
-            message=message,
-            value=value,
-        )
+        actual: dict[str, JsonValue] = {**shares, "calls": [describe_call(call) for call in made]}
+        return make_result(meets_threshold(value, threshold), actual, message, value)
 
     reaches.__doc__ = f"""Pass when {summary}.
 
@@ -166,6 +162,7 @@ def _share(name: str, what: str, summary: str) -> Callable[..., AssertionResult]
         calls: The expected calls, in any order.
         threshold: The least {what if what == "F1" else "share"}, on [0, 1].
         arguments: How arguments are compared where an expected call does not set it.
+        distinct: Whether a tool counts once, by its last call, however often it was called.
     """
     return reaches
 
