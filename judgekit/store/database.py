@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Select, create_engine, create_mock_engine, event, inspect, select, text
-from sqlalchemy.engine import URL, Connection, Engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, StatementError
+from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError, StatementError
 
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
 from judgekit.extras import install_hint
-from judgekit.models.cache import expand_address, mask_address
+from judgekit.models.cache import expand_address, mask_address, parse_address
 from judgekit.records import lookup_text, time_text
 from judgekit.store.schema import (
     SCHEMA_VERSION,
@@ -70,13 +70,13 @@ def locate_database(location: str | Path) -> DatabaseLocation:
     address = location if isinstance(location, Path) else expand_address(location)
     if isinstance(address, Path) or "://" not in address:
         return _file_location(Path(address))
-    try:
-        url = make_url(address)
-    except (ArgumentError, ValueError) as error:
+    url = parse_address(address)
+    if url is None:
         raise SettingsError(
             "the address of the database cannot be read",
-            hint="write postgresql://USER@HOST/DATABASE, or the path of a file",
-        ) from error
+            hint="write postgresql://USER@HOST/DATABASE, or the path of a file; @, / and : in a "
+            "password are %40, %2F and %3A",
+        )
     if url.drivername in _POSTGRES:
         return DatabaseLocation(url.set(drivername="postgresql+psycopg"), None)
     if url.drivername in _SQLITE and url.database and url.database != ":memory:":

@@ -22,6 +22,7 @@ from .location import (
     cache_location as cache_location,
     expand_address as expand_address,
     mask_address as mask_address,
+    parse_address as parse_address,
 )
 from .reply_cache import MemoryCache as MemoryCache, ReplyCache as ReplyCache
 from .sql_rows import DamagedFileError as DamagedFileError

@@ -6,9 +6,13 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 
 from judgekit.errors import SettingsError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 _SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg", "redis", "rediss"})
 
@@ -37,7 +41,7 @@ def cache_location(named: str | Path | CacheUrl) -> CacheLocation:
     if "://" not in url:
         return Path(url)
     name = mask_address(url)
-    if urlsplit(url).scheme not in _SCHEMES:
+    if url.partition("://")[0] not in _SCHEMES:
         raise unreadable_address(name)
     return CacheUrl(url, name)
 
@@ -47,8 +51,23 @@ def unreadable_address(name: str) -> SettingsError:
     return SettingsError(
         f"replies cannot be cached in {name}",
         hint="name a folder, postgresql://USER@HOST/DATABASE or redis://HOST:PORT/NUMBER; "
-        "@, / and : in a password are %40, %2F and %3A",
+        "@, /, : and [ in a password are %40, %2F, %3A and %5B",
     )
+
+
+def parse_address(address: str) -> URL | None:
+    """The parts of an address of a database; None where it cannot be read."""
+    from sqlalchemy.engine import make_url  # noqa: PLC0415 - few need a server
+    from sqlalchemy.exc import ArgumentError  # noqa: PLC0415 - as above
+
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):
+        return None
+    # A password that was not quoted is cut at its `@`; the driver would repeat the rest as a host.
+    shown = unquote(mask_address(address))
+    is_misread = url.host and not (url.host in shown and (url.database or "") in shown)
+    return None if is_misread else url
 
 
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
@@ -73,10 +92,10 @@ def expand_address(text: str) -> str:
 
 
 # Up to the last `@`: a password that was not quoted may contain `@`, `/` and `?` itself.
-_PASSWORD = re.compile(r"(?<=://)([^:/@\s]*):\S*(?=@)")
-_QUERY_PASSWORD = re.compile(r"(?<=[?&])([^=&\s]*(?:password|token|secret)=)[^&\s]*", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?<=://)([^:]*):.*(?=@)", re.DOTALL)
+_QUERY_PASSWORD = re.compile(r"(?<=[?&])([^=&\s]*(?:password|token|secret)=)[^&]*", re.IGNORECASE)
 
 
 def mask_address(text: str) -> str:
     """An address of a database for messages: without its password."""
-    return _QUERY_PASSWORD.sub(r"\1***", _PASSWORD.sub(r"\1:***", text))
+    return _PASSWORD.sub(r"\1:***", _QUERY_PASSWORD.sub(r"\1***", text))

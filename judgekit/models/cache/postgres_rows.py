@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, text
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import COUNTS_ROW, is_row_name
-from judgekit.models.cache.location import unreadable_address
+from judgekit.models.cache.location import parse_address, unreadable_address
 from judgekit.models.cache.server_cache import CONNECT_TIMEOUT_S, LOCK_S, ServerRows
 
 if TYPE_CHECKING:
@@ -174,16 +173,15 @@ class PostgresRows(ServerRows):
 
 
 def _make_engine(url: str, name: str) -> Engine:
-    try:
-        address = make_url(url).set(drivername="postgresql+psycopg")
-    except (ArgumentError, ValueError):
-        raise unreadable_address(name) from None
+    address = parse_address(url)
+    if address is None:
+        raise unreadable_address(name)
     # What the address says goes first. A dead network is noticed within the time of a lock.
     seconds = str(CONNECT_TIMEOUT_S)
     own = {"connect_timeout": seconds, "keepalives_idle": seconds, "application_name": "judgekit"}
     query = {**own, "tcp_user_timeout": f"{seconds}000", **address.query}
     return create_engine(
-        address.set(query=query),
+        address.set(drivername="postgresql+psycopg", query=query),
         hide_parameters=True,
         isolation_level="AUTOCOMMIT",
         connect_args={"prepare_threshold": None},

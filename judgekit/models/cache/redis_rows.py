@@ -136,10 +136,13 @@ class RedisRows(ServerRows):
 
 
 def _make_client(url: str, name: str) -> redis.Redis:
-    has_password = urlsplit(url).password is not None or "password=" in urlsplit(url).query
-    password = {} if has_password else {"password": os.environ.get(PASSWORD_VARIABLE)}
     try:
-        return redis.Redis.from_url(
+        parts = urlsplit(url)
+        has_password = parts.password is not None or "password=" in parts.query
+        password = {} if has_password else {"password": os.environ.get(PASSWORD_VARIABLE)}
+        if parts.path.strip("/"):
+            int(parts.path.strip("/"))  # else it would be database 0, whatever it says
+        client = redis.Redis.from_url(
             url,
             decode_responses=True,
             socket_connect_timeout=CONNECT_TIMEOUT_S,
@@ -147,8 +150,10 @@ def _make_client(url: str, name: str) -> redis.Redis:
             retry=Retry(NoBackoff(), 0),  # `ServerRows.run` tries again
             **password,
         )
+        client.connection_pool.make_connection()  # refuses options that it does not know
     except (ValueError, TypeError):
         raise unreadable_address(name) from None
+    return client
 
 
 def _server_facts(client: redis.Redis) -> dict[str, Any]:

@@ -49,6 +49,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("rediss://me:s3cret@h/0?ssl_cert_reqs=none", "rediss://me:***@h/0?ssl_cert_reqs=none"),
         ("redis://h:6379/0", "redis://h:6379/0"),
         ("postgres:///c?host=/tmp&sslpassword=s3cret", "postgres:///c?host=/tmp&sslpassword=***"),
+        ("postgresql://me@srv:s3cret@srv.example/c", "postgresql://me@srv:***@srv.example/c"),
+        ("postgresql://me:p ss@db/c", "postgresql://me:***@db/c"),
+        ("redis://:[\u2100@h:6379/0", "redis://:***@h:6379/0"),
     ],
 )
 def test_an_address_is_shown_without_its_password(named: str, shown: str) -> None:
@@ -105,11 +108,35 @@ def test_a_server_that_is_not_there_is_named_without_the_password(scheme: str) -
     assert not found.value.is_incomplete
 
 
-@pytest.mark.parametrize("url", ["redis://:s3cret@h:port/0", "postgresql://me:s3cret@h:port/c"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:s3cret@h:port/0",
+        "redis://:[s3cret@h:port/0",
+        "redis://:\u2100s3cret@h:port/0",
+        "postgresql://me:s3cret@h:port/c",
+    ],
+)
 def test_an_address_that_cannot_be_read_is_not_repeated(url: str) -> None:
     with pytest.raises(JudgekitError, match=r"cannot be cached in .*\*\*\*@h:port") as found:
         open_reply_cache(url)
     assert "s3cret" not in f"{found.value} {found.value.__cause__}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:p@127.0.0.1:1/team",
+        "redis://:p@127.0.0.1:1/0?unknown=1",
+        "postgresql://me:pass@s3cret@127.0.0.1:1/c",
+        "postgresql://127.0.0.1:1/c?user=me&password=pass@s3cret",
+    ],
+)
+def test_an_address_that_means_something_else_is_refused(url: str) -> None:
+    with pytest.raises(SettingsError, match=r"cannot be cached in .*127\.0\.0\.1:1") as found:
+        open_reply_cache(url)
+    assert "s3cret" not in str(found.value)
+    assert found.value.__cause__ is None
 
 
 @pytest.mark.parametrize(
