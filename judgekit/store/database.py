@@ -131,7 +131,8 @@ def open_engine(location: DatabaseLocation, *, patience_s: float, durable: bool 
             pool_pre_ping=True,
             # A run reads its parts one after the other; they must be of the same moment.
             isolation_level="REPEATABLE READ",
-            connect_args={"options": " ".join(options)},
+            # Texts of a database without an encoding (SQL_ASCII) would come as bytes.
+            connect_args={"options": " ".join(options), "client_encoding": "utf8"},
         )
     except ModuleNotFoundError as error:
         raise SettingsError(
@@ -265,6 +266,7 @@ _NO_SERVER_HINT = "check that the server runs, and host, port, user, password an
 
 _POSTGRES_HINTS = {
     "08": _NO_SERVER_HINT,
+    "22P05": "store runs in a database that takes all texts: createdb -T template0 -E UTF8 NAME",
     "28": _NO_SERVER_HINT,
     "3D": "create the database first: createdb NAME",
     "42501": _FORBIDDEN_HINT,

@@ -176,7 +176,8 @@ def _make_engine(url: str, name: str) -> Engine:
     address = parse_address(url)
     if address is None:
         raise unreadable_address(name)
-    # What the address says goes first. A dead network is noticed within the time of a lock.
+    # What the address says goes first. A dead network is noticed within the time of a lock. Texts
+    # of a database without an encoding (SQL_ASCII) would come as bytes.
     seconds = str(CONNECT_TIMEOUT_S)
     own = {"connect_timeout": seconds, "keepalives_idle": seconds, "application_name": "judgekit"}
     query = {**own, "tcp_user_timeout": f"{seconds}000", **address.query}
@@ -184,5 +185,5 @@ def _make_engine(url: str, name: str) -> Engine:
         address.set(drivername="postgresql+psycopg", query=query),
         hide_parameters=True,
         isolation_level="AUTOCOMMIT",
-        connect_args={"prepare_threshold": None},
+        connect_args={"prepare_threshold": None, "client_encoding": "utf8"},
     )
