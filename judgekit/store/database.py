@@ -251,7 +251,7 @@ DAMAGE_HINT = (
 
 _FORBIDDEN_HINT = "you have no write permission there; name another database"
 
-_SQLITE_HINTS = {
+_WORDS_HINTS = {
     "database is locked": _BUSY_HINT,
     "database table is locked": _BUSY_HINT,
     "database or disk is full": _FULL_HINT,
@@ -260,6 +260,9 @@ _SQLITE_HINTS = {
     "malformed": DAMAGE_HINT,
     "readonly database": _FORBIDDEN_HINT,
     "unable to open database file": _FORBIDDEN_HINT,
+    # The locks of runs belong to a session, which such a pooler gives to others.
+    "unsupported startup parameter": "name the server itself: runs cannot be stored through a "
+    "pooler of transactions (PgBouncer); a cache can",
 }
 
 _NO_SERVER_HINT = "check that the server runs, and host, port, user, password and database"
@@ -299,7 +302,7 @@ def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreErro
         hint = _POSTGRES_HINTS[max(near, key=len)] if near else None
     else:
         lower = words.lower()
-        hint = next((hint for part, hint in _SQLITE_HINTS.items() if part in lower), None)
+        hint = next((hint for part, hint in _WORDS_HINTS.items() if part in lower), None)
     if hint is None and (is_lost or "connection" in words.lower()):
         hint = _NO_SERVER_HINT
     return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint is _FULL_HINT)
