@@ -49,8 +49,8 @@ _WRITE = (
 # `set_config` sets for this statement: a lock that a crash of the server loses costs one call.
 _LOCK = """
 INSERT INTO judgekit_cache_locks AS held (key, holder, expires_at)
-SELECT :key, :holder, clock_timestamp() + make_interval(secs => :lasts)
-FROM set_config('synchronous_commit', 'off', true)
+SELECT name, :holder, clock_timestamp() + make_interval(secs => :lasts)
+FROM unnest(CAST(:keys AS TEXT[])) AS name, set_config('synchronous_commit', 'off', true)
 ON CONFLICT (key) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
 WHERE held.expires_at < clock_timestamp() OR held.holder = excluded.holder RETURNING 1
 """
@@ -127,8 +127,8 @@ class PostgresRows(ServerRows):
         # Once only: done twice it would count twice.
         self.run(action, is_write=True, retries=False)
 
-    def lock(self, key: str, holder: str) -> bool:
-        return bool(self._ask(_LOCK, key=key, holder=holder, lasts=LOCK_S))
+    def lock(self, holder: str, *keys: str) -> bool:
+        return bool(self._ask(_LOCK, keys=sorted(keys), holder=holder, lasts=LOCK_S))
 
     def unlock(self, key: str, holder: str) -> None:
         self._change(_UNLOCK, key=key, holder=holder)
@@ -185,5 +185,8 @@ def _make_engine(url: str, name: str) -> Engine:
         address.set(drivername="postgresql+psycopg", query=query),
         hide_parameters=True,
         isolation_level="AUTOCOMMIT",
+        # One, which threads take in turn: the server may have no other when locks are renewed.
+        pool_size=1,
+        max_overflow=0,
         connect_args={"prepare_threshold": None, "client_encoding": "utf8"},
     )

@@ -29,10 +29,15 @@ _LOCKS = "judgekit:lock:"
 _FORBIDDEN = (redis.exceptions.NoPermissionError, redis.ReadOnlyError)
 # Compared and set in one step on the server; as a renewal it finds its own name.
 _TAKE = """
-local held = redis.call('GET', KEYS[1])
-if held and held ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1
+local n_ours = 0
+for _, key in ipairs(KEYS) do
+  local held = redis.call('GET', key)
+  if not held or held == ARGV[1] then
+    redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+    n_ours = n_ours + 1
+  end
+end
+return n_ours
 """
 _SWAP = """
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
@@ -53,6 +58,7 @@ class RedisRows(ServerRows):
         about: dict[str, Any] = self.run(lambda: _server_facts(self._client))
         if not read_only:
             refuse_eviction(about, name)
+            refuse_cluster(about, name)
         if read_only:
             self.read_only_because = "it was opened read-only"
         elif about.get("role") == "slave":
@@ -100,8 +106,9 @@ class RedisRows(ServerRows):
             # Without a second attempt: done twice it would count twice.
             is_added = bool(self._change(*words, retries=False))
 
-    def lock(self, key: str, holder: str) -> bool:
-        return bool(self._ask("EVAL", _TAKE, 1, _LOCKS + key, holder, int(LOCK_S * 1000)))
+    def lock(self, holder: str, *keys: str) -> bool:
+        names = [_LOCKS + key for key in keys]
+        return bool(self._ask("EVAL", _TAKE, len(names), *names, holder, int(LOCK_S * 1000)))
 
     def unlock(self, key: str, holder: str) -> None:
         self._ask("EVAL", _END, 1, _LOCKS + key, holder)
@@ -178,6 +185,16 @@ def refuse_eviction(about: Mapping[str, Any], name: str) -> None:
         hint="set `maxmemory-policy noeviction` there, or use another server; with noeviction a "
         "full server is an error, and nothing is lost",
     )
+
+
+def refuse_cluster(about: Mapping[str, Any], name: str) -> None:
+    """Refuse a server that has a part of the keys only."""
+    if about.get("cluster_enabled"):
+        raise SettingsError(
+            f"the Redis server {name} belongs to a cluster, which has no place for locks of "
+            "replies that are stored elsewhere",
+            hint="name a server with cluster mode disabled, or postgresql://USER@HOST/DATABASE",
+        )
 
 
 def warn_of_loss(about: Mapping[str, Any], name: str) -> None:

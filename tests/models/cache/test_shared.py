@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from judgekit.models.cache import (
     server_cache,
 )
 from judgekit.models.cache.location import cache_location, expand_address, mask_address
-from judgekit.models.cache.redis_rows import refuse_eviction, warn_of_loss
+from judgekit.models.cache.redis_rows import refuse_cluster, refuse_eviction, warn_of_loss
 from judgekit.models.cache.server_cache import ServerKeyLocks, ServerRows, SharedCache
 from judgekit.models.cache.sql_rows import MemoryRows
 from judgekit.models.cached_model import CachedModel
@@ -149,6 +150,12 @@ def test_a_redis_that_may_evict_is_refused(policy: str, what: str) -> None:
     refuse_eviction({"maxmemory_policy": "noeviction"}, "redis://h")
 
 
+def test_a_redis_of_a_cluster_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"belongs to a cluster[\s\S]*cluster mode disabled"):
+        refuse_cluster({"cluster_enabled": 1}, "redis://h")
+    refuse_cluster({"cluster_enabled": 0}, "redis://h")
+
+
 @pytest.mark.parametrize(
     ("about", "words"),
     [
@@ -181,6 +188,8 @@ class FakeServer(ServerRows):
         super().__init__("fake://here")
         self.rows = MemoryRows()
         self.held: dict[str, str] = {}
+        self.renewed: list[set[str]] = []
+        self.has_renewed = threading.Event()
         self.is_up = True
         self.n_tried = 0
 
@@ -220,8 +229,11 @@ class FakeServer(ServerRows):
     def close(self) -> None:
         """Nothing to close."""
 
-    def lock(self, key: str, holder: str) -> bool:
-        return self._do(lambda: self.held.setdefault(key, holder)) == holder
+    def lock(self, holder: str, *keys: str) -> bool:
+        if len(keys) > 1:
+            self.renewed.append(set(keys))
+            self.has_renewed.set()
+        return bool(self._do(lambda: [k for k in keys if self.held.setdefault(k, holder) == holder]))
 
     def unlock(self, key: str, holder: str) -> None:
         self._do(lambda: self.held.pop(key, None) if self.held.get(key) == holder else None)
@@ -245,6 +257,18 @@ def test_locks_of_one_server_exclude_each_other_and_end_when_they_are_closed() -
     other.release(KEY)
     assert server.held == {}
     other.close()
+
+
+def test_all_locks_are_renewed_with_one_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_cache, "LOCK_S", 0.04)
+    server = FakeServer()
+    locks, keys = ServerKeyLocks(server), {make_request(str(n)).key for n in range(5)}
+    assert all(map(locks.try_acquire, keys))
+    server.has_renewed.clear()
+    assert server.has_renewed.wait(5)
+    assert server.renewed[-1] == keys
+    locks.close()
+    assert server.held == {}
 
 
 def test_a_lost_server_is_tried_again_and_then_not_for_a_while() -> None:
