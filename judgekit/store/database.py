@@ -212,6 +212,7 @@ class ServerLocks:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._session: Connection | None = None
+        self._pid = 0
         self._schema = ""
 
     def try_acquire(self, run_no: int) -> bool:
@@ -225,6 +226,10 @@ class ServerLocks:
     def close(self) -> None:
         """Release every lock by ending the session."""
         if self._session is not None:
+            if self._pid != os.getpid():  # a parent process has these locks; it would lose them
+                _INHERITED.append(self._session)
+                self._session = None
+                return
             if not self._session.invalidated:
                 self._session.invalidate()  # returned to the pool, it would keep its locks
             self._session.close()
@@ -233,6 +238,7 @@ class ServerLocks:
     def _ask(self, query: str, run_no: int) -> object:
         if self._session is None:
             self._session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            self._pid = os.getpid()
             self._schema = str(self._session.scalar(text("SELECT current_schema()")))
         # Locks are known in the whole database by 64 bits that every program shares.
         name = f"judgekit run {run_no} in {self._schema}"
@@ -345,6 +351,7 @@ class Database:
 
     def close(self) -> None:
         """Release every lock and close every connection."""
+        self._reset_after_fork()
         with self._lock:
             if self._writer is not None:
                 self._writer.close()
