@@ -423,6 +423,9 @@ def _read_cache(source: ReplyCache) -> Iterator[CacheEntry | DatasetError]:
             yield DatasetError(f"{key}: its request is lost", path=source.location)
         else:
             yield entry
+    # A retry that succeeded is found by the reply that was rejected before it.
+    for key in source.rejected_keys():
+        yield from (each for each in source.rejected(key) if each.request is not None)
 
 
 def _import_all(
