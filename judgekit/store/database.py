@@ -285,6 +285,8 @@ _POSTGRES_HINTS = {
     "57P": "the server is stopping; start it and run again with --resume",
 }
 
+_RESUMABLE = frozenset({_FULL_HINT, _NO_SERVER_HINT, _POSTGRES_HINTS["57P"]})
+
 
 @contextmanager
 def map_database_errors(name: str) -> Iterator[None]:
@@ -311,7 +313,7 @@ def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreErro
         hint = next((hint for part, hint in _WORDS_HINTS.items() if part in lower), None)
     if hint is None and (is_lost or "connection" in words.lower()):
         hint = _NO_SERVER_HINT
-    return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint is _FULL_HINT)
+    return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint in _RESUMABLE)
 
 
 # Connections of parent processes, kept for as long as the process lives.
@@ -345,8 +347,10 @@ class Database:
         self._locks = lock_file or ServerLocks(self._engine)
         try:
             self._open(lock_file, create=create)
-        except BaseException:
+        except BaseException as error:
             self.close()
+            if isinstance(error, StoreError) and error.hint == _NO_SERVER_HINT:
+                error.is_incomplete = False  # nothing was done yet that could be continued
             raise
 
     def close(self) -> None:
