@@ -84,6 +84,11 @@ class ReplyCache:
         """The folder it lives in; None when it lives in memory or on a server."""
         return self._location
 
+    @property
+    def saved_in(self) -> Path | None:
+        """Where replies of this process are that could not be written; None where all were."""
+        return None if self._rescue is None else self._rescue.path
+
     def n_bytes(self) -> int | None:
         """What it takes on disk or on a server; None in memory."""
         if self._location is None:
@@ -433,7 +438,7 @@ class SpillFile:
         self._folder = folder
         self._goes_on = goes_on
         self._temporary = temporary
-        self._path: Path | None = None
+        self.path: Path | None = None
         self._lock = threading.Lock()
         self._named: Path | None = None
 
@@ -465,7 +470,7 @@ class SpillFile:
         # The file of this run, else a new one, which `mkstemp` makes with mode 0600.
         places = ((self._folder, "emergency-"), (self._temporary, "judgekit-emergency-"))
         for folder, prefix in ((None, None), *places):
-            path = self._path
+            path = self.path
             try:
                 if prefix is not None:
                     descriptor, name = tempfile.mkstemp(".jsonl", prefix, folder)
@@ -473,7 +478,7 @@ class SpillFile:
                     path = Path(name)
                 if path is not None:
                     _append_synced(path, line)
-                    self._path = path
+                    self.path = path
                     return path
             except OSError as error:
                 errors.append(str(error))
