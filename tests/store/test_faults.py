@@ -47,7 +47,11 @@ def test_every_error_of_a_server_says_what_to_do(sqlstate: str, hint: str) -> No
         map_database_errors("db"),
     ):
         raise OperationalError("INSERT ...", {"json": "private"}, FromServer(sqlstate))
-    is_resumable = hint in {"check that the server runs", "free some space", "the server is stopping"}
+    is_resumable = hint in {
+        "check that the server runs",
+        "free some space",
+        "the server is stopping",
+    }
     assert caught.value.is_incomplete == is_resumable
 
 

@@ -308,7 +308,8 @@ def _lines(canonical: str) -> list[str]:
     return text[:_MAX_DIFF_CHARACTERS].splitlines()
 
 
-_BATCH = 2000
+# A server takes a gigabyte at once, and the texts of an entry may be some megabytes long.
+_BATCH = 250
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import pytest
 
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.models.cache import (
+    CacheEntry,
     CacheUrl,
     CacheWarning,
     MemoryCache,
@@ -20,6 +21,7 @@ from judgekit.models.cache import (
     open_reply_cache,
     server_cache,
 )
+from judgekit.models.cache.admin import copy_entries
 from judgekit.models.cache.location import cache_location, expand_address, mask_address
 from judgekit.models.cache.redis_rows import refuse_cluster, refuse_eviction, warn_of_loss
 from judgekit.models.cache.server_cache import ServerKeyLocks, ServerRows, SharedCache
@@ -188,6 +190,7 @@ class FakeServer(ServerRows):
         super().__init__("fake://here")
         self.rows = MemoryRows()
         self.held: dict[str, str] = {}
+        self.n_written: list[int] = []
         self.renewed: list[set[str]] = []
         self.has_renewed = threading.Event()
         self.is_up = True
@@ -215,6 +218,7 @@ class FakeServer(ServerRows):
         return self.rows.count_replies()
 
     def write(self, rows: Mapping[str, str]) -> None:
+        self.n_written.append(len(rows))
         self._do(lambda: self.rows.write(rows), is_write=True)
 
     def remove(self, names: Sequence[str]) -> None:
@@ -233,7 +237,9 @@ class FakeServer(ServerRows):
         if len(keys) > 1:
             self.renewed.append(set(keys))
             self.has_renewed.set()
-        return bool(self._do(lambda: [k for k in keys if self.held.setdefault(k, holder) == holder]))
+        return bool(
+            self._do(lambda: [k for k in keys if self.held.setdefault(k, holder) == holder])
+        )
 
     def unlock(self, key: str, holder: str) -> None:
         self._do(lambda: self.held.pop(key, None) if self.held.get(key) == holder else None)
@@ -257,6 +263,19 @@ def test_locks_of_one_server_exclude_each_other_and_end_when_they_are_closed() -
     other.release(KEY)
     assert server.held == {}
     other.close()
+
+
+def test_what_is_merged_goes_to_a_server_in_parts_that_it_takes() -> None:
+    server, local = FakeServer(), MemoryCache()
+    local.restore([
+        CacheEntry(one.key, one.key_parts, make_reply(), "2026-01-02T00:00:00+00:00")
+        for one in map(make_request, map(str, range(600)))
+    ])  # fmt: skip
+    with cache_on(server) as cache:
+        assert copy_entries(cache, local, "local").n_added == 600
+    assert sum(server.n_written) == 1200
+    # A server takes a gigabyte at once; a long trace and its judgment are a megabyte or two.
+    assert max(server.n_written) <= 500
 
 
 def test_all_locks_are_renewed_with_one_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
