@@ -167,8 +167,8 @@ class RemoteWorker:
             self._answering.close()
         if self._opened is not None:
             await self._opened.aclose()
-        saved = {one.cache.saved_in for one in cached} - {None}
-        return [f"{path} on {socket.gethostname()}" for path in saved]
+        saved = {one.cache.rescue.path for one in cached if one.cache.rescue is not None}
+        return [f"{path} on {socket.gethostname()}" for path in saved if path is not None]
 
     def _open(self, setup: WorkerSetup) -> None:
         try:

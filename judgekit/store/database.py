@@ -230,8 +230,7 @@ class ServerLocks:
                 _INHERITED.append(self._session)
                 self._session = None
                 return
-            if not self._session.invalidated:
-                self._session.invalidate()  # returned to the pool, it would keep its locks
+            self._session.invalidate()  # returned to the pool, it would keep its locks
             self._session.close()
             self._session = None
 

@@ -107,13 +107,14 @@ class PostgresRows(ServerRows):
 
     def write(self, rows: Mapping[str, str]) -> None:
         ordered = sorted(rows)
-        self._change(_WRITE, names=ordered, values=[rows[name] for name in ordered])
+        self._ask(_WRITE, is_write=True, names=ordered, values=[rows[name] for name in ordered])
 
     def remove(self, names: Sequence[str]) -> None:
-        self._change("DELETE FROM judgekit_cache WHERE name = ANY(:names)", names=[*names])
+        query = "DELETE FROM judgekit_cache WHERE name = ANY(:names)"
+        self._ask(query, is_write=True, names=[*names])
 
     def clear(self) -> None:
-        self._change("DELETE FROM judgekit_cache")
+        self._ask("DELETE FROM judgekit_cache", is_write=True)
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         def action() -> None:
@@ -131,7 +132,7 @@ class PostgresRows(ServerRows):
         return bool(self._ask(_LOCK, keys=sorted(keys), holder=holder, lasts=LOCK_S))
 
     def unlock(self, key: str, holder: str) -> None:
-        self._change(_UNLOCK, key=key, holder=holder)
+        self._ask(_UNLOCK, is_write=True, key=key, holder=holder)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -155,14 +156,8 @@ class PostgresRows(ServerRows):
 
         self.run(action, is_write=True)
 
-    def _ask(self, query: str, **values: object) -> list[tuple[Any, ...]]:
-        return self._execute(query, values, is_write=False)
-
-    def _change(self, query: str, **values: object) -> None:
-        self._execute(query, values, is_write=True)
-
-    def _execute(
-        self, query: str, values: Mapping[str, object], *, is_write: bool
+    def _ask(
+        self, query: str, *, is_write: bool = False, **values: object
     ) -> list[tuple[Any, ...]]:
         def action() -> list[tuple[Any, ...]]:
             with self._engine.connect() as connection:

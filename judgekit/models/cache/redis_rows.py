@@ -31,8 +31,7 @@ _FORBIDDEN = (redis.exceptions.NoPermissionError, redis.ReadOnlyError)
 _TAKE = """
 local n_ours = 0
 for _, key in ipairs(KEYS) do
-  local held = redis.call('GET', key)
-  if not held or held == ARGV[1] then
+  if (redis.call('GET', key) or ARGV[1]) == ARGV[1] then
     redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
     n_ours = n_ours + 1
   end
@@ -89,14 +88,14 @@ class RedisRows(ServerRows):
 
     def write(self, rows: Mapping[str, str]) -> None:
         if rows:
-            self._change("HSET", _ROWS, *chain.from_iterable(rows.items()))
+            self._ask("HSET", _ROWS, *chain.from_iterable(rows.items()), is_write=True)
 
     def remove(self, names: Sequence[str]) -> None:
         if names:
-            self._change("HDEL", _ROWS, *names)
+            self._ask("HDEL", _ROWS, *names, is_write=True)
 
     def clear(self) -> None:
-        self._change("UNLINK", _ROWS)
+        self._ask("UNLINK", _ROWS, is_write=True)
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         is_added = False
@@ -104,7 +103,7 @@ class RedisRows(ServerRows):
             present = self.text(COUNTS_ROW)
             words = "EVAL", _SWAP, 1, _ROWS, COUNTS_ROW, present or "", text_of(present)
             # Without a second attempt: done twice it would count twice.
-            is_added = bool(self._change(*words, retries=False))
+            is_added = bool(self._ask(*words, is_write=True, retries=False))
 
     def lock(self, holder: str, *keys: str) -> bool:
         names = [_LOCKS + key for key in keys]
@@ -123,7 +122,7 @@ class RedisRows(ServerRows):
 
     def _may_write(self) -> bool:
         try:
-            self._change("HDEL", _ROWS, "probe")
+            self._ask("HDEL", _ROWS, "probe", is_write=True)
             self.unlock("probe", "nobody")
         except StoreError as error:
             if not isinstance(error.__cause__, _FORBIDDEN):
@@ -137,9 +136,6 @@ class RedisRows(ServerRows):
             is_write=is_write,
             retries=retries,
         )
-
-    def _change(self, *words: object, retries: bool = True) -> Any:
-        return self._ask(*words, is_write=True, retries=retries)
 
 
 def _make_client(url: str, name: str) -> redis.Redis:
@@ -191,8 +187,7 @@ def refuse_cluster(about: Mapping[str, Any], name: str) -> None:
     """Refuse a server that has a part of the keys only."""
     if about.get("cluster_enabled"):
         raise SettingsError(
-            f"the Redis server {name} belongs to a cluster, which has no place for locks of "
-            "replies that are stored elsewhere",
+            f"the Redis server {name} belongs to a cluster",
             hint="name a server with cluster mode disabled, or postgresql://USER@HOST/DATABASE",
         )
 

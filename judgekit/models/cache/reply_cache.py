@@ -70,7 +70,7 @@ class ReplyCache:
         self._rows = rows
         self._locks = locks
         self._location = location
-        self._rescue = rescue
+        self.rescue = rescue
         self._now = now
         self._rescued: dict[str, ModelReply] = {}
         self.missed: dict[str, ModelRequest] | None = None
@@ -83,11 +83,6 @@ class ReplyCache:
     def location(self) -> Path | None:
         """The folder it lives in; None when it lives in memory or on a server."""
         return self._location
-
-    @property
-    def saved_in(self) -> Path | None:
-        """Where replies of this process are that could not be written; None where all were."""
-        return None if self._rescue is None else self._rescue.path
 
     def n_bytes(self) -> int | None:
         """What it takes on disk or on a server; None in memory."""
@@ -307,12 +302,12 @@ class ReplyCache:
         try:
             self._rows.write(rows)
         except StoreError as error:
-            if self._rescue is None:
+            if self.rescue is None:
                 raise
             if not rejected:
                 # Also in memory: the same question in this run must not be paid for twice.
                 self._rescued[entry.key] = decode_row(rows[name], entry.key)[0]
-            self._rescue.save(replace(entry, request=request.key_parts), error)
+            self.rescue.save(replace(entry, request=request.key_parts), error)
 
     def _has(self, name: str) -> bool:
         try:
