@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -57,7 +58,6 @@ class RedisRows(ServerRows):
         about: dict[str, Any] = self.run(lambda: _server_facts(self._client))
         if not read_only:
             refuse_eviction(about, name)
-            refuse_cluster(about, name)
         if read_only:
             self.read_only_because = "it was opened read-only"
         elif about.get("role") == "slave":
@@ -162,15 +162,16 @@ def _make_client(url: str, name: str) -> redis.Redis:
 def _server_facts(client: redis.Redis) -> dict[str, Any]:
     """What the server says of itself; its settings only where this user may read them."""
     about: dict[str, Any] = dict(client.info("everything"))
-    try:
+    with suppress(redis.ResponseError):  # also of a command that is forbidden or renamed
         about["save"] = client.config_get("save").get("save")
-    except redis.ResponseError:  # also the error of a command that is forbidden or renamed
-        about["save"] = None
     return about
 
 
 def refuse_eviction(about: Mapping[str, Any], name: str) -> None:
-    """Refuse a server that deletes keys when its memory is full."""
+    """Refuse a server that deletes keys when its memory is full, or has some of them only."""
+    if about.get("cluster_enabled"):
+        hint = "name a server with cluster mode disabled, or postgresql://USER@HOST/DATABASE"
+        raise SettingsError(f"the Redis server {name} belongs to a cluster", hint=hint)
     policy = about.get("maxmemory_policy", "noeviction")
     if policy == "noeviction":
         return
@@ -183,22 +184,13 @@ def refuse_eviction(about: Mapping[str, Any], name: str) -> None:
     )
 
 
-def refuse_cluster(about: Mapping[str, Any], name: str) -> None:
-    """Refuse a server that has a part of the keys only."""
-    if about.get("cluster_enabled"):
-        raise SettingsError(
-            f"the Redis server {name} belongs to a cluster",
-            hint="name a server with cluster mode disabled, or postgresql://USER@HOST/DATABASE",
-        )
-
-
 def warn_of_loss(about: Mapping[str, Any], name: str) -> None:
     """Warn of a server that forgets everything when it is restarted."""
-    if about.get("aof_enabled") or about["save"]:
+    if about.get("aof_enabled") or about.get("save"):
         return
     reason = (
         "there is neither an append-only file nor a snapshot"
-        if about["save"] is not None
+        if "save" in about
         else "there is no append-only file, and this user may not ask for snapshots"
     )
     warnings.warn(

@@ -23,7 +23,7 @@ from judgekit.models.cache import (
 )
 from judgekit.models.cache.admin import copy_entries
 from judgekit.models.cache.location import cache_location, expand_address, mask_address
-from judgekit.models.cache.redis_rows import refuse_cluster, refuse_eviction, warn_of_loss
+from judgekit.models.cache.redis_rows import refuse_eviction, warn_of_loss
 from judgekit.models.cache.server_cache import ServerKeyLocks, ServerRows, SharedCache
 from judgekit.models.cache.sql_rows import MemoryRows
 from judgekit.models.cached_model import CachedModel
@@ -154,15 +154,15 @@ def test_a_redis_that_may_evict_is_refused(policy: str, what: str) -> None:
 
 def test_a_redis_of_a_cluster_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"belongs to a cluster[\s\S]*cluster mode disabled"):
-        refuse_cluster({"cluster_enabled": 1}, "redis://h")
-    refuse_cluster({"cluster_enabled": 0}, "redis://h")
+        refuse_eviction({"cluster_enabled": 1}, "redis://h")
+    refuse_eviction({"cluster_enabled": 0}, "redis://h")
 
 
 @pytest.mark.parametrize(
     ("about", "words"),
     [
         ({"aof_enabled": 0, "save": ""}, "neither an append-only file nor a snapshot"),
-        ({"aof_enabled": 0, "save": None}, "may not ask for snapshots"),
+        ({"aof_enabled": 0}, "may not ask for snapshots"),
         ({"aof_enabled": 0, "save": "3600 1"}, None),
         ({"aof_enabled": 1, "save": ""}, None),
     ],
