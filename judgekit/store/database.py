@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Select, create_engine, create_mock_engine, event, inspect, select, text
-from sqlalchemy.engine import URL, Connection, Engine
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError, StatementError
+from sqlalchemy.engine import URL, Connection, Engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, StatementError
 
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
 from judgekit.extras import install_hint
-from judgekit.models.cache import expand_address, mask_address, parse_address
+from judgekit.models.cache import expand_address, is_misread, mask_address
 from judgekit.records import lookup_text, time_text
 from judgekit.store.schema import (
     SCHEMA_VERSION,
@@ -70,8 +70,11 @@ def locate_database(location: str | Path) -> DatabaseLocation:
     address = location if isinstance(location, Path) else expand_address(location)
     if isinstance(address, Path) or "://" not in address:
         return _file_location(Path(address))
-    url = parse_address(address)
-    if url is None:
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None or is_misread(address, url.host, url.database):
         raise SettingsError(
             "the address of the database cannot be read",
             hint="write postgresql://USER@HOST/DATABASE, or the path of a file; @, / and : in a "

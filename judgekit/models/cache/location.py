@@ -6,13 +6,9 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from judgekit.errors import SettingsError
-
-if TYPE_CHECKING:
-    from sqlalchemy.engine import URL
 
 _SCHEMES = frozenset({"postgres", "postgresql", "postgresql+psycopg", "redis", "rediss"})
 
@@ -55,19 +51,11 @@ def unreadable_address(name: str) -> SettingsError:
     )
 
 
-def parse_address(address: str) -> URL | None:
-    """The parts of an address of a database; None where it cannot be read."""
-    from sqlalchemy.engine import make_url  # noqa: PLC0415 - few need a server
-    from sqlalchemy.exc import ArgumentError  # noqa: PLC0415 - as above
-
-    try:
-        url = make_url(address)
-    except (ArgumentError, ValueError):
-        return None
-    # A password that was not quoted is cut at its `@`; the driver would repeat the rest as a host.
+def is_misread(address: str, host: str | None, database: str | None) -> bool:
+    """Whether a part of an address that was taken for the host or database is of the password."""
+    # One that was not quoted is cut at its `@`, and the driver would repeat the rest of it.
     shown = unquote(mask_address(address))
-    is_misread = url.host and not (url.host in shown and (url.database or "") in shown)
-    return None if is_misread else url
+    return bool(host) and not all((part or "") in shown for part in (host, database))
 
 
 _REFERENCE = re.compile(r"\$\{(\w+)\}")

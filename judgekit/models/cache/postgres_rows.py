@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, text
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import COUNTS_ROW, is_row_name
-from judgekit.models.cache.location import parse_address, unreadable_address
+from judgekit.models.cache.location import is_misread, unreadable_address
 from judgekit.models.cache.server_cache import CONNECT_TIMEOUT_S, LOCK_S, ServerRows
 
 if TYPE_CHECKING:
@@ -168,8 +169,11 @@ class PostgresRows(ServerRows):
 
 
 def _make_engine(url: str, name: str) -> Engine:
-    address = parse_address(url)
-    if address is None:
+    try:
+        address = make_url(url).set(drivername="postgresql+psycopg")
+    except (ArgumentError, ValueError):
+        raise unreadable_address(name) from None
+    if is_misread(url, address.host, address.database):
         raise unreadable_address(name)
     # What the address says goes first. A dead network is noticed within the time of a lock. Texts
     # of a database without an encoding (SQL_ASCII) would come as bytes.
@@ -177,7 +181,7 @@ def _make_engine(url: str, name: str) -> Engine:
     own = {"connect_timeout": seconds, "keepalives_idle": seconds, "application_name": "judgekit"}
     query = {**own, "tcp_user_timeout": f"{seconds}000", **address.query}
     return create_engine(
-        address.set(drivername="postgresql+psycopg", query=query),
+        address.set(query=query),
         hide_parameters=True,
         isolation_level="AUTOCOMMIT",
         # One, which threads take in turn: the server may have no other when locks are renewed.
