@@ -26,7 +26,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, Statement
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
-from judgekit.extras import install_hint
+from judgekit.extras import require_package
 from judgekit.models.cache import expand_address, is_misread, mask_address
 from judgekit.records import lookup_text, time_text
 from judgekit.store.schema import (
@@ -127,21 +127,16 @@ def open_engine(location: DatabaseLocation, *, patience_s: float, durable: bool 
     own_options = location.url.query.get("options", ())
     options = [own_options] if isinstance(own_options, str) else [*own_options]
     options.append(f"-c lock_timeout={int(patience_s * 1000)}")
-    try:
-        return create_engine(
-            location.url,
-            hide_parameters=True,
-            pool_pre_ping=True,
-            # A run reads its parts one after the other; they must be of the same moment.
-            isolation_level="REPEATABLE READ",
-            # Texts of a database without an encoding (SQL_ASCII) would come as bytes.
-            connect_args={"options": " ".join(options), "client_encoding": "utf8"},
-        )
-    except ModuleNotFoundError as error:
-        raise SettingsError(
-            "PostgreSQL needs psycopg, which is not installed",
-            hint=f"{install_hint('psycopg')}, or store runs in a file",
-        ) from error
+    require_package("psycopg", "a store on PostgreSQL")
+    return create_engine(
+        location.url,
+        hide_parameters=True,
+        pool_pre_ping=True,
+        # A run reads its parts one after the other; they must be of the same moment.
+        isolation_level="REPEATABLE READ",
+        # Texts of a database without an encoding (SQL_ASCII) would come as bytes.
+        connect_args={"options": " ".join(options), "client_encoding": "utf8"},
+    )
 
 
 def _set_up_sqlite(
