@@ -109,7 +109,7 @@ def cache_ls_command(options: _ListOptions) -> None:
 
 class _CacheExportOptions(CacheOptions):
     output: Path | None = option("Same as FILE.", spelling="-o/--output", kind=_WRITTEN)
-    rejected: bool = flag("Include rejected replies, which are never served.")
+    rejected: bool = flag("Include rejected replies, which lead to those of their retries.")
 
 
 @command("export", _CacheExportOptions, cache_command)

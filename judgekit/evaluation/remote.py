@@ -11,6 +11,7 @@ import asyncio
 import os
 import socket
 import sys
+import warnings
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,18 +21,20 @@ from pathlib import Path
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, cast
 
-from judgekit.errors import JudgekitError, ModelError, SettingsError
+from judgekit.errors import JudgekitError, ModelError, SettingsError, StoreError
 from judgekit.evaluation.schedule import PART_WORDS, run_identity
 from judgekit.evaluation.session import RecordedAnswers, open_suite
 from judgekit.evaluation.worker import AnswerWorker, PartialAnswer
 from judgekit.extras import missing_dependencies
 from judgekit.models import (
+    CachedModel,
     LimitsClient,
     LostProcessError,
     RecordedModel,
     SharedBudget,
     SharedLimits,
 )
+from judgekit.models.cache import CacheWarning
 from judgekit.records import CaseSource, JudgeFailure
 from judgekit.targets import GivenTarget, RecordedTarget
 
@@ -154,11 +157,18 @@ class RemoteWorker:
         """Learn that an observation is on disk, or why it is not."""
         self._relay.stored(number, error)
 
-    async def aclose(self) -> None:
+    async def aclose(self, error: StoreError | None = None) -> list[str]:
+        """Close; after an error once calls in flight have ended. Replies that were not cached."""
+        models = [one.model for one in self._limits.connections]
+        cached = [one for one in models if isinstance(one, CachedModel)]
+        if error is not None:
+            await asyncio.gather(*(one.finish_calls(error) for one in cached))
         if self._answering is not None:
             self._answering.close()
         if self._opened is not None:
             await self._opened.aclose()
+        saved = {one.cache.rescue.path for one in cached if one.cache.rescue is not None}
+        return [f"{path} on {socket.gethostname()}" for path in saved if path is not None]
 
     def _open(self, setup: WorkerSetup) -> None:
         try:
@@ -418,13 +428,20 @@ class WorkerPool:
             self._budget.spend(max(0.0, spent_usd))
             self._opened.budget = self._budget
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.settle_budget()
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         for task in self._tasks:
             task.cancel()
-        with suppress(TimeoutError, LostProcessError):
-            async with asyncio.timeout(_CLOSING_S):
-                await asyncio.gather(*(one.handle.ask("aclose") for one in self._members))
+        failure = error if isinstance(error, StoreError) else None
+        if failure is not None:  # calls in flight are paid for, and end first
+            self.refuse_calls(ModelError(failure.message, kind="cancelled"))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING_S if failure is None else None):
+                closing = [one.handle.ask("aclose", failure) for one in self._members]
+                for saved in await asyncio.gather(*closing, return_exceptions=True):
+                    for place in saved if isinstance(saved, list) else ():
+                        words = f"replies that the cache did not take are saved in {place}"
+                        warnings.warn(words, CacheWarning, stacklevel=2)
+        await self.settle_budget()
         for one in (*self._members, *self._gone):
             one.handle.kill()
         self._limits.kill()
@@ -452,14 +469,16 @@ class WorkerPool:
 
     async def _listen(self, member: _PoolMember) -> None:
         """Take the events of a worker until it dies."""
-        try:
-            while True:
+        error: JudgekitError | None = None
+        while not isinstance(error, LostProcessError):
+            try:
                 for event in cast("list[_Event]", await member.handle.ask("events")):
                     await self._take(member, *event)
-        except JudgekitError as error:  # of the worker, or of the store
-            for waiting in member.answers.values():
-                if not waiting.done():
-                    waiting.set_exception(error)
+            except JudgekitError as raised:  # of the worker, or of the store
+                error = raised
+                for waiting in member.answers.values():
+                    if not waiting.done():
+                        waiting.set_exception(error)
         self._members.remove(member)
         self._gone.append(member)
         self._limits.tell("lose", member.name)

@@ -60,8 +60,7 @@ class CachedModel(ModelAround):
         try:
             reply = None if is_stale and key not in self._refreshed else self.cache.get(key)
         except StoreError as error:
-            calls = self._calls.setdefault(asyncio.get_running_loop(), _LoopCalls())
-            await calls.wait_until_stored(error)
+            await self.finish_calls(error)
             raise
         if reply is not None:
             self.cache.count_hit(reply)
@@ -76,6 +75,11 @@ class CachedModel(ModelAround):
                 self.cache.missed[key] = request
             raise FrozenCacheError(_missed(request), key=key)
         return await self._share_call(request)
+
+    async def finish_calls(self, error: StoreError) -> None:
+        """Wait until the calls that are paid for have ended; no other begins meanwhile."""
+        calls = self._calls.setdefault(asyncio.get_running_loop(), _LoopCalls())
+        await calls.wait_until_stored(error)
 
     def cached_replies(self, requests: Sequence[ModelRequest]) -> list[ModelReply | None]:
         """The cached replies, None where there is none; no hit is counted."""

@@ -257,8 +257,7 @@ class StoredRuns(Database):
         """All agents, skills or prompt versions that a stored case names."""
         column = cases.c[attribute]
         query = select(column).where(column.is_not(None)).distinct().order_by(column)
-        with self.reading() as connection:
-            return list(connection.scalars(query))
+        return list(self._texts(query))
 
     def runs_of_variant(self, variant: str) -> list[RunInfo]:
         """The runs that have a variant of this id, newest first."""
@@ -313,12 +312,8 @@ class StoredRuns(Database):
     def rubric(self, name: str) -> Rubric:
         """A stored rubric, by its fingerprint or name; by name, the newest one."""
         query = select(rubrics.c.json).where(rubrics.c.key.in_(_rubric_keys(name)))
-        with self.reading() as connection:
-            newest = (rubrics.c.first_seen_at.desc(), rubrics.c.key)
-            text = connection.scalar(query.order_by(*newest).limit(1))
-            if text is None:
-                known = select(rubrics.c.name).distinct().limit(_MOST_SUGGESTED)
-                raise UnknownNameError("rubric", name, connection.scalars(known))
+        newest = query.order_by(rubrics.c.first_seen_at.desc(), rubrics.c.key)
+        text = self._known_text(newest, "rubric", name, select(rubrics.c.name).distinct())
         return read_record(Rubric, text)
 
     def rubrics_of_criterion(self, criterion: str) -> list[Rubric]:
@@ -332,12 +327,8 @@ class StoredRuns(Database):
         """The suite of a run; `runs(config_fingerprint=…)` has its runs."""
         same = runs.c.config_fingerprint == lookup_text(fingerprint)
         query = select(configs.c.json).join(runs).where(same).order_by(*newest_first(runs))
-        with self.reading() as connection:
-            text = connection.scalar(query.limit(1))
-            if text is None:
-                known = select(runs.c.config_fingerprint).distinct().limit(_MOST_SUGGESTED)
-                raise UnknownNameError("config", fingerprint, connection.scalars(known))
-        config: JsonObject = json.loads(text)
+        known = select(runs.c.config_fingerprint).distinct()
+        config: JsonObject = json.loads(self._known_text(query, "config", fingerprint, known))
         return config
 
     def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
@@ -355,13 +346,8 @@ class StoredRuns(Database):
     def packet(self, packet_id: str) -> LabelPacket:
         """A labelling packet: the key to the items that annotators were given."""
         query = select(label_packets.c.json).where(label_packets.c.id == packet_id)
-        with self.reading() as connection:
-            text = connection.scalar(query)
-            if text is None:
-                known = select(label_packets.c.id).order_by(label_packets.c.made_at.desc())
-                raise UnknownNameError(
-                    "labelling packet", packet_id, connection.scalars(known.limit(20))
-                )
+        known = select(label_packets.c.id).order_by(label_packets.c.made_at.desc())
+        text = self._known_text(query, "labelling packet", packet_id, known)
         return read_record(records.LabelPacket, text)
 
     def packets(self, source: str) -> list[LabelPacket]:
@@ -379,10 +365,7 @@ class StoredRuns(Database):
 
     def figures(self, run_id: str, key: str) -> JsonObject | None:
         """Cached figures of a run; None where they were never computed, or the run has changed."""
-        query = select(run_figures.c.json).join(runs)
-        query = query.where(runs.c.id == lookup_text(run_id), run_figures.c.key == key)
-        with self.reading() as connection:
-            text = connection.scalar(query)
+        text = self.figures_of_run(run_id, key)
         return None if text is None else cast("JsonObject", json.loads(text))
 
     def finding_notes(self, suite: str) -> list[FindingNote]:
@@ -394,8 +377,7 @@ class StoredRuns(Database):
     def notified(self, suite: str) -> set[str]:
         """The episodes of a suite of which a notification was sent."""
         query = select(notifications.c.episode).where(notifications.c.suite == lookup_text(suite))
-        with self.reading() as connection:
-            return set(connection.scalars(query))
+        return set(self._texts(query))
 
     def figures_of_suite(self, suite: str, kind: str) -> dict[tuple[str, str], str]:
         """The JSON of all cached figures of one kind of a suite's runs, by run id and key."""
@@ -416,8 +398,7 @@ class StoredRuns(Database):
     def suites(self) -> list[str]:
         """The names of all suites that have a run."""
         query = select(runs.c.suite).distinct().order_by(runs.c.suite)
-        with self.reading() as connection:
-            return list(connection.scalars(query))
+        return list(self._texts(query))
 
     def case_keys(self, run_id: str) -> list[str]:
         """The keys of a run's cases, which differ where their content does, sorted."""
@@ -431,6 +412,14 @@ class StoredRuns(Database):
         """The cases of a run by their ids, each content once."""
         found = select(answers.c.case_key).where(answers.c.run_no == self._number(run_id))
         yield from self._cases(cases.c.key.in_(found.distinct()))
+
+    def _known_text(self, query: Select[str], kind: str, name: str, known: Select[str]) -> str:
+        """The first JSON that a query selects; the error names others where there is none."""
+        with self.reading() as connection:
+            text = connection.scalar(query.limit(1))
+            if text is None:
+                raise UnknownNameError(kind, name, connection.scalars(known.limit(_MOST_SUGGESTED)))
+        return text
 
     def _cases(self, *conditions: ColumnElement[bool]) -> Iterator[Case]:
         for row in self._case_rows(*conditions):

@@ -26,8 +26,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, Statement
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
-from judgekit.extras import install_hint
-from judgekit.models.cache import expand_address, mask_address
+from judgekit.extras import require_package
+from judgekit.models.cache import expand_address, is_misread, mask_address
 from judgekit.records import lookup_text, time_text
 from judgekit.store.schema import (
     SCHEMA_VERSION,
@@ -72,11 +72,14 @@ def locate_database(location: str | Path) -> DatabaseLocation:
         return _file_location(Path(address))
     try:
         url = make_url(address)
-    except (ArgumentError, ValueError) as error:
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None or is_misread(address, url.host, url.database):
         raise SettingsError(
             "the address of the database cannot be read",
-            hint="write postgresql://USER@HOST/DATABASE, or the path of a file",
-        ) from error
+            hint="write postgresql://USER@HOST/DATABASE, or the path of a file; @, / and : in a "
+            "password are %40, %2F and %3A",
+        )
     if url.drivername in _POSTGRES:
         return DatabaseLocation(url.set(drivername="postgresql+psycopg"), None)
     if url.drivername in _SQLITE and url.database and url.database != ":memory:":
@@ -124,20 +127,16 @@ def open_engine(location: DatabaseLocation, *, patience_s: float, durable: bool 
     own_options = location.url.query.get("options", ())
     options = [own_options] if isinstance(own_options, str) else [*own_options]
     options.append(f"-c lock_timeout={int(patience_s * 1000)}")
-    try:
-        return create_engine(
-            location.url,
-            hide_parameters=True,
-            pool_pre_ping=True,
-            # A run reads its parts one after the other; they must be of the same moment.
-            isolation_level="REPEATABLE READ",
-            connect_args={"options": " ".join(options)},
-        )
-    except ModuleNotFoundError as error:
-        raise SettingsError(
-            "PostgreSQL needs psycopg, which is not installed",
-            hint=f"{install_hint('psycopg')}, or store runs in a file",
-        ) from error
+    require_package("psycopg", "a store on PostgreSQL")
+    return create_engine(
+        location.url,
+        hide_parameters=True,
+        pool_pre_ping=True,
+        # A run reads its parts one after the other; they must be of the same moment.
+        isolation_level="REPEATABLE READ",
+        # Texts of a database without an encoding (SQL_ASCII) would come as bytes.
+        connect_args={"options": " ".join(options), "client_encoding": "utf8"},
+    )
 
 
 def _set_up_sqlite(
@@ -211,6 +210,7 @@ class ServerLocks:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._session: Connection | None = None
+        self._pid = 0
         self._schema = ""
 
     def try_acquire(self, run_no: int) -> bool:
@@ -224,14 +224,18 @@ class ServerLocks:
     def close(self) -> None:
         """Release every lock by ending the session."""
         if self._session is not None:
-            if not self._session.invalidated:
-                self._session.invalidate()  # returned to the pool, it would keep its locks
+            if self._pid != os.getpid():  # a parent process has these locks; it would lose them
+                _INHERITED.append(self._session)
+                self._session = None
+                return
+            self._session.invalidate()  # returned to the pool, it would keep its locks
             self._session.close()
             self._session = None
 
     def _ask(self, query: str, run_no: int) -> object:
         if self._session is None:
             self._session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            self._pid = os.getpid()
             self._schema = str(self._session.scalar(text("SELECT current_schema()")))
         # Locks are known in the whole database by 64 bits that every program shares.
         name = f"judgekit run {run_no} in {self._schema}"
@@ -250,7 +254,7 @@ DAMAGE_HINT = (
 
 _FORBIDDEN_HINT = "you have no write permission there; name another database"
 
-_SQLITE_HINTS = {
+_WORDS_HINTS = {
     "database is locked": _BUSY_HINT,
     "database table is locked": _BUSY_HINT,
     "database or disk is full": _FULL_HINT,
@@ -259,12 +263,16 @@ _SQLITE_HINTS = {
     "malformed": DAMAGE_HINT,
     "readonly database": _FORBIDDEN_HINT,
     "unable to open database file": _FORBIDDEN_HINT,
+    # The locks of runs belong to a session, which such a pooler gives to others.
+    "unsupported startup parameter": "name the server itself: runs cannot be stored through a "
+    "pooler of transactions (PgBouncer); a cache can",
 }
 
 _NO_SERVER_HINT = "check that the server runs, and host, port, user, password and database"
 
 _POSTGRES_HINTS = {
     "08": _NO_SERVER_HINT,
+    "22P05": "store runs in a database that takes all texts: createdb -T template0 -E UTF8 NAME",
     "28": _NO_SERVER_HINT,
     "3D": "create the database first: createdb NAME",
     "42501": _FORBIDDEN_HINT,
@@ -273,6 +281,8 @@ _POSTGRES_HINTS = {
     "55P03": _BUSY_HINT,
     "57P": "the server is stopping; start it and run again with --resume",
 }
+
+_RESUMABLE = frozenset({_FULL_HINT, _NO_SERVER_HINT, _POSTGRES_HINTS["57P"]})
 
 
 @contextmanager
@@ -297,10 +307,10 @@ def _store_error(name: str, error: BaseException, *, is_lost: bool) -> StoreErro
         hint = _POSTGRES_HINTS[max(near, key=len)] if near else None
     else:
         lower = words.lower()
-        hint = next((hint for part, hint in _SQLITE_HINTS.items() if part in lower), None)
+        hint = next((hint for part, hint in _WORDS_HINTS.items() if part in lower), None)
     if hint is None and (is_lost or "connection" in words.lower()):
         hint = _NO_SERVER_HINT
-    return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint is _FULL_HINT)
+    return StoreError(f"{name}: {words}", hint=hint, is_incomplete=hint in _RESUMABLE)
 
 
 # Connections of parent processes, kept for as long as the process lives.
@@ -334,12 +344,15 @@ class Database:
         self._locks = lock_file or ServerLocks(self._engine)
         try:
             self._open(lock_file, create=create)
-        except BaseException:
+        except BaseException as error:
             self.close()
+            if isinstance(error, StoreError) and error.hint == _NO_SERVER_HINT:
+                error.is_incomplete = False  # nothing was done yet that could be continued
             raise
 
     def close(self) -> None:
         """Release every lock and close every connection."""
+        self._reset_after_fork()
         with self._lock:
             if self._writer is not None:
                 self._writer.close()

@@ -65,10 +65,10 @@ class PostgresServer:
             "-E", "UTF8", "--no-locale", "--no-sync", "--no-instructions",
         ])  # fmt: skip
 
-    def new_url(self) -> str:
+    def new_url(self, *, encoding: str = "UTF8") -> str:
         """The address of a new, empty database, with the password."""
         name = f"cache_{next(_NUMBERS)}"
-        self.execute(f"CREATE DATABASE {name}")
+        self.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0")
         return self.url(name)
 
     def url(self, database: str, *, user: str = "judge", password: str = QUOTED) -> str:

@@ -209,6 +209,26 @@ def test_a_full_redis_is_an_error_that_saves_what_was_paid_for(run: Run, tmp_pat
         assert not [*(tmp_path / ".judgekit" / "unwritten").rglob("*.jsonl")]
 
 
+def test_a_database_without_an_encoding_has_a_cache_and_a_store(
+    run: Run, judge: ChaosServer, postgres: PostgresServer
+) -> None:
+    url = postgres.new_url(encoding="SQL_ASCII")
+    for _ in range(2):
+        assert run("run", "--cache", url, "--store", url).code == 0
+    assert judge.n_requests == 4 * N_CASES
+    assert run("cache", "verify", "--cache", url).code == 0
+
+
+def test_a_text_that_a_database_has_no_letters_for_is_an_error_with_a_hint(
+    run: Run, judge: ChaosServer, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text(cases.read_text("utf-8").replace("Question", "質問"), "utf-8")
+    ran = run("run", "--store", postgres.new_url(encoding="LATIN1"))
+    assert (ran.code, judge.n_requests > 0) == (2, True)
+    assert "createdb -T template0 -E UTF8" in ran.err
+
+
 def test_every_command_reads_a_store_on_a_server_as_one_in_a_file(
     run: Run, judge: ChaosServer, postgres: PostgresServer
 ) -> None:

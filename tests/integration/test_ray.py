@@ -154,6 +154,28 @@ def test_what_is_killed_costs_at_most_what_was_in_flight(
         assert server.n_requests == before
 
 
+def test_what_is_in_flight_in_any_worker_is_saved_when_the_cache_is_lost(
+    tmp_path: Path, nodes: Nodes, postgres: PostgresServer
+) -> None:
+    url = postgres.new_url()
+    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=1.0)
+    with server:
+        bench = laying()
+        expected = undisturbed(bench)
+        process = start(bench, *on(nodes, url, "--workers", "4", "-j", "16"))
+        until(bench, N_KEYS + N_KEYS // 3)
+        postgres.stop()
+        try:
+            code, _, err = ended(process)
+        finally:
+            postgres.start()
+        assert code == INCOMPLETE, err
+        assert "did not take are saved in" in " ".join(err.split())
+        code, found, err = ended(start(bench, *on(nodes, url, "--resume")))
+        assert (code, found) == (0, expected), err
+        assert server.n_requests == 2 * N_KEYS
+
+
 def test_without_the_shared_limits_the_run_stops_and_can_be_resumed(
     tmp_path: Path, nodes: Nodes, postgres: PostgresServer
 ) -> None:

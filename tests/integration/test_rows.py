@@ -6,7 +6,9 @@ import inspect
 import os
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +17,7 @@ from judgekit.errors import StoreError
 from judgekit.models.cache import CacheWarning, ReplyCache, admin, open_reply_cache, server_cache
 from judgekit.models.cache.location import cache_location
 from judgekit.models.cache.server_cache import SharedCache
+from tests.integration.servers import PASSWORD
 from tests.models.cache import test_kept
 from tests.models.cache.buying import make_reply, make_request
 
@@ -84,11 +87,30 @@ def test_a_lock_that_is_renewed_lasts_and_one_of_a_dead_holder_ends(
     for module in (server_cache, *map(inspect.getmodule, map(type, [rows]))):
         monkeypatch.setattr(module, "LOCK_S", 0.4)
     assert cache.try_lease(KEY)
-    assert rows.lock(OTHER, "a process that was killed")
+    assert rows.lock("a process that was killed", OTHER)
     assert not cache.try_lease(OTHER)
     assert wait_until(lambda: cache.try_lease(OTHER))
     assert not dead_holder.try_lease(KEY), "its holder renewed it meanwhile"
     dead_holder.close()
+
+
+def test_threads_of_a_process_share_one_connection(postgres: PostgresServer) -> None:
+    url = postgres.new_url()
+    database = url.rpartition("/")[2]
+    postgres.execute(
+        f"DROP ROLE IF EXISTS single; CREATE ROLE single LOGIN PASSWORD '{PASSWORD}'"
+        " CONNECTION LIMIT 1",
+        "GRANT ALL ON SCHEMA public TO single",
+        database=database,
+    )
+    requests = [make_request(str(number)) for number in range(40)]
+    with (
+        open_reply_cache(postgres.url(database, user="single")) as cache,
+        ThreadPoolExecutor(8) as threads,
+    ):
+        assert all(threads.map(cache.try_lease, [one.key for one in requests]))
+        list(threads.map(cache.put, requests, repeat(make_reply())))
+        assert len(cache) == len(requests)
 
 
 def wait_until(is_true: Callable[[], bool]) -> bool:

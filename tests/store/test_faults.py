@@ -30,6 +30,7 @@ class FromServer(Exception):  # noqa: N818 - stands for a driver's own
 @pytest.mark.parametrize(
     ("sqlstate", "hint"),
     [
+        ("22P05", "createdb -T template0 -E UTF8"),
         ("08006", "check that the server runs"),
         ("28P01", "check that the server runs"),
         ("3D000", "createdb"),
@@ -42,10 +43,31 @@ class FromServer(Exception):  # noqa: N818 - stands for a driver's own
 )
 def test_every_error_of_a_server_says_what_to_do(sqlstate: str, hint: str) -> None:
     with (
-        pytest.raises(StoreError, match=rf"db: the server said this[\s\S]*{hint}"),
+        pytest.raises(StoreError, match=rf"db: the server said this[\s\S]*{hint}") as caught,
         map_database_errors("db"),
     ):
         raise OperationalError("INSERT ...", {"json": "private"}, FromServer(sqlstate))
+    is_resumable = hint in {
+        "check that the server runs",
+        "free some space",
+        "the server is stopping",
+    }
+    assert caught.value.is_incomplete == is_resumable
+
+
+def test_a_server_that_is_not_there_from_the_start_leaves_nothing_to_resume() -> None:
+    with pytest.raises(StoreError, match="check that the server runs") as caught:
+        RunStore("postgresql://me@127.0.0.1:1/db")
+    assert not caught.value.is_incomplete
+
+
+def test_a_pooler_that_gives_sessions_to_others_is_named() -> None:
+    words = "connection failed: FATAL: unsupported startup parameter: options"
+    with (
+        pytest.raises(StoreError, match=r"name the server itself[\s\S]*PgBouncer"),
+        map_database_errors("db"),
+    ):
+        raise OperationalError("", {}, psycopg.OperationalError(words))
 
 
 def test_an_error_that_is_not_known_is_shown_as_it_is() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from tests.store.observing import START, answer, begun, key, make_run
 from tests.store.worker import Worker
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 MANY = range(100_000)
@@ -62,6 +64,25 @@ def test_a_run_is_locked_to_another_store_of_the_same_process(location: str) -> 
         first.end("run-1", status="running", at=START)
     for each in (second, first):
         each.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+@pytest.mark.parametrize("act", [RunStore.runs, RunStore.close])
+def test_a_forked_child_takes_no_lock_from_its_parent(
+    store: RunStore, location: str, act: Callable[[RunStore], object]
+) -> None:
+    begun(store)
+    if (child := os.fork()) == 0:
+        try:
+            act(store)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    other = RunStore(location)
+    with pytest.raises(StoreError, match="is still running"):
+        other.end("run-1", status="complete", at=START)
+    store.end("run-1", status="complete", at=START)
+    other.close()
 
 
 def test_closing_a_store_gives_its_runs_back(store: RunStore, location: str) -> None:

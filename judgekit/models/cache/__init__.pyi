@@ -21,6 +21,7 @@ from .location import (
     CacheUrl as CacheUrl,
     cache_location as cache_location,
     expand_address as expand_address,
+    is_misread as is_misread,
     mask_address as mask_address,
 )
 from .reply_cache import MemoryCache as MemoryCache, ReplyCache as ReplyCache

@@ -34,11 +34,10 @@ def open_reply_cache(named: str | Path | CacheUrl, *, read_only: bool = False) -
     try:
         rows = _connect(location, read_only=read_only)
     except StoreError as error:
-        if not error.is_incomplete:
-            raise
-        # Nothing was done yet that could be continued.
-        hint = "check that the server runs, and host, port, user, password and database"
-        raise StoreError(error.message, hint=hint) from error
+        if error.is_incomplete:  # nothing was done yet that could be continued
+            error.is_incomplete = False
+            error.hint = "check that the server runs, and host, port, user, password and database"
+        raise
     try:
         cache = SharedCache(rows, location, read_only=read_only)
         if cache.is_writable:

@@ -297,7 +297,8 @@ def _lines(canonical: str) -> list[str]:
     return text[:_MAX_DIFF_CHARACTERS].splitlines()
 
 
-_BATCH = 2000
+# A server takes a gigabyte at once, and the texts of an entry may be some megabytes long.
+_BATCH = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +413,9 @@ def _read_cache(source: ReplyCache) -> Iterator[CacheEntry | DatasetError]:
             yield DatasetError(f"{key}: its request is lost", path=source.location)
         else:
             yield entry
+    # A retry that succeeded is found by the reply that was rejected before it.
+    for key in source.rejected_keys():
+        yield from (each for each in source.rejected(key) if each.request is not None)
 
 
 def _import_all(

@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote
 
 from judgekit.errors import SettingsError
 
@@ -36,7 +36,7 @@ def cache_location(named: str | Path | CacheUrl) -> CacheLocation:
     if "://" not in url:
         return Path(url)
     name = mask_address(url)
-    if urlsplit(url).scheme not in _SCHEMES:
+    if url.partition("://")[0] not in _SCHEMES:
         raise unreadable_address(name)
     return CacheUrl(url, name)
 
@@ -46,8 +46,15 @@ def unreadable_address(name: str) -> SettingsError:
     return SettingsError(
         f"replies cannot be cached in {name}",
         hint="name a folder, postgresql://USER@HOST/DATABASE or redis://HOST:PORT/NUMBER; "
-        "@, / and : in a password are %40, %2F and %3A",
+        "@, /, : and [ in a password are %40, %2F, %3A and %5B",
     )
+
+
+def is_misread(address: str, host: str | None, database: str | None) -> bool:
+    """Whether a part of an address that was taken for the host or database is of the password."""
+    # One that was not quoted is cut at its `@`, and the driver would repeat the rest of it.
+    shown = unquote(mask_address(address))
+    return bool(host) and not all((part or "") in shown for part in (host, database))
 
 
 _REFERENCE = re.compile(r"\$\{(\w+)\}")
@@ -72,10 +79,10 @@ def expand_address(text: str) -> str:
 
 
 # Up to the last `@`: a password that was not quoted may contain `@`, `/` and `?` itself.
-_PASSWORD = re.compile(r"(?<=://)([^:/@\s]*):\S*(?=@)")
-_QUERY_PASSWORD = re.compile(r"(?<=[?&])([^=&\s]*(?:password|token|secret)=)[^&\s]*", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?<=://)([^:]*):.*(?=@)", re.DOTALL)
+_QUERY_PASSWORD = re.compile(r"(?<=[?&])([^=&\s]*(?:password|token|secret)=)[^&]*", re.IGNORECASE)
 
 
 def mask_address(text: str) -> str:
     """An address of a database for messages: without its password."""
-    return _QUERY_PASSWORD.sub(r"\1***", _PASSWORD.sub(r"\1:***", text))
+    return _PASSWORD.sub(r"\1:***", _QUERY_PASSWORD.sub(r"\1***", text))

@@ -10,7 +10,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from judgekit.errors import StoreError
 from judgekit.models.cache.entries import COUNTS_ROW, is_row_name
-from judgekit.models.cache.location import unreadable_address
+from judgekit.models.cache.location import is_misread, unreadable_address
 from judgekit.models.cache.server_cache import CONNECT_TIMEOUT_S, LOCK_S, ServerRows
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ _WRITE = (
 # `set_config` sets for this statement: a lock that a crash of the server loses costs one call.
 _LOCK = """
 INSERT INTO judgekit_cache_locks AS held (key, holder, expires_at)
-SELECT :key, :holder, clock_timestamp() + make_interval(secs => :lasts)
-FROM set_config('synchronous_commit', 'off', true)
+SELECT name, :holder, clock_timestamp() + make_interval(secs => :lasts)
+FROM unnest(CAST(:keys AS TEXT[])) AS name, set_config('synchronous_commit', 'off', true)
 ON CONFLICT (key) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
 WHERE held.expires_at < clock_timestamp() OR held.holder = excluded.holder RETURNING 1
 """
@@ -108,13 +108,14 @@ class PostgresRows(ServerRows):
 
     def write(self, rows: Mapping[str, str]) -> None:
         ordered = sorted(rows)
-        self._change(_WRITE, names=ordered, values=[rows[name] for name in ordered])
+        self._ask(_WRITE, is_write=True, names=ordered, values=[rows[name] for name in ordered])
 
     def remove(self, names: Sequence[str]) -> None:
-        self._change("DELETE FROM judgekit_cache WHERE name = ANY(:names)", names=[*names])
+        query = "DELETE FROM judgekit_cache WHERE name = ANY(:names)"
+        self._ask(query, is_write=True, names=[*names])
 
     def clear(self) -> None:
-        self._change("DELETE FROM judgekit_cache")
+        self._ask("DELETE FROM judgekit_cache", is_write=True)
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         def action() -> None:
@@ -128,11 +129,11 @@ class PostgresRows(ServerRows):
         # Once only: done twice it would count twice.
         self.run(action, is_write=True, retries=False)
 
-    def lock(self, key: str, holder: str) -> bool:
-        return bool(self._ask(_LOCK, key=key, holder=holder, lasts=LOCK_S))
+    def lock(self, holder: str, *keys: str) -> bool:
+        return bool(self._ask(_LOCK, keys=sorted(keys), holder=holder, lasts=LOCK_S))
 
     def unlock(self, key: str, holder: str) -> None:
-        self._change(_UNLOCK, key=key, holder=holder)
+        self._ask(_UNLOCK, is_write=True, key=key, holder=holder)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -156,14 +157,8 @@ class PostgresRows(ServerRows):
 
         self.run(action, is_write=True)
 
-    def _ask(self, query: str, **values: object) -> list[tuple[Any, ...]]:
-        return self._execute(query, values, is_write=False)
-
-    def _change(self, query: str, **values: object) -> None:
-        self._execute(query, values, is_write=True)
-
-    def _execute(
-        self, query: str, values: Mapping[str, object], *, is_write: bool
+    def _ask(
+        self, query: str, *, is_write: bool = False, **values: object
     ) -> list[tuple[Any, ...]]:
         def action() -> list[tuple[Any, ...]]:
             with self._engine.connect() as connection:
@@ -178,7 +173,10 @@ def _make_engine(url: str, name: str) -> Engine:
         address = make_url(url).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError):
         raise unreadable_address(name) from None
-    # What the address says goes first. A dead network is noticed within the time of a lock.
+    if is_misread(url, address.host, address.database):
+        raise unreadable_address(name)
+    # What the address says goes first. A dead network is noticed within the time of a lock. Texts
+    # of a database without an encoding (SQL_ASCII) would come as bytes.
     seconds = str(CONNECT_TIMEOUT_S)
     own = {"connect_timeout": seconds, "keepalives_idle": seconds, "application_name": "judgekit"}
     query = {**own, "tcp_user_timeout": f"{seconds}000", **address.query}
@@ -186,5 +184,8 @@ def _make_engine(url: str, name: str) -> Engine:
         address.set(query=query),
         hide_parameters=True,
         isolation_level="AUTOCOMMIT",
-        connect_args={"prepare_threshold": None},
+        # One, which threads take in turn: the server may have no other when locks are renewed.
+        pool_size=1,
+        max_overflow=0,
+        connect_args={"prepare_threshold": None, "client_encoding": "utf8"},
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -29,10 +30,14 @@ _LOCKS = "judgekit:lock:"
 _FORBIDDEN = (redis.exceptions.NoPermissionError, redis.ReadOnlyError)
 # Compared and set in one step on the server; as a renewal it finds its own name.
 _TAKE = """
-local held = redis.call('GET', KEYS[1])
-if held and held ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1
+local n_ours = 0
+for _, key in ipairs(KEYS) do
+  if (redis.call('GET', key) or ARGV[1]) == ARGV[1] then
+    redis.call('SET', key, ARGV[1], 'PX', ARGV[2])
+    n_ours = n_ours + 1
+  end
+end
+return n_ours
 """
 _SWAP = """
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
@@ -83,14 +88,14 @@ class RedisRows(ServerRows):
 
     def write(self, rows: Mapping[str, str]) -> None:
         if rows:
-            self._change("HSET", _ROWS, *chain.from_iterable(rows.items()))
+            self._ask("HSET", _ROWS, *chain.from_iterable(rows.items()), is_write=True)
 
     def remove(self, names: Sequence[str]) -> None:
         if names:
-            self._change("HDEL", _ROWS, *names)
+            self._ask("HDEL", _ROWS, *names, is_write=True)
 
     def clear(self) -> None:
-        self._change("UNLINK", _ROWS)
+        self._ask("UNLINK", _ROWS, is_write=True)
 
     def add_counts(self, text_of: Callable[[str | None], str]) -> None:
         is_added = False
@@ -98,10 +103,11 @@ class RedisRows(ServerRows):
             present = self.text(COUNTS_ROW)
             words = "EVAL", _SWAP, 1, _ROWS, COUNTS_ROW, present or "", text_of(present)
             # Without a second attempt: done twice it would count twice.
-            is_added = bool(self._change(*words, retries=False))
+            is_added = bool(self._ask(*words, is_write=True, retries=False))
 
-    def lock(self, key: str, holder: str) -> bool:
-        return bool(self._ask("EVAL", _TAKE, 1, _LOCKS + key, holder, int(LOCK_S * 1000)))
+    def lock(self, holder: str, *keys: str) -> bool:
+        names = [_LOCKS + key for key in keys]
+        return bool(self._ask("EVAL", _TAKE, len(names), *names, holder, int(LOCK_S * 1000)))
 
     def unlock(self, key: str, holder: str) -> None:
         self._ask("EVAL", _END, 1, _LOCKS + key, holder)
@@ -116,7 +122,7 @@ class RedisRows(ServerRows):
 
     def _may_write(self) -> bool:
         try:
-            self._change("HDEL", _ROWS, "probe")
+            self._ask("HDEL", _ROWS, "probe", is_write=True)
             self.unlock("probe", "nobody")
         except StoreError as error:
             if not isinstance(error.__cause__, _FORBIDDEN):
@@ -131,15 +137,15 @@ class RedisRows(ServerRows):
             retries=retries,
         )
 
-    def _change(self, *words: object, retries: bool = True) -> Any:
-        return self._ask(*words, is_write=True, retries=retries)
-
 
 def _make_client(url: str, name: str) -> redis.Redis:
-    has_password = urlsplit(url).password is not None or "password=" in urlsplit(url).query
-    password = {} if has_password else {"password": os.environ.get(PASSWORD_VARIABLE)}
     try:
-        return redis.Redis.from_url(
+        parts = urlsplit(url)
+        has_password = parts.password is not None or "password=" in parts.query
+        password = {} if has_password else {"password": os.environ.get(PASSWORD_VARIABLE)}
+        if parts.path.strip("/"):
+            int(parts.path.strip("/"))  # else it would be database 0, whatever it says
+        client = redis.Redis.from_url(
             url,
             decode_responses=True,
             socket_connect_timeout=CONNECT_TIMEOUT_S,
@@ -147,22 +153,25 @@ def _make_client(url: str, name: str) -> redis.Redis:
             retry=Retry(NoBackoff(), 0),  # `ServerRows.run` tries again
             **password,
         )
+        client.connection_pool.make_connection()  # refuses options that it does not know
     except (ValueError, TypeError):
         raise unreadable_address(name) from None
+    return client
 
 
 def _server_facts(client: redis.Redis) -> dict[str, Any]:
     """What the server says of itself; its settings only where this user may read them."""
     about: dict[str, Any] = dict(client.info("everything"))
-    try:
+    with suppress(redis.ResponseError):  # also of a command that is forbidden or renamed
         about["save"] = client.config_get("save").get("save")
-    except redis.ResponseError:  # also the error of a command that is forbidden or renamed
-        about["save"] = None
     return about
 
 
 def refuse_eviction(about: Mapping[str, Any], name: str) -> None:
-    """Refuse a server that deletes keys when its memory is full."""
+    """Refuse a server that deletes keys when its memory is full, or has some of them only."""
+    if about.get("cluster_enabled"):
+        hint = "name a server with cluster mode disabled, or postgresql://USER@HOST/DATABASE"
+        raise SettingsError(f"the Redis server {name} belongs to a cluster", hint=hint)
     policy = about.get("maxmemory_policy", "noeviction")
     if policy == "noeviction":
         return
@@ -177,11 +186,11 @@ def refuse_eviction(about: Mapping[str, Any], name: str) -> None:
 
 def warn_of_loss(about: Mapping[str, Any], name: str) -> None:
     """Warn of a server that forgets everything when it is restarted."""
-    if about.get("aof_enabled") or about["save"]:
+    if about.get("aof_enabled") or about.get("save"):
         return
     reason = (
         "there is neither an append-only file nor a snapshot"
-        if about["save"] is not None
+        if "save" in about
         else "there is no append-only file, and this user may not ask for snapshots"
     )
     warnings.warn(

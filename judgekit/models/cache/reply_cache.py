@@ -70,7 +70,7 @@ class ReplyCache:
         self._rows = rows
         self._locks = locks
         self._location = location
-        self._rescue = rescue
+        self.rescue = rescue
         self._now = now
         self._rescued: dict[str, ModelReply] = {}
         self.missed: dict[str, ModelRequest] | None = None
@@ -302,12 +302,12 @@ class ReplyCache:
         try:
             self._rows.write(rows)
         except StoreError as error:
-            if self._rescue is None:
+            if self.rescue is None:
                 raise
             if not rejected:
                 # Also in memory: the same question in this run must not be paid for twice.
                 self._rescued[entry.key] = decode_row(rows[name], entry.key)[0]
-            self._rescue.save(replace(entry, request=request.key_parts), error)
+            self.rescue.save(replace(entry, request=request.key_parts), error)
 
     def _has(self, name: str) -> bool:
         try:
@@ -433,7 +433,7 @@ class SpillFile:
         self._folder = folder
         self._goes_on = goes_on
         self._temporary = temporary
-        self._path: Path | None = None
+        self.path: Path | None = None
         self._lock = threading.Lock()
         self._named: Path | None = None
 
@@ -465,7 +465,7 @@ class SpillFile:
         # The file of this run, else a new one, which `mkstemp` makes with mode 0600.
         places = ((self._folder, "emergency-"), (self._temporary, "judgekit-emergency-"))
         for folder, prefix in ((None, None), *places):
-            path = self._path
+            path = self.path
             try:
                 if prefix is not None:
                     descriptor, name = tempfile.mkstemp(".jsonl", prefix, folder)
@@ -473,7 +473,7 @@ class SpillFile:
                     path = Path(name)
                 if path is not None:
                     _append_synced(path, line)
-                    self._path = path
+                    self.path = path
                     return path
             except OSError as error:
                 errors.append(str(error))

@@ -58,8 +58,8 @@ class ServerRows(Rows):
         self._down_until = 0.0
 
     @abstractmethod
-    def lock(self, key: str, holder: str) -> bool:
-        """Take or renew a lock for `LOCK_S`, unless another holder has it."""
+    def lock(self, holder: str, *keys: str) -> bool:
+        """Take or renew locks for `LOCK_S`, unless other holders have all of them."""
 
     @abstractmethod
     def unlock(self, key: str, holder: str) -> None:
@@ -128,7 +128,7 @@ class ServerKeyLocks(LocalKeyLocks):
             return False
         is_ours = False
         try:
-            is_ours = self._rows.lock(key, self._holder)
+            is_ours = self._rows.lock(self._holder, key)
         finally:
             if not is_ours:
                 super().release(key)
@@ -164,13 +164,12 @@ class ServerKeyLocks(LocalKeyLocks):
         while not self._closed.wait(LOCK_S / _RENEWALS_PER_LOCK):
             with self._lock:
                 held = [*self._held]
-            for key in held:
-                try:
-                    self._rows.lock(key, self._holder)
-                except StoreError:
-                    break  # tried again at the next turn
-                if key not in self._held:  # it was released while it was renewed
-                    with suppress(StoreError):
+            with suppress(StoreError):  # tried again at the next turn
+                # With one exchange: hundreds would take longer than the locks last.
+                if held:
+                    self._rows.lock(self._holder, *held)
+                for key in held:
+                    if key not in self._held:  # it was released while it was renewed
                         self._rows.unlock(key, self._holder)
 
 

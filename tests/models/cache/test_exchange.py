@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import DatasetError, SettingsError, StoreError
+from judgekit.judge import Judge
 from judgekit.models.cache import (
     DiskCache,
     MemoryCache,
@@ -18,6 +19,9 @@ from judgekit.models.cache import (
     merge_caches,
 )
 from judgekit.models.cache.entries import request_row
+from judgekit.models.request import ModelReply
+from judgekit.testing import ScriptedModel
+from tests.factories import make_case, make_output, make_rubric, reply
 from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
@@ -226,6 +230,19 @@ def test_merging_takes_files_and_folders_in_order(exported: Path, tmp_path: Path
     entry = cache.entry(make_request("9").key)
     assert entry is not None
     assert entry.imported == "theirs"
+
+
+def test_what_a_retry_obtained_is_found_in_the_cache_it_was_merged_into(tmp_path: Path) -> None:
+    cut = ModelReply(text='{"rationale": "It was', finish_reason="length")
+    model, team = ScriptedModel([cut, reply(4)]), MemoryCache()
+    outputs = make_case(), make_output(), make_rubric("accuracy")
+    with DiskCache(tmp_path / "mine") as mine:
+        assert Judge(model, cache=mine).grade_sync(*outputs).failures == ()
+    for n_added, n_same in ((2, 0), (0, 2)):
+        merged = merge_caches(team, [tmp_path / "mine"])
+        assert (merged.n_added, merged.n_same) == (n_added, n_same)
+    frozen = Judge(model, cache=team, frozen=True).grade_sync(*outputs)
+    assert [one.raw for one in frozen.judgments] == [4]
 
 
 def test_a_folder_without_a_cache_cannot_be_merged(tmp_path: Path) -> None:

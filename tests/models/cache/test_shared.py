@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.models.cache import (
+    CacheEntry,
     CacheUrl,
     CacheWarning,
     MemoryCache,
@@ -19,6 +21,7 @@ from judgekit.models.cache import (
     open_reply_cache,
     server_cache,
 )
+from judgekit.models.cache.admin import copy_entries
 from judgekit.models.cache.location import cache_location, expand_address, mask_address
 from judgekit.models.cache.redis_rows import refuse_eviction, warn_of_loss
 from judgekit.models.cache.server_cache import ServerKeyLocks, ServerRows, SharedCache
@@ -49,6 +52,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("rediss://me:s3cret@h/0?ssl_cert_reqs=none", "rediss://me:***@h/0?ssl_cert_reqs=none"),
         ("redis://h:6379/0", "redis://h:6379/0"),
         ("postgres:///c?host=/tmp&sslpassword=s3cret", "postgres:///c?host=/tmp&sslpassword=***"),
+        ("postgresql://me@srv:s3cret@srv.example/c", "postgresql://me@srv:***@srv.example/c"),
+        ("postgresql://me:p ss@db/c", "postgresql://me:***@db/c"),
+        ("redis://:[\u2100@h:6379/0", "redis://:***@h:6379/0"),
     ],
 )
 def test_an_address_is_shown_without_its_password(named: str, shown: str) -> None:
@@ -105,11 +111,35 @@ def test_a_server_that_is_not_there_is_named_without_the_password(scheme: str) -
     assert not found.value.is_incomplete
 
 
-@pytest.mark.parametrize("url", ["redis://:s3cret@h:port/0", "postgresql://me:s3cret@h:port/c"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:s3cret@h:port/0",
+        "redis://:[s3cret@h:port/0",
+        "redis://:\u2100s3cret@h:port/0",
+        "postgresql://me:s3cret@h:port/c",
+    ],
+)
 def test_an_address_that_cannot_be_read_is_not_repeated(url: str) -> None:
     with pytest.raises(JudgekitError, match=r"cannot be cached in .*\*\*\*@h:port") as found:
         open_reply_cache(url)
     assert "s3cret" not in f"{found.value} {found.value.__cause__}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:p@127.0.0.1:1/team",
+        "redis://:p@127.0.0.1:1/0?unknown=1",
+        "postgresql://me:pass@s3cret@127.0.0.1:1/c",
+        "postgresql://127.0.0.1:1/c?user=me&password=pass@s3cret",
+    ],
+)
+def test_an_address_that_means_something_else_is_refused(url: str) -> None:
+    with pytest.raises(SettingsError, match=r"cannot be cached in .*127\.0\.0\.1:1") as found:
+        open_reply_cache(url)
+    assert "s3cret" not in str(found.value)
+    assert found.value.__cause__ is None
 
 
 @pytest.mark.parametrize(
@@ -122,11 +152,17 @@ def test_a_redis_that_may_evict_is_refused(policy: str, what: str) -> None:
     refuse_eviction({"maxmemory_policy": "noeviction"}, "redis://h")
 
 
+def test_a_redis_of_a_cluster_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"belongs to a cluster[\s\S]*cluster mode disabled"):
+        refuse_eviction({"cluster_enabled": 1}, "redis://h")
+    refuse_eviction({"cluster_enabled": 0}, "redis://h")
+
+
 @pytest.mark.parametrize(
     ("about", "words"),
     [
         ({"aof_enabled": 0, "save": ""}, "neither an append-only file nor a snapshot"),
-        ({"aof_enabled": 0, "save": None}, "may not ask for snapshots"),
+        ({"aof_enabled": 0}, "may not ask for snapshots"),
         ({"aof_enabled": 0, "save": "3600 1"}, None),
         ({"aof_enabled": 1, "save": ""}, None),
     ],
@@ -154,6 +190,9 @@ class FakeServer(ServerRows):
         super().__init__("fake://here")
         self.rows = MemoryRows()
         self.held: dict[str, str] = {}
+        self.n_written: list[int] = []
+        self.renewed: list[set[str]] = []
+        self.has_renewed = threading.Event()
         self.is_up = True
         self.n_tried = 0
 
@@ -179,6 +218,7 @@ class FakeServer(ServerRows):
         return self.rows.count_replies()
 
     def write(self, rows: Mapping[str, str]) -> None:
+        self.n_written.append(len(rows))
         self._do(lambda: self.rows.write(rows), is_write=True)
 
     def remove(self, names: Sequence[str]) -> None:
@@ -193,8 +233,13 @@ class FakeServer(ServerRows):
     def close(self) -> None:
         """Nothing to close."""
 
-    def lock(self, key: str, holder: str) -> bool:
-        return self._do(lambda: self.held.setdefault(key, holder)) == holder
+    def lock(self, holder: str, *keys: str) -> bool:
+        if len(keys) > 1:
+            self.renewed.append(set(keys))
+            self.has_renewed.set()
+        return bool(
+            self._do(lambda: [k for k in keys if self.held.setdefault(k, holder) == holder])
+        )
 
     def unlock(self, key: str, holder: str) -> None:
         self._do(lambda: self.held.pop(key, None) if self.held.get(key) == holder else None)
@@ -218,6 +263,31 @@ def test_locks_of_one_server_exclude_each_other_and_end_when_they_are_closed() -
     other.release(KEY)
     assert server.held == {}
     other.close()
+
+
+def test_what_is_merged_goes_to_a_server_in_parts_that_it_takes() -> None:
+    server, local = FakeServer(), MemoryCache()
+    local.restore([
+        CacheEntry(one.key, one.key_parts, make_reply(), "2026-01-02T00:00:00+00:00")
+        for one in map(make_request, map(str, range(600)))
+    ])  # fmt: skip
+    with cache_on(server) as cache:
+        assert copy_entries(cache, local, "local").n_added == 600
+    assert sum(server.n_written) == 1200
+    # A server takes a gigabyte at once; a long trace and its judgment are a megabyte or two.
+    assert max(server.n_written) <= 500
+
+
+def test_all_locks_are_renewed_with_one_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_cache, "LOCK_S", 0.04)
+    server = FakeServer()
+    locks, keys = ServerKeyLocks(server), {make_request(str(n)).key for n in range(5)}
+    assert all(map(locks.try_acquire, keys))
+    server.has_renewed.clear()
+    assert server.has_renewed.wait(5)
+    assert server.renewed[-1] == keys
+    locks.close()
+    assert server.held == {}
 
 
 def test_a_lost_server_is_tried_again_and_then_not_for_a_while() -> None:
