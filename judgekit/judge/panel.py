@@ -14,7 +14,7 @@ from judgekit.judge.exchange import merge_streams
 from judgekit.judge.pairwise import PairJudge
 from judgekit.models import check_together
 from judgekit.records import RunPanel
-from judgekit.scoring import is_sure_of
+from judgekit.scoring import escalates
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
@@ -123,7 +123,7 @@ class JudgePanel(_JudgeGroup):
             names = [criterion.name for criterion in open_criteria.criteria]
             # Decided for each criterion: a strong judge is paid only for what the cheap one leaves
             # open.
-            unsure = {name for name in names if not is_sure_of(name, own, self.panel)}
+            unsure = {name for name in names if escalates(name, own, self.panel)}
             if not unsure:
                 return
             open_criteria = select_criteria(rubric, unsure)

@@ -287,6 +287,27 @@ def test_a_variant_that_is_a_prompt_goes_first_and_its_judge_next(
     assert bench.run("run", "--batch", "--resume").code == 0
 
 
+def test_the_next_judge_of_a_cascade_gets_only_what_the_first_leaves_open(
+    bench: Bench, server: BatchServer
+) -> None:
+    write_run(bench, server)
+    text = (bench.folder / "judgekit.yaml").read_text()
+    first = f"{{model: openai/m, api_base: '{server.url}'}}"
+    both = f"[{first}, {first.replace('/m', '/n')}]\npanel: {{combine: cascade, escalate_below: 1}}"
+    bench.write("judgekit.yaml", text.replace(first, both))
+    assert bench.run("run", "--batch").code == 4
+    server.finish(
+        lambda seen: reply(5, confidence=0.5 if "answer a\n" in asked(seen) else 1.0)
+    )
+    bench.run("batch", "collect")
+    assert bench.run("run", "--batch", "--resume").code == 4
+    sent = [[line["body"]["model"] for line in server.lines(one)] for one in server.batches.values()]
+    assert sent == [["m"] * N, ["n"] * 2]
+    server.finish(good)
+    bench.run("batch", "collect")
+    assert bench.run("run", "--batch", "--resume").code == 0
+
+
 @pytest.mark.parametrize(
     "step",
     [
