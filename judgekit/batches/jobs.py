@@ -11,21 +11,27 @@ from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgekit.batches.providers import MOST_BYTES, MOST_REQUESTS, open_batches
 from judgekit.batches.records import BatchRecord, BatchRequest, RefusedRequest
-from judgekit.errors import BudgetExceededError, SettingsError
+from judgekit.errors import BudgetExceededError, JudgekitError, ModelError, SettingsError
 from judgekit.models.budget import Budget, BudgetedModel
 from judgekit.models.cache import CacheEntry, is_servable
 from judgekit.models.error_mapping import ProviderFault, redact
-from judgekit.models.pricing import BATCH_PRICE_SHARE, BATCH_PROVIDERS, ModelPrice, can_batch
+from judgekit.models.pricing import (
+    BATCH_PRICE_SHARE,
+    BATCH_PROVIDERS,
+    ModelPrice,
+    PriceTable,
+    can_batch,
+    check_images,
+)
 
 if TYPE_CHECKING:
     from judgekit.batches.providers import ProviderBatches
     from judgekit.batches.records import BatchFolder
     from judgekit.models.cache import ReplyCache
-    from judgekit.models.pricing import PriceTable
     from judgekit.models.request import ModelReply, ModelRequest
 
 _STORED_AT_ONCE = 500
@@ -41,8 +47,9 @@ class Submission:
     waiting: tuple[BatchRecord, ...]
     """Earlier batches that some of the requests are in already, or may be."""
 
-    n_new: int
     n_waiting: int
+    most_usd: float
+    """What all of the requests cost at most, where there is a limit; else 0."""
 
 
 def _utc_now() -> datetime:
@@ -53,16 +60,25 @@ async def submit_requests(
     folder: BatchFolder,
     requests: Mapping[str, ModelRequest],
     *,
+    cache: ReplyCache,
     prices: PriceTable,
     max_cost_usd: float | None = None,
     now: Callable[[], datetime] = _utc_now,
     most_requests: int = MOST_REQUESTS,
     most_bytes: int = MOST_BYTES,
 ) -> Submission:
-    """Send what no open batch holds, and finish the submissions that were interrupted."""
-    refuse_other_requests(requests.values())
+    """Send what no open batch holds, and finish the interrupted submissions of these requests."""
+    refuse_other_requests(requests.values(), prices)
     with folder.lock():
+        # What another process has collected since these were found to be missing is not sent.
+        stored = cache.get_many([*requests])
+        requests = {
+            key: one
+            for key, one in requests.items()
+            if key not in stored and not (cache.has_rejected(key) and cache.rejected(key))
+        }
         async with _Clients() as clients:
+            tried = await _find_interrupted(folder, clients, requests)
             pending = folder.pending_keys()
             ordered = sorted(requests.values(), key=_endpoint)
             groups = [
@@ -82,53 +98,93 @@ async def submit_requests(
                     )
                     # All are written before the first is sent: what is not submitted after an
                     # interruption is found here.
-                    folder.write(record, own)
-            tried = [
-                await clients.of(record).submit(record, folder)
-                for record in folder.records()
-                if record.is_interrupted
-            ]
+                    tried.append(folder.write(record, own))
+            tried = await _send(folder, clients, tried)
     earlier = [pending[key] for key in requests if key in pending]
-    # As they are now; also those that may be at the provider, whatever requests they hold.
+    # As they are now.
     fresh = {one.name: one for one in tried}
     unsure = [one for one in tried if one.is_interrupted]
     waiting = {one.name: fresh.get(one.name, one) for one in (*earlier, *unsure)}
     sent = tuple(one for one in tried if not one.is_interrupted)
-    return Submission(sent, tuple(waiting.values()), len(requests) - len(earlier), len(earlier))
+    total = sum((most_usd or {}).values())
+    return Submission(sent, tuple(waiting.values()), len(earlier), total)
 
 
-async def refresh_batches(folder: BatchFolder, name: str | None = None) -> list[BatchRecord]:
-    """Ask how far batches are: the named one, or all."""
-    if name is None and not folder.path.is_dir():
-        return []  # without leaving a folder behind
-    with folder.lock():
-        async with _Clients() as clients:
-            return [
-                await clients.of(one).refresh(one, folder) if one.state == "submitted" else one
-                for one in _chosen(folder, name)
-            ]
+async def _find_interrupted(
+    folder: BatchFolder, clients: _Clients, requests: Mapping[str, ModelRequest]
+) -> list[BatchRecord]:
+    """The interrupted submissions of some of these requests, looked for at their providers."""
+    found = []
+    for record in folder.records():
+        keys = {*folder.keys(record)} if record.is_interrupted else set[str]()
+        # Others are left alone: nobody wants their requests at the moment, or the limit of money
+        # has not room for them.
+        if keys.isdisjoint(requests):
+            continue
+        if record.state == "sending":
+            record = await clients.of(record).find(record, folder)  # noqa: PLW2901
+        if record.is_interrupted and not (record.candidates or keys <= requests.keys()):
+            # It was not sent. What is still wanted of it goes into a new batch.
+            folder.save(record, state="collected", status="cancelled")
+        else:
+            found.append(record)
+    return found
 
 
-async def collect_batches(
+async def _send(
+    folder: BatchFolder, clients: _Clients, records: Sequence[BatchRecord]
+) -> list[BatchRecord]:
+    """Send what is not at its provider, and may not be."""
+    tried: list[BatchRecord] = []
+    for record in records:
+        if record.is_interrupted and not record.candidates:
+            try:
+                record = await clients.of(record).submit(record, folder)  # noqa: PLW2901
+            except ModelError as error:
+                sent = ", ".join(one.batch_id for one in tried if one.batch_id) or "none"
+                error.message += f"; of {len(records)} batches these were sent: {sent}"
+                error.hint = (
+                    f"{error.hint or 'try again later'}; the next submission of the same requests "
+                    f"sends the rest, and `judgekit batch cancel {record.name}` gives it up"
+                )
+                raise
+        tried.append(record)
+    return tried
+
+
+async def refresh_batches(
     folder: BatchFolder,
-    cache: ReplyCache,
     name: str | None = None,
     *,
+    cache: ReplyCache | None = None,
     now: Callable[[], datetime] = _utc_now,
-) -> list[BatchRecord]:
-    """Store the replies of the batches that have ended: of the named one, or of all."""
-    collected = []
+) -> tuple[list[BatchRecord], list[JudgekitError]]:
+    """Ask how far batches are, the named one or all; a cache gets the replies of those that ended.
+
+    Of those that could not be asked or read there is an error as well.
+    """
+    if name is None and not folder.path.is_dir():
+        return [], []  # without leaving a folder behind
+    found: list[BatchRecord] = []
+    errors: list[JudgekitError] = []
     # Under the lock: a second process would store rejected replies a second time.
     with folder.lock():
         async with _Clients() as clients:
-            for record in _chosen(folder, name, is_open=name is None):
-                client = clients.of(record)
-                if record.state == "submitted":
-                    record = await client.refresh(record, folder)  # noqa: PLW2901
-                if record.state == "ended":
-                    record = await _collect(client, record, folder, cache, now())  # noqa: PLW2901
-                collected.append(record)
-    return collected
+            for record in [folder.record(name)] if name is not None else folder.records():
+                if cache is not None and name is None and not record.is_open:
+                    continue  # it was collected before
+                try:
+                    if record.state == "submitted":
+                        record = await clients.of(record).refresh(record, folder)  # noqa: PLW2901
+                    if record.state == "ended" and cache is not None:
+                        record = await _collect(clients.of(record), record, folder, cache, now())  # noqa: PLW2901
+                except JudgekitError as error:
+                    # A provider that is down keeps nobody from the replies of another, which may
+                    # not be kept there for long.
+                    error.message = f"{record.name}: {error.message}"
+                    errors.append(error)
+                found.append(record)
+    return found, errors
 
 
 async def cancel_batch(folder: BatchFolder, name: str) -> BatchRecord:
@@ -173,9 +229,10 @@ async def settle_submission(folder: BatchFolder, name: str, batch_id: str | None
             return await clients.of(record).refresh(record.model_copy(update=sent), folder)
 
 
-def refuse_other_requests(requests: Iterable[ModelRequest]) -> None:
+def refuse_other_requests(requests: Iterable[ModelRequest], prices: PriceTable) -> None:
     """Refuse requests of which no batch can be made."""
     for request in requests:
+        check_images(request, prices)
         if not can_batch(request.model):
             raise SettingsError(
                 f"{request.model} cannot be called in batches: only {_CALLABLE} can",
@@ -226,14 +283,11 @@ class _Group:
         # Before anything is written: a request that is refused takes no other with it.
         for request in requests:
             self.client.messages(request)
-        self._prices = prices
+        self._prices = _BatchPrices(prices)
         self._bounded: BudgetedModel | None = None
         if max_cost_usd is not None:
             self._bounded = BudgetedModel(
-                self.client.model,
-                Budget(max_cost_usd, prices),
-                api_base=self.api_base,
-                prices=prices,
+                self.client.model, Budget(max_cost_usd, self._prices), api_base=self.api_base
             )
         for record in folder.records():
             if _endpoint(record) == _endpoint(requests[0]):
@@ -243,8 +297,7 @@ class _Group:
         """What each request costs at most in a batch, where there is a limit."""
         if self._bounded is not None:
             for request in self.requests:
-                most = self._bounded.most_usd(self._sent(request))
-                yield request.key, most * BATCH_PRICE_SHARE
+                yield request.key, self._bounded.most_usd(self._sent(request))
 
     def new(self, pending: Mapping[str, BatchRecord]) -> Iterator[BatchRequest]:
         """The requests that no open batch holds, as they are sent."""
@@ -260,17 +313,43 @@ class _Group:
     def _price(self, request: ModelRequest) -> tuple[float | None, ...]:
         size = request.n_characters // _CHARACTERS_PER_TOKEN
         price = self._prices.price(self.model, input_tokens=size, api_base=self.api_base)
-        rates = () if price is None else astuple(price)
-        return tuple(rate and rate * BATCH_PRICE_SHARE for rate in rates)
+        return () if price is None else astuple(price)
+
+
+class _BatchPrices(PriceTable):
+    """What models charge in batches: half, except where litellm's table has another price."""
+
+    def __init__(self, prices: PriceTable) -> None:
+        vars(self).update(vars(prices))
+
+    def price(
+        self, model: str, *, input_tokens: int = 0, api_base: str | None = None
+    ) -> ModelPrice | None:
+        """What a model charges for a request of that size in a batch."""
+        price = super().price(model, input_tokens=input_tokens, api_base=api_base)
+        if price is None:
+            return None
+        listed: Any = {} if model in self._overrides else self._entry(model, api_base) or {}
+        rates: list[Any] = []
+        for name, rate in zip(_RATES, astuple(price), strict=True):
+            batched, called = listed.get(f"{name}_batches"), listed.get(name)
+            share = batched / called if batched and called else BATCH_PRICE_SHARE
+            # Cached tokens have no discount in batches where the table has a price of none.
+            is_plain = name == _CACHE_READ and listed.get(f"{_RATES[0]}_batches") and not batched
+            rates.append(rate and (None if is_plain else rate * share))
+        return ModelPrice(*rates)
+
+
+_CACHE_READ = "cache_read_input_token_cost"
+# What litellm's table calls the fields of a `ModelPrice`; hidden reasoning is output.
+_RATES = (
+    "input_cost_per_token", "output_cost_per_token", _CACHE_READ, "output_cost_per_token",
+    "cache_creation_input_token_cost",
+)  # fmt: skip
 
 
 def _endpoint(one: BatchRecord | ModelRequest) -> tuple[str, str]:
     return one.model, one.api_base or ""
-
-
-def _chosen(folder: BatchFolder, name: str | None, *, is_open: bool = False) -> list[BatchRecord]:
-    records = folder.records() if name is None else [folder.record(name)]
-    return [one for one in records if one.is_open or not is_open]
 
 
 def _check_limit(groups: Sequence[_Group], max_cost_usd: float | None) -> dict[str, float] | None:

@@ -117,13 +117,9 @@ class ProviderBatches(ABC):
     def _fields(self, request: BatchRequest) -> Mapping[str, object]: ...
 
     async def submit(self, record: BatchRecord, folder: BatchFolder) -> BatchRecord:
-        """Create a batch, unless it may have been created before and that is not certain yet."""
-        if record.state == "sending":
-            record = await self.find(record, folder)
-        elif record.state == "written":
+        """Create the batch of a record; of an earlier attempt to none was found at the provider."""
+        if record.state == "written":
             record = await self._prepare(record, folder)
-        if record.state != "sending" or record.candidates:
-            return record
         try:
             batch = await self._create(record, folder)
         except ModelError as error:

@@ -160,9 +160,7 @@ def is_confident(
     )
 
 
-def escalates(
-    criterion: str, outcomes: Sequence[Judgment | JudgeFailure], panel: RunPanel
-) -> bool:
+def escalates(criterion: str, outcomes: Sequence[Judgment | JudgeFailure], panel: RunPanel) -> bool:
     """Whether a judge of a cascade leaves a criterion to the next one, over all its repeats."""
     own = [one for one in outcomes if one.criterion == criterion]
     judgments = with_repeat_confidence([one for one in own if isinstance(one, Judgment)])
