@@ -141,11 +141,12 @@ async def _send(
             try:
                 record = await clients.of(record).submit(record, folder)  # noqa: PLW2901
             except ModelError as error:
-                sent = ", ".join(one.batch_id for one in tried if one.batch_id) or "none"
-                error.message += f"; of {len(records)} batches these were sent: {sent}"
+                if sent := ", ".join(one.batch_id for one in tried if one.batch_id):
+                    error.message += f"; sent before it: {sent}"
+                what = error.hint if error.kind != "rate_limited" else None
                 error.hint = (
-                    f"{error.hint or 'try again later'}; the next submission of the same requests "
-                    f"sends the rest, and `judgekit batch cancel {record.name}` gives it up"
+                    f"{what or 'try again later'}; the same submission sends what is left, and "
+                    f"`judgekit batch cancel {record.name}` gives it up"
                 )
                 raise
         tried.append(record)
@@ -202,6 +203,8 @@ async def cancel_batch(folder: BatchFolder, name: str) -> BatchRecord:
                     hint="say which first: judgekit batch status NAME --sent-as ID, or --not-sent",
                 )
             if record.state == "submitted":
+                record = await client.refresh(record, folder)  # one that has ended is collected
+            if record.state == "submitted":
                 return await client.cancel(record, folder)
             if record.is_interrupted:
                 return folder.save(record, state="collected", status="cancelled")
@@ -212,21 +215,24 @@ async def settle_submission(folder: BatchFolder, name: str, batch_id: str | None
     """Record what the user knows of an interrupted submission: the id of its batch, or no batch.
 
     Raises:
-        SettingsError: If that is not open, or the batch is none of its candidates.
+        SettingsError: If that is not open, or the batch is none of its candidates, or not gone.
     """
     with folder.lock():
-        record = folder.record(name)
-        if not record.candidates or batch_id not in {None, *record.candidates}:
-            raise SettingsError(
-                f"{record.name} may be {' or '.join(record.candidates) or 'no batch that is known'}"
-                f"{f', not {batch_id}' if batch_id else ''}",
-                hint="`judgekit batch submit` looks for the batches that may be it",
-            )
-        if batch_id is None:
-            return folder.save(record, state="written", candidates=())
         async with _Clients() as clients:
+            record = folder.record(name)
+            client = clients.of(record)
+            is_known = bool(record.candidates) and batch_id in {None, *record.candidates}
+            if not (is_known or (batch_id is None and await client.is_gone(record))):
+                raise SettingsError(
+                    f"{record.name} may be "
+                    f"{' or '.join(record.candidates) or 'no batch that is known'}"
+                    f"{f', not {batch_id}' if batch_id else ''}",
+                    hint="`judgekit batch submit` looks for the batches that may be it",
+                )
+            if batch_id is None:
+                return folder.save(record, state="written", candidates=(), batch_id=None)
             sent = {"state": "submitted", "batch_id": batch_id, "candidates": ()}
-            return await clients.of(record).refresh(record.model_copy(update=sent), folder)
+            return await client.refresh(record.model_copy(update=sent), folder)
 
 
 def refuse_other_requests(requests: Iterable[ModelRequest], prices: PriceTable) -> None:

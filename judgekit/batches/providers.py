@@ -203,8 +203,25 @@ class ProviderBatches(ABC):
     def _route(self, record: BatchRecord) -> str:
         return f"{self.batches}/{(record.batch_id or '').rpartition('/')[2]}"
 
+    async def is_gone(self, record: BatchRecord) -> bool:
+        """Whether the provider has no longer a batch that was submitted, or not for this key."""
+        try:
+            return record.state == "submitted" and not await self._batch(record)
+        except ModelError as error:
+            if error.status not in self.gone:
+                raise
+            return True
+
     async def _batch(self, record: BatchRecord) -> Mapping[str, Any]:
-        return await self._call(self._route(record), method="GET")
+        try:
+            return await self._call(self._route(record), method="GET")
+        except ModelError as error:
+            if error.status in self.gone:
+                error.hint = (
+                    "use the key that it was sent with; if it was deleted at the provider: "
+                    f"judgekit batch status {record.name} --not-sent"
+                )
+            raise
 
     def _submitted(
         self, record: BatchRecord, folder: BatchFolder, batch: Mapping[str, Any]
@@ -229,6 +246,13 @@ class ProviderBatches(ABC):
 
     async def _lines(self, route: str) -> AsyncIterator[dict[str, Any]]:
         """The lines of a file of results; an empty one where it cannot be read."""
+        raw = await self._file(route)
+        if not _result(raw.rstrip().rpartition(b"\n")[2]):
+            raw = await self._file(route)  # the transfer was cut
+        for line in raw.splitlines():
+            yield _result(line)
+
+    async def _file(self, route: str) -> bytes:
         raw = await self.model.fetch(
             route,
             None,
@@ -239,12 +263,7 @@ class ProviderBatches(ABC):
         )
         if not isinstance(raw, bytes):
             raise cast("ProviderFault", raw).to_error()
-        for line in raw.splitlines():
-            try:
-                result = json.loads(line)
-            except (ValueError, RecursionError):
-                result = {}
-            yield result if isinstance(result, dict) else {}
+        return raw
 
     async def _call(
         self,
@@ -270,6 +289,14 @@ class ProviderBatches(ABC):
         if isinstance(read, ProviderFault):
             raise read.to_error()
         return read
+
+
+def _result(line: bytes) -> dict[str, Any]:
+    try:
+        result = json.loads(line)
+    except (ValueError, RecursionError):
+        result = {}
+    return result if isinstance(result, dict) else {}
 
 
 _LISTS = ("data", "files", "operations")

@@ -230,5 +230,6 @@ class BatchFolder:
         path = self._requests_path(record)
         return StoreError(
             f"the requests of the batch {record.name} cannot be read: {path}",
-            hint="restore the file: its replies are cached under what it holds",
+            hint="restore the file: its replies are cached under what it holds; if it is lost, "
+            f"delete {record.name}.json as well, and its requests are paid for again",
         )

@@ -109,8 +109,9 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
         sent = send_requests(missed, setup, folder, options)
     records = {one.name: one for one in (*sent.sent, *sent.waiting)}
     show_document(batches_document([*records.values()]), options)
-    if records:
-        console.note("collect the replies later: judgekit batch collect")
+    if missed:
+        then = "collect the replies later: judgekit batch collect"
+        console.note(then if records else "they have just been collected: submit the same again")
     # What was collected meanwhile may lead to further questions.
     sys.exit(Exit.INCONCLUSIVE if missed else 0)
 
@@ -135,8 +136,8 @@ class _StatusOptions(_BatchOptions):
         "BATCH, whose submission was interrupted, is the batch ID at the provider.", metavar="ID"
     )
     not_sent: bool = flag(
-        "BATCH, whose submission was interrupted, is none of the batches at the provider; the "
-        "next `submit` sends it."
+        "BATCH, whose submission was interrupted, or which was deleted, is none of the batches at "
+        "the provider; the next `submit` sends it."
     )
 
 
