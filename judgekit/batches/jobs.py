@@ -5,7 +5,7 @@ A reply is cached under the key that a call would have, so that any later run is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from judgekit.models.request import ModelReply, ModelRequest
 
 _STORED_AT_ONCE = 500
+_GONE = frozenset({404, 410})
 _CHARACTERS_PER_TOKEN = 4
 _LONGEST_REASON = 300
 
@@ -52,10 +53,6 @@ class Submission:
     """What all of the requests cost at most, where there is a limit; else 0."""
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 async def submit_requests(
     folder: BatchFolder,
     requests: Mapping[str, ModelRequest],
@@ -63,7 +60,6 @@ async def submit_requests(
     cache: ReplyCache,
     prices: PriceTable,
     max_cost_usd: float | None = None,
-    now: Callable[[], datetime] = _utc_now,
     most_requests: int = MOST_REQUESTS,
     most_bytes: int = MOST_BYTES,
 ) -> Submission:
@@ -71,12 +67,10 @@ async def submit_requests(
     refuse_other_requests(requests.values(), prices)
     with folder.lock():
         # What another process has collected since these were found to be missing is not sent.
-        stored = cache.get_many([*requests])
-        requests = {
-            key: one
-            for key, one in requests.items()
-            if key not in stored and not (cache.has_rejected(key) and cache.rejected(key))
+        there = cache.get_many([*requests]).keys() | {
+            key for key in requests if cache.rejected(key)
         }
+        requests = {key: one for key, one in requests.items() if key not in there}
         async with _Clients() as clients:
             tried = await _find_interrupted(folder, clients, requests)
             pending = folder.pending_keys()
@@ -92,14 +86,14 @@ async def submit_requests(
                         name=f"judgekit-{token_hex(8)}",
                         model=group.model,
                         api_base=group.api_base,
-                        created_at=now().isoformat(),
+                        created_at=datetime.now(UTC).isoformat(),
                         n_requests=len(own),
                         most_usd=None if most_usd is None else sum(most_usd[r.key] for r in own),
                     )
                     # All are written before the first is sent: what is not submitted after an
                     # interruption is found here.
                     tried.append(folder.write(record, own))
-            tried = await _send(folder, clients, tried)
+            tried = [await clients.of(one).submit(one, folder) for one in tried]
     earlier = [pending[key] for key in requests if key in pending]
     # As they are now.
     fresh = {one.name: one for one in tried}
@@ -117,8 +111,7 @@ async def _find_interrupted(
     found = []
     for record in folder.records():
         keys = {*folder.keys(record)} if record.is_interrupted else set[str]()
-        # Others are left alone: nobody wants their requests at the moment, or the limit of money
-        # has not room for them.
+        # The others would be sent unasked, and beyond the limit of money.
         if keys.isdisjoint(requests):
             continue
         if record.state == "sending":
@@ -131,39 +124,10 @@ async def _find_interrupted(
     return found
 
 
-async def _send(
-    folder: BatchFolder, clients: _Clients, records: Sequence[BatchRecord]
-) -> list[BatchRecord]:
-    """Send what is not at its provider, and may not be."""
-    tried: list[BatchRecord] = []
-    for record in records:
-        if record.is_interrupted and not record.candidates:
-            try:
-                record = await clients.of(record).submit(record, folder)  # noqa: PLW2901
-            except ModelError as error:
-                if sent := ", ".join(one.batch_id for one in tried if one.batch_id):
-                    error.message += f"; sent before it: {sent}"
-                what = error.hint if error.kind != "rate_limited" else None
-                error.hint = (
-                    f"{what or 'try again later'}; the same submission sends what is left, and "
-                    f"`judgekit batch cancel {record.name}` gives it up"
-                )
-                raise
-        tried.append(record)
-    return tried
-
-
 async def refresh_batches(
-    folder: BatchFolder,
-    name: str | None = None,
-    *,
-    cache: ReplyCache | None = None,
-    now: Callable[[], datetime] = _utc_now,
+    folder: BatchFolder, name: str | None = None, *, cache: ReplyCache | None = None
 ) -> tuple[list[BatchRecord], list[JudgekitError]]:
-    """Ask how far batches are, the named one or all; a cache gets the replies of those that ended.
-
-    Of those that could not be asked or read there is an error as well.
-    """
+    """Ask how far batches are, the named one or all; a cache gets the replies of those that ended."""
     if name is None and not folder.path.is_dir():
         return [], []  # without leaving a folder behind
     found: list[BatchRecord] = []
@@ -178,7 +142,7 @@ async def refresh_batches(
                     if record.state == "submitted":
                         record = await clients.of(record).refresh(record, folder)  # noqa: PLW2901
                     if record.state == "ended" and cache is not None:
-                        record = await _collect(clients.of(record), record, folder, cache, now())  # noqa: PLW2901
+                        record = await _collect(clients.of(record), record, folder, cache)  # noqa: PLW2901
                 except JudgekitError as error:
                     # A provider that is down keeps nobody from the replies of another, which may
                     # not be kept there for long.
@@ -203,7 +167,12 @@ async def cancel_batch(folder: BatchFolder, name: str) -> BatchRecord:
                     hint="say which first: judgekit batch status NAME --sent-as ID, or --not-sent",
                 )
             if record.state == "submitted":
-                record = await client.refresh(record, folder)  # one that has ended is collected
+                try:
+                    record = await client.refresh(record, folder)  # it may have ended
+                except ModelError as error:
+                    if error.status not in _GONE:
+                        raise
+                    return folder.save(record, state="collected", status="gone")
             if record.state == "submitted":
                 return await client.cancel(record, folder)
             if record.is_interrupted:
@@ -215,24 +184,21 @@ async def settle_submission(folder: BatchFolder, name: str, batch_id: str | None
     """Record what the user knows of an interrupted submission: the id of its batch, or no batch.
 
     Raises:
-        SettingsError: If that is not open, or the batch is none of its candidates, or not gone.
+        SettingsError: If that is not open, or the batch is none of its candidates.
     """
     with folder.lock():
+        record = folder.record(name)
+        if not record.candidates or batch_id not in {None, *record.candidates}:
+            raise SettingsError(
+                f"{record.name} may be {' or '.join(record.candidates) or 'no batch that is known'}"
+                f"{f', not {batch_id}' if batch_id else ''}",
+                hint="`judgekit batch submit` looks for the batches that may be it",
+            )
+        if batch_id is None:
+            return folder.save(record, state="written", candidates=())
         async with _Clients() as clients:
-            record = folder.record(name)
-            client = clients.of(record)
-            is_known = bool(record.candidates) and batch_id in {None, *record.candidates}
-            if not (is_known or (batch_id is None and await client.is_gone(record))):
-                raise SettingsError(
-                    f"{record.name} may be "
-                    f"{' or '.join(record.candidates) or 'no batch that is known'}"
-                    f"{f', not {batch_id}' if batch_id else ''}",
-                    hint="`judgekit batch submit` looks for the batches that may be it",
-                )
-            if batch_id is None:
-                return folder.save(record, state="written", candidates=(), batch_id=None)
             sent = {"state": "submitted", "batch_id": batch_id, "candidates": ()}
-            return await client.refresh(record.model_copy(update=sent), folder)
+            return await clients.of(record).refresh(record.model_copy(update=sent), folder)
 
 
 def refuse_other_requests(requests: Iterable[ModelRequest], prices: PriceTable) -> None:
@@ -333,24 +299,24 @@ class _BatchPrices(PriceTable):
     ) -> ModelPrice | None:
         """What a model charges for a request of that size in a batch."""
         price = super().price(model, input_tokens=input_tokens, api_base=api_base)
-        if price is None:
-            return None
         listed: Any = {} if model in self._overrides else self._entry(model, api_base) or {}
-        rates: list[Any] = []
-        for name, rate in zip(_RATES, astuple(price), strict=True):
-            batched, called = listed.get(f"{name}_batches"), listed.get(name)
-            share = batched / called if batched and called else BATCH_PRICE_SHARE
-            # Cached tokens have no discount in batches where the table has a price of none.
-            is_plain = name == _CACHE_READ and listed.get(f"{_RATES[0]}_batches") and not batched
-            rates.append(rate and (None if is_plain else rate * share))
-        return ModelPrice(*rates)
+
+        def share(name: str) -> float:
+            # Cached tokens have no discount in batches where the table has no price of them.
+            plain = (
+                listed.get("input_cost_per_token_batches") if name.startswith("cache_r") else None
+            )
+            batched = listed.get(f"{name}_batches", plain)
+            return batched / listed[name] if batched and listed.get(name) else BATCH_PRICE_SHARE
+
+        rates = () if price is None else zip(astuple(price), _RATES, strict=True)
+        return price and ModelPrice(*(rate and rate * share(name) for rate, name in rates))
 
 
-_CACHE_READ = "cache_read_input_token_cost"
 # What litellm's table calls the fields of a `ModelPrice`; hidden reasoning is output.
 _RATES = (
-    "input_cost_per_token", "output_cost_per_token", _CACHE_READ, "output_cost_per_token",
-    "cache_creation_input_token_cost",
+    "input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost",
+    "output_cost_per_token", "cache_creation_input_token_cost",
 )  # fmt: skip
 
 
@@ -392,16 +358,13 @@ def _parts(
 
 
 async def _collect(
-    client: ProviderBatches,
-    record: BatchRecord,
-    folder: BatchFolder,
-    cache: ReplyCache,
-    at: datetime,
+    client: ProviderBatches, record: BatchRecord, folder: BatchFolder, cache: ReplyCache
 ) -> BatchRecord:
     """Store the replies of a batch; interrupted, it does so again and stores nothing twice."""
     # Bodies are large, and no longer needed.
     requests = {one.key: replace(one, body={}) for one in folder.requests(record)}
-    source, created_at = f"batch {record.batch_id}", at.isoformat(timespec="milliseconds")
+    source = f"batch {record.batch_id}"
+    created_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     replies: dict[str, ModelReply] = {}
     refused: dict[str, RefusedRequest] = {}
     waiting: list[CacheEntry] = []

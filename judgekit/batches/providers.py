@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from urllib.parse import quote
@@ -117,7 +118,9 @@ class ProviderBatches(ABC):
     def _fields(self, request: BatchRequest) -> Mapping[str, object]: ...
 
     async def submit(self, record: BatchRecord, folder: BatchFolder) -> BatchRecord:
-        """Create the batch of a record; of an earlier attempt to none was found at the provider."""
+        """Create the batch of a record, unless it is at the provider, or may be."""
+        if not record.is_interrupted or record.candidates:
+            return record
         if record.state == "written":
             record = await self._prepare(record, folder)
         try:
@@ -203,25 +206,8 @@ class ProviderBatches(ABC):
     def _route(self, record: BatchRecord) -> str:
         return f"{self.batches}/{(record.batch_id or '').rpartition('/')[2]}"
 
-    async def is_gone(self, record: BatchRecord) -> bool:
-        """Whether the provider has no longer a batch that was submitted, or not for this key."""
-        try:
-            return record.state == "submitted" and not await self._batch(record)
-        except ModelError as error:
-            if error.status not in self.gone:
-                raise
-            return True
-
     async def _batch(self, record: BatchRecord) -> Mapping[str, Any]:
-        try:
-            return await self._call(self._route(record), method="GET")
-        except ModelError as error:
-            if error.status in self.gone:
-                error.hint = (
-                    "use the key that it was sent with; if it was deleted at the provider: "
-                    f"judgekit batch status {record.name} --not-sent"
-                )
-            raise
+        return await self._call(self._route(record), method="GET")
 
     def _submitted(
         self, record: BatchRecord, folder: BatchFolder, batch: Mapping[str, Any]
@@ -246,13 +232,6 @@ class ProviderBatches(ABC):
 
     async def _lines(self, route: str) -> AsyncIterator[dict[str, Any]]:
         """The lines of a file of results; an empty one where it cannot be read."""
-        raw = await self._file(route)
-        if not _result(raw.rstrip().rpartition(b"\n")[2]):
-            raw = await self._file(route)  # the transfer was cut
-        for line in raw.splitlines():
-            yield _result(line)
-
-    async def _file(self, route: str) -> bytes:
         raw = await self.model.fetch(
             route,
             None,
@@ -263,7 +242,12 @@ class ProviderBatches(ABC):
         )
         if not isinstance(raw, bytes):
             raise cast("ProviderFault", raw).to_error()
-        return raw
+        for line in raw.splitlines():
+            try:
+                result = json.loads(line)
+            except (ValueError, RecursionError):
+                result = {}
+            yield result if isinstance(result, dict) else {}
 
     async def _call(
         self,
@@ -287,16 +271,12 @@ class ProviderBatches(ABC):
             text = f"no JSON object: {str(read)[:200]}"
             read = ProviderFault(self.model.label, "protocol", text=text)
         if isinstance(read, ProviderFault):
-            raise read.to_error()
+            hint = (
+                "use the key and the address that it was sent with; if it was deleted at the "
+                "provider, `judgekit batch cancel NAME` gives it up"
+            )
+            raise (replace(read, hint=hint) if read.kind == "not_found" else read).to_error()
         return read
-
-
-def _result(line: bytes) -> dict[str, Any]:
-    try:
-        result = json.loads(line)
-    except (ValueError, RecursionError):
-        result = {}
-    return result if isinstance(result, dict) else {}
 
 
 _LISTS = ("data", "files", "operations")

@@ -136,8 +136,8 @@ class _StatusOptions(_BatchOptions):
         "BATCH, whose submission was interrupted, is the batch ID at the provider.", metavar="ID"
     )
     not_sent: bool = flag(
-        "BATCH, whose submission was interrupted, or which was deleted, is none of the batches at "
-        "the provider; the next `submit` sends it."
+        "BATCH, whose submission was interrupted, is none of the batches at the provider; the "
+        "next `submit` sends it."
     )
 
 

@@ -11,7 +11,7 @@ from judgekit import batches, evaluation, models, report  # loaded when used
 from judgekit.cli import console
 from judgekit.cli.progress import run_async
 from judgekit.cli.setup import open_cache
-from judgekit.errors import SettingsError
+from judgekit.errors import ModelError, SettingsError
 from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
@@ -56,15 +56,18 @@ def send_requests(
     """Send requests as batches, less those that an open batch holds."""
     # The run has closed its own.
     with open_cache(cache, writing=True) as replies:
-        sent = run_async(
-            batches.submit_requests(
-                batches.BatchFolder(cache),
-                missed,
-                cache=replies,
-                prices=evaluation.price_table(setup.opened.suite),
-                max_cost_usd=options.max_cost,
-            )
+        sending = batches.submit_requests(
+            batches.BatchFolder(cache),
+            missed,
+            cache=replies,
+            prices=evaluation.price_table(setup.opened.suite),
+            max_cost_usd=options.max_cost,
         )
+        try:
+            sent = run_async(sending)
+        except ModelError:
+            console.note("`judgekit batch status` shows what was sent; submit the same again later")
+            raise
     if setup.opened.budget is not None:
         setup.opened.budget.spend(sent.most_usd)  # a folder of suites has one limit for all
     for record in sent.sent:
