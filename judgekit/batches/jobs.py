@@ -16,17 +16,10 @@ from typing import TYPE_CHECKING, Any
 from judgekit.batches.providers import MOST_BYTES, MOST_REQUESTS, open_batches
 from judgekit.batches.records import BatchRecord, BatchRequest, RefusedRequest
 from judgekit.errors import BudgetExceededError, JudgekitError, ModelError, SettingsError
+from judgekit.models import pricing
 from judgekit.models.budget import Budget, BudgetedModel
 from judgekit.models.cache import CacheEntry, is_servable
 from judgekit.models.error_mapping import ProviderFault, redact
-from judgekit.models.pricing import (
-    BATCH_PRICE_SHARE,
-    BATCH_PROVIDERS,
-    ModelPrice,
-    PriceTable,
-    can_batch,
-    check_images,
-)
 
 if TYPE_CHECKING:
     from judgekit.batches.providers import ProviderBatches
@@ -58,7 +51,7 @@ async def submit_requests(
     requests: Mapping[str, ModelRequest],
     *,
     cache: ReplyCache,
-    prices: PriceTable,
+    prices: pricing.PriceTable,
     max_cost_usd: float | None = None,
     most_requests: int = MOST_REQUESTS,
     most_bytes: int = MOST_BYTES,
@@ -94,14 +87,11 @@ async def submit_requests(
                     # interruption is found here.
                     tried.append(folder.write(record, own))
             tried = [await clients.of(one).submit(one, folder) for one in tried]
-    earlier = [pending[key] for key in requests if key in pending]
-    # As they are now.
-    fresh = {one.name: one for one in tried}
-    unsure = [one for one in tried if one.is_interrupted]
-    waiting = {one.name: fresh.get(one.name, one) for one in (*earlier, *unsure)}
+    now = {one.name: one for one in (*pending.values(), *tried)}
+    held = [pending[key].name for key in requests if key in pending]
     sent = tuple(one for one in tried if not one.is_interrupted)
-    total = sum((most_usd or {}).values())
-    return Submission(sent, tuple(waiting.values()), len(earlier), total)
+    waiting = tuple(now[name] for name in dict.fromkeys(held))
+    return Submission(sent, waiting, len(held), sum((most_usd or {}).values()))
 
 
 async def _find_interrupted(
@@ -127,7 +117,7 @@ async def _find_interrupted(
 async def refresh_batches(
     folder: BatchFolder, name: str | None = None, *, cache: ReplyCache | None = None
 ) -> tuple[list[BatchRecord], list[JudgekitError]]:
-    """Ask how far batches are, the named one or all; a cache gets the replies of those that ended."""
+    """Ask how far the named batch is, or all; a cache gets the replies of those that have ended."""
     if name is None and not folder.path.is_dir():
         return [], []  # without leaving a folder behind
     found: list[BatchRecord] = []
@@ -201,11 +191,11 @@ async def settle_submission(folder: BatchFolder, name: str, batch_id: str | None
             return await clients.of(record).refresh(record.model_copy(update=sent), folder)
 
 
-def refuse_other_requests(requests: Iterable[ModelRequest], prices: PriceTable) -> None:
+def refuse_other_requests(requests: Iterable[ModelRequest], prices: pricing.PriceTable) -> None:
     """Refuse requests of which no batch can be made."""
     for request in requests:
-        check_images(request, prices)
-        if not can_batch(request.model):
+        pricing.check_images(request, prices)
+        if not pricing.can_batch(request.model):
             raise SettingsError(
                 f"{request.model} cannot be called in batches: only {_CALLABLE} can",
                 hint="run it without --batch",
@@ -217,7 +207,7 @@ def refuse_other_requests(requests: Iterable[ModelRequest], prices: PriceTable) 
             )
 
 
-_CALLABLE = ", ".join(f"{one}/NAME" for one in BATCH_PROVIDERS)
+_CALLABLE = ", ".join(f"{one}/NAME" for one in pricing.BATCH_PROVIDERS)
 
 
 class _Clients(AsyncExitStack):
@@ -246,7 +236,7 @@ class _Group:
         clients: _Clients,
         folder: BatchFolder,
         requests: Sequence[ModelRequest],
-        prices: PriceTable,
+        prices: pricing.PriceTable,
         max_cost_usd: float | None,
     ) -> None:
         self.requests = requests
@@ -288,29 +278,27 @@ class _Group:
         return () if price is None else astuple(price)
 
 
-class _BatchPrices(PriceTable):
+class _BatchPrices(pricing.PriceTable):
     """What models charge in batches: half, except where litellm's table has another price."""
 
-    def __init__(self, prices: PriceTable) -> None:
+    def __init__(self, prices: pricing.PriceTable) -> None:
         vars(self).update(vars(prices))
 
     def price(
         self, model: str, *, input_tokens: int = 0, api_base: str | None = None
-    ) -> ModelPrice | None:
+    ) -> pricing.ModelPrice | None:
         """What a model charges for a request of that size in a batch."""
         price = super().price(model, input_tokens=input_tokens, api_base=api_base)
         listed: Any = {} if model in self._overrides else self._entry(model, api_base) or {}
 
         def share(name: str) -> float:
             # Cached tokens have no discount in batches where the table has no price of them.
-            plain = (
-                listed.get("input_cost_per_token_batches") if name.startswith("cache_r") else None
-            )
-            batched = listed.get(f"{name}_batches", plain)
-            return batched / listed[name] if batched and listed.get(name) else BATCH_PRICE_SHARE
+            plain = listed.get("input_cost_per_token_batches") if name == _RATES[2] else None
+            batched, called = listed.get(f"{name}_batches", plain), listed.get(name)
+            return batched / called if batched and called else pricing.BATCH_PRICE_SHARE
 
         rates = () if price is None else zip(astuple(price), _RATES, strict=True)
-        return price and ModelPrice(*(rate and rate * share(name) for rate, name in rates))
+        return price and pricing.ModelPrice(*(rate and rate * share(name) for rate, name in rates))
 
 
 # What litellm's table calls the fields of a `ModelPrice`; hidden reasoning is output.
@@ -409,5 +397,5 @@ def _priced(reply: ModelReply, request: BatchRequest) -> ModelReply:
     if not request.price or reply.usage is None:
         return reply
     sent, received, *more = request.price
-    price = ModelPrice(sent or 0.0, received or 0.0, *more)
+    price = pricing.ModelPrice(sent or 0.0, received or 0.0, *more)
     return reply.model_copy(update={"cost_usd": price.cost(reply.usage)})
