@@ -57,7 +57,7 @@ async def submit_requests(
     most_bytes: int = MOST_BYTES,
 ) -> Submission:
     """Send what no open batch holds, and finish the interrupted submissions of these requests."""
-    refuse_other_requests(requests.values(), prices)
+    refuse_other_requests(requests.values())
     with folder.lock():
         # What another process has collected since these were found to be missing is not sent.
         there = cache.get_many([*requests]).keys() | {
@@ -191,10 +191,9 @@ async def settle_submission(folder: BatchFolder, name: str, batch_id: str | None
             return await clients.of(record).refresh(record.model_copy(update=sent), folder)
 
 
-def refuse_other_requests(requests: Iterable[ModelRequest], prices: pricing.PriceTable) -> None:
+def refuse_other_requests(requests: Iterable[ModelRequest]) -> None:
     """Refuse requests of which no batch can be made."""
     for request in requests:
-        pricing.check_images(request, prices)
         if not pricing.can_batch(request.model):
             raise SettingsError(
                 f"{request.model} cannot be called in batches: only {_CALLABLE} can",

@@ -43,7 +43,7 @@ _MILLION = 1_000_000
 _ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
 
 BATCH_PRICE_SHARE = 0.5
-"""What a request costs in a provider's batch, mostly, as a share of its price as a call."""
+"""What a request mostly costs in a provider's batch, as a share of its price as a call."""
 
 BATCH_PROVIDERS = ("openai", "anthropic", "gemini")
 """The providers whose batches are supported."""
@@ -385,7 +385,11 @@ class PricedModel(ModelAround):
         self._first: dict[tuple[asyncio.AbstractEventLoop, int], asyncio.Event] = {}
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        check_images(request, self._prices)
+        if request.images and not self._prices.takes_images(request.model, request.api_base):
+            raise SettingsError(
+                f"case {request.subject.case_id!r} has an image, and {request.model} takes none",
+                hint="name a model that takes images, such as openai/gpt-4.1-mini",
+            )
         if (request.shared_prefix or 0) < _SHORTEST_CACHED:
             reply = await self._model.complete(request)
         else:
@@ -423,15 +427,6 @@ class PricedModel(ModelAround):
             self._sent_at.clear()
         self._sent_at[prefix] = self._clock()
         return reply
-
-
-def check_images(request: ModelRequest, prices: PriceTable) -> None:
-    """Refuse a request with images to a model that takes none."""
-    if request.images and not prices.takes_images(request.model, request.api_base):
-        raise SettingsError(
-            f"case {request.subject.case_id!r} has an image, and {request.model} takes none",
-            hint="name a model that takes images, such as openai/gpt-4.1-mini",
-        )
 
 
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"

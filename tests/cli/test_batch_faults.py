@@ -217,19 +217,3 @@ def test_a_batch_that_was_deleted_at_the_provider_can_be_given_up(
     server.faults.clear()
     assert submit(bench, server).code == 4
     assert sizes(server) == [N, N]
-
-
-def test_an_image_for_a_model_that_takes_none_is_refused_before_anything_is_sent(
-    bench: Bench, server: BatchServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
-    asked = [{"role": "user", "content": [{"type": "text", "text": "What is it?"}, image]}]
-    bench.write("cases.jsonl", {"id": "a", "input": asked})
-    seen = ("--cases", "cases.jsonl", "-n", 1)
-    refused = bench.run("batch", "submit", *WHAT, *seen, "--judge", "openai/gpt-3.5-turbo")
-    assert (refused.code, "has an image, and openai/gpt-3.5-turbo takes none" in refused.err) == (
-        2,
-        True,
-    )
-    assert server.calls.total() == 0
