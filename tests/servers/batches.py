@@ -172,8 +172,9 @@ class BatchServer:
                     server.kill_at = None
                     os.kill(server.client(), signal.SIGKILL)
                     return
-                status, answer = server.faults.get(step, 0), {"error": {"message": "not now"}}
-                if not status:
+                if status := server.faults.get(step, 0):
+                    answer: Any = {"error": {"message": "not now"}}
+                else:
                     status, answer = server._answer(self.command, url.path, self.headers, body)
                 if server.kill_at == f"after {step}":
                     server.kill_at = None
