@@ -342,7 +342,7 @@ def test_a_kill_at_any_step_loses_nothing_and_pays_nothing_twice(
         child.append(process.pid)
         started.set()
     assert process.returncode == -9
-    submit(bench, server)
+    assert is_collecting == ("earlier batches" in submit(bench, server).err)
     server.finish(good)
     bench.run("batch", "collect")
     assert len(server.batches) == 1
