@@ -73,11 +73,12 @@ def test_suites_of_one_folder_share_one_limit_of_money(bench: Bench, server: Bat
     assert "and the limit is $0.0077" in ran.err
 
 
-def test_a_submission_that_was_refused_does_not_cross_the_limit_of_a_smaller_one(
-    bench: Bench, server: BatchServer
+@pytest.mark.parametrize("status", [402, 500])  # refused, and with an unknown result
+def test_a_submission_that_failed_does_not_cross_the_limit_of_a_smaller_one(
+    bench: Bench, server: BatchServer, status: int
 ) -> None:
     write_suites(bench, server, "x")
-    server.faults["POST batches"] = 402
+    server.faults["POST batches"] = status
     refused = bench.run("batch", "submit", "s/x.yaml")
     assert (refused.code, "submit the same again later" in refused.err) == (3, True)
     server.faults.clear()
