@@ -88,8 +88,7 @@ async def submit_requests(
             tried = [await clients.of(one).submit(one, folder) for one in tried]
     now = {one.name: one for one in (*pending.values(), *tried)}
     sent = {one.name: one for one in tried if not one.is_interrupted}
-    held = [pending[key].name for key in requests if key in pending]
-    held = [name for name in held if name not in sent]
+    held = [one.name for key in requests if (one := pending.get(key)) and one.name not in sent]
     waiting = tuple(now[name] for name in dict.fromkeys(held))
     return Submission(tuple(sent.values()), waiting, len(held), sum((most_usd or {}).values()))
 

@@ -40,7 +40,7 @@ from judgekit.records import (
     Rubric,
     RunPanel,
 )
-from judgekit.scoring import calibration_in_use, escalates, panel_configuration
+from judgekit.scoring import calibration_in_use, is_sure_of, panel_configuration
 
 if TYPE_CHECKING:
     from judgekit.models import Budget, Connection, PriceTable, Refresh
@@ -186,7 +186,7 @@ class SuiteJudges(JudgePanel):
         for judge in reversed(self.panel.judges):
             last = [one for one in own if one.judge == judge]
             if last:
-                return escalates(name, last, self.panel)
+                return not is_sure_of(name, last, self.panel)
         return True
 
 

@@ -17,8 +17,8 @@ from .gate import (
     check_value as check_value,
 )
 from .panel import (
-    escalates as escalates,
     is_confident as is_confident,
+    is_sure_of as is_sure_of,
     weighted_mean as weighted_mean,
     with_repeat_confidence as with_repeat_confidence,
 )

@@ -160,14 +160,14 @@ def is_confident(
     )
 
 
-def escalates(criterion: str, outcomes: Sequence[Judgment | JudgeFailure], panel: RunPanel) -> bool:
-    """Whether a judge of a cascade leaves a criterion to the next one, over all its repeats."""
+def is_sure_of(
+    criterion: str, outcomes: Sequence[Judgment | JudgeFailure], panel: RunPanel
+) -> bool:
+    """Whether a judge of a cascade is confident enough of a criterion, over all its repeats."""
     own = [one for one in outcomes if one.criterion == criterion]
     judgments = with_repeat_confidence([one for one in own if isinstance(one, Judgment)])
     failures = [one for one in own if isinstance(one, JudgeFailure)]
-    # What is not in a frozen cache was not asked: the judge may be confident once it is.
-    was_asked = all(one.kind != "frozen_miss" for one in failures)
-    return was_asked and not is_confident(judgments, failures, panel.escalate_below)
+    return is_confident(judgments, failures, panel.escalate_below)
 
 
 _ENOUGH_REPEATS = 2
