@@ -1,7 +1,6 @@
 from .jobs import (
     Submission as Submission,
     cancel_batch as cancel_batch,
-    collect_batches as collect_batches,
     refresh_batches as refresh_batches,
     settle_submission as settle_submission,
     submit_requests as submit_requests,

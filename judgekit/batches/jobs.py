@@ -5,30 +5,30 @@ A reply is cached under the key that a call would have, so that any later run is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgekit.batches.providers import MOST_BYTES, MOST_REQUESTS, open_batches
 from judgekit.batches.records import BatchRecord, BatchRequest, RefusedRequest
-from judgekit.errors import BudgetExceededError, SettingsError
+from judgekit.errors import BudgetExceededError, JudgekitError, ModelError, SettingsError
+from judgekit.models import pricing
 from judgekit.models.budget import Budget, BudgetedModel
 from judgekit.models.cache import CacheEntry, is_servable
 from judgekit.models.error_mapping import ProviderFault, redact
-from judgekit.models.pricing import BATCH_PRICE_SHARE, BATCH_PROVIDERS, ModelPrice, can_batch
 
 if TYPE_CHECKING:
     from judgekit.batches.providers import ProviderBatches
     from judgekit.batches.records import BatchFolder
     from judgekit.models.cache import ReplyCache
-    from judgekit.models.pricing import PriceTable
     from judgekit.models.request import ModelReply, ModelRequest
 
 _STORED_AT_ONCE = 500
+_GONE = frozenset({404, 410})
 _CHARACTERS_PER_TOKEN = 4
 _LONGEST_REASON = 300
 
@@ -41,28 +41,30 @@ class Submission:
     waiting: tuple[BatchRecord, ...]
     """Earlier batches that some of the requests are in already, or may be."""
 
-    n_new: int
     n_waiting: int
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
+    most_usd: float
+    """What all of the requests cost at most, where there is a limit; else 0."""
 
 
 async def submit_requests(
     folder: BatchFolder,
     requests: Mapping[str, ModelRequest],
     *,
-    prices: PriceTable,
+    cache: ReplyCache,
+    prices: pricing.PriceTable,
     max_cost_usd: float | None = None,
-    now: Callable[[], datetime] = _utc_now,
     most_requests: int = MOST_REQUESTS,
     most_bytes: int = MOST_BYTES,
 ) -> Submission:
-    """Send what no open batch holds, and finish the submissions that were interrupted."""
+    """Send what no open batch holds, and finish the interrupted submissions of these requests."""
     refuse_other_requests(requests.values())
     with folder.lock():
+        # What another process has collected since these were found to be missing is not sent.
+        there = {*cache.get_many([*requests])}
+        there |= {key for key in requests if there and cache.rejected(key)}
+        requests = {key: one for key, one in requests.items() if key not in there}
         async with _Clients() as clients:
+            tried = await _find_interrupted(folder, clients, requests)
             pending = folder.pending_keys()
             ordered = sorted(requests.values(), key=_endpoint)
             groups = [
@@ -76,59 +78,67 @@ async def submit_requests(
                         name=f"judgekit-{token_hex(8)}",
                         model=group.model,
                         api_base=group.api_base,
-                        created_at=now().isoformat(),
+                        created_at=datetime.now(UTC).isoformat(),
                         n_requests=len(own),
                         most_usd=None if most_usd is None else sum(most_usd[r.key] for r in own),
                     )
                     # All are written before the first is sent: what is not submitted after an
                     # interruption is found here.
-                    folder.write(record, own)
-            tried = [
-                await clients.of(record).submit(record, folder)
-                for record in folder.records()
-                if record.is_interrupted
-            ]
-    earlier = [pending[key] for key in requests if key in pending]
-    # As they are now; also those that may be at the provider, whatever requests they hold.
-    fresh = {one.name: one for one in tried}
-    unsure = [one for one in tried if one.is_interrupted]
-    waiting = {one.name: fresh.get(one.name, one) for one in (*earlier, *unsure)}
-    sent = tuple(one for one in tried if not one.is_interrupted)
-    return Submission(sent, tuple(waiting.values()), len(requests) - len(earlier), len(earlier))
+                    tried.append(folder.write(record, own))
+            tried = [await clients.of(one).submit(one, folder) for one in tried]
+    now = {one.name: one for one in (*pending.values(), *tried)}
+    sent = {one.name: one for one in tried if not one.is_interrupted}
+    held = [one.name for key in requests if (one := pending.get(key)) and one.name not in sent]
+    waiting = tuple(now[name] for name in dict.fromkeys(held))
+    return Submission(tuple(sent.values()), waiting, len(held), sum((most_usd or {}).values()))
 
 
-async def refresh_batches(folder: BatchFolder, name: str | None = None) -> list[BatchRecord]:
-    """Ask how far batches are: the named one, or all."""
-    if name is None and not folder.path.is_dir():
-        return []  # without leaving a folder behind
-    with folder.lock():
-        async with _Clients() as clients:
-            return [
-                await clients.of(one).refresh(one, folder) if one.state == "submitted" else one
-                for one in _chosen(folder, name)
-            ]
-
-
-async def collect_batches(
-    folder: BatchFolder,
-    cache: ReplyCache,
-    name: str | None = None,
-    *,
-    now: Callable[[], datetime] = _utc_now,
+async def _find_interrupted(
+    folder: BatchFolder, clients: _Clients, requests: Mapping[str, ModelRequest]
 ) -> list[BatchRecord]:
-    """Store the replies of the batches that have ended: of the named one, or of all."""
-    collected = []
+    """The interrupted submissions of some of these requests, looked for at their providers."""
+    found = []
+    for record in folder.records():
+        keys = {*folder.keys(record)} if record.is_interrupted else set[str]()
+        # The others would be sent unasked, and beyond the limit of money.
+        if keys.isdisjoint(requests):
+            continue
+        if record.state == "sending":
+            record = await clients.of(record).find(record, folder)  # noqa: PLW2901
+        if record.is_interrupted and not (record.candidates or keys <= requests.keys()):
+            # It was not sent. What is still wanted of it goes into a new batch.
+            folder.save(record, state="collected", status="cancelled")
+        else:
+            found.append(record)
+    return found
+
+
+async def refresh_batches(
+    folder: BatchFolder, name: str | None = None, *, cache: ReplyCache | None = None
+) -> tuple[list[BatchRecord], list[JudgekitError]]:
+    """Ask how far the named batch is, or all; a cache gets the replies of those that have ended."""
+    if name is None and not folder.path.is_dir():
+        return [], []  # without leaving a folder behind
+    found: list[BatchRecord] = []
+    errors: list[JudgekitError] = []
     # Under the lock: a second process would store rejected replies a second time.
     with folder.lock():
         async with _Clients() as clients:
-            for record in _chosen(folder, name, is_open=name is None):
-                client = clients.of(record)
-                if record.state == "submitted":
-                    record = await client.refresh(record, folder)  # noqa: PLW2901
-                if record.state == "ended":
-                    record = await _collect(client, record, folder, cache, now())  # noqa: PLW2901
-                collected.append(record)
-    return collected
+            for record in [folder.record(name)] if name is not None else folder.records():
+                if cache is not None and name is None and not record.is_open:
+                    continue  # it was collected before
+                try:
+                    if record.state == "submitted":
+                        record = await clients.of(record).refresh(record, folder)  # noqa: PLW2901
+                    if record.state == "ended" and cache is not None:
+                        record = await _collect(clients.of(record), record, folder, cache)  # noqa: PLW2901
+                except JudgekitError as error:
+                    # A provider that is down keeps nobody from the replies of another, which may
+                    # not be kept there for long.
+                    error.message = f"{record.name}: {error.message}"
+                    errors.append(error)
+                found.append(record)
+    return found, errors
 
 
 async def cancel_batch(folder: BatchFolder, name: str) -> BatchRecord:
@@ -145,6 +155,13 @@ async def cancel_batch(folder: BatchFolder, name: str) -> BatchRecord:
                     f"{record.name} may be {' or '.join(record.candidates)}, or none of them",
                     hint="say which first: judgekit batch status NAME --sent-as ID, or --not-sent",
                 )
+            if record.state == "submitted":
+                try:
+                    record = await client.refresh(record, folder)  # it may have ended
+                except ModelError as error:
+                    if error.status not in _GONE:
+                        raise
+                    return folder.save(record, state="collected", status="gone")
             if record.state == "submitted":
                 return await client.cancel(record, folder)
             if record.is_interrupted:
@@ -176,7 +193,7 @@ async def settle_submission(folder: BatchFolder, name: str, batch_id: str | None
 def refuse_other_requests(requests: Iterable[ModelRequest]) -> None:
     """Refuse requests of which no batch can be made."""
     for request in requests:
-        if not can_batch(request.model):
+        if not pricing.can_batch(request.model):
             raise SettingsError(
                 f"{request.model} cannot be called in batches: only {_CALLABLE} can",
                 hint="run it without --batch",
@@ -188,7 +205,7 @@ def refuse_other_requests(requests: Iterable[ModelRequest]) -> None:
             )
 
 
-_CALLABLE = ", ".join(f"{one}/NAME" for one in BATCH_PROVIDERS)
+_CALLABLE = ", ".join(f"{one}/NAME" for one in pricing.BATCH_PROVIDERS)
 
 
 class _Clients(AsyncExitStack):
@@ -217,7 +234,7 @@ class _Group:
         clients: _Clients,
         folder: BatchFolder,
         requests: Sequence[ModelRequest],
-        prices: PriceTable,
+        prices: pricing.PriceTable,
         max_cost_usd: float | None,
     ) -> None:
         self.requests = requests
@@ -226,14 +243,11 @@ class _Group:
         # Before anything is written: a request that is refused takes no other with it.
         for request in requests:
             self.client.messages(request)
-        self._prices = prices
+        self._prices = _BatchPrices(prices)
         self._bounded: BudgetedModel | None = None
         if max_cost_usd is not None:
             self._bounded = BudgetedModel(
-                self.client.model,
-                Budget(max_cost_usd, prices),
-                api_base=self.api_base,
-                prices=prices,
+                self.client.model, Budget(max_cost_usd, self._prices), api_base=self.api_base
             )
         for record in folder.records():
             if _endpoint(record) == _endpoint(requests[0]):
@@ -243,8 +257,7 @@ class _Group:
         """What each request costs at most in a batch, where there is a limit."""
         if self._bounded is not None:
             for request in self.requests:
-                most = self._bounded.most_usd(self._sent(request))
-                yield request.key, most * BATCH_PRICE_SHARE
+                yield request.key, self._bounded.most_usd(self._sent(request))
 
     def new(self, pending: Mapping[str, BatchRecord]) -> Iterator[BatchRequest]:
         """The requests that no open batch holds, as they are sent."""
@@ -260,17 +273,41 @@ class _Group:
     def _price(self, request: ModelRequest) -> tuple[float | None, ...]:
         size = request.n_characters // _CHARACTERS_PER_TOKEN
         price = self._prices.price(self.model, input_tokens=size, api_base=self.api_base)
-        rates = () if price is None else astuple(price)
-        return tuple(rate and rate * BATCH_PRICE_SHARE for rate in rates)
+        return () if price is None else astuple(price)
+
+
+class _BatchPrices(pricing.PriceTable):
+    """What models charge in batches: half, except where litellm's table has another price."""
+
+    def __init__(self, prices: pricing.PriceTable) -> None:
+        vars(self).update(vars(prices))
+
+    def price(
+        self, model: str, *, input_tokens: int = 0, api_base: str | None = None
+    ) -> pricing.ModelPrice | None:
+        """What a model charges for a request of that size in a batch."""
+        price = super().price(model, input_tokens=input_tokens, api_base=api_base)
+        listed: Any = {} if model in self._overrides else self._entry(model, api_base) or {}
+
+        def share(name: str) -> float:
+            # Cached tokens have no discount in batches where the table has no price of them.
+            plain = listed.get("input_cost_per_token_batches") if name == _RATES[2] else None
+            batched, called = listed.get(f"{name}_batches", plain), listed.get(name)
+            return batched / called if batched and called else pricing.BATCH_PRICE_SHARE
+
+        rates = () if price is None else zip(astuple(price), _RATES, strict=True)
+        return price and pricing.ModelPrice(*(rate and rate * share(name) for rate, name in rates))
+
+
+# What litellm's table calls the fields of a `ModelPrice`; hidden reasoning is output.
+_RATES = (
+    "input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost",
+    "output_cost_per_token", "cache_creation_input_token_cost",
+)  # fmt: skip
 
 
 def _endpoint(one: BatchRecord | ModelRequest) -> tuple[str, str]:
     return one.model, one.api_base or ""
-
-
-def _chosen(folder: BatchFolder, name: str | None, *, is_open: bool = False) -> list[BatchRecord]:
-    records = folder.records() if name is None else [folder.record(name)]
-    return [one for one in records if one.is_open or not is_open]
 
 
 def _check_limit(groups: Sequence[_Group], max_cost_usd: float | None) -> dict[str, float] | None:
@@ -307,16 +344,13 @@ def _parts(
 
 
 async def _collect(
-    client: ProviderBatches,
-    record: BatchRecord,
-    folder: BatchFolder,
-    cache: ReplyCache,
-    at: datetime,
+    client: ProviderBatches, record: BatchRecord, folder: BatchFolder, cache: ReplyCache
 ) -> BatchRecord:
     """Store the replies of a batch; interrupted, it does so again and stores nothing twice."""
     # Bodies are large, and no longer needed.
     requests = {one.key: replace(one, body={}) for one in folder.requests(record)}
-    source, created_at = f"batch {record.batch_id}", at.isoformat(timespec="milliseconds")
+    source = f"batch {record.batch_id}"
+    created_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     replies: dict[str, ModelReply] = {}
     refused: dict[str, RefusedRequest] = {}
     waiting: list[CacheEntry] = []
@@ -361,5 +395,5 @@ def _priced(reply: ModelReply, request: BatchRequest) -> ModelReply:
     if not request.price or reply.usage is None:
         return reply
     sent, received, *more = request.price
-    price = ModelPrice(sent or 0.0, received or 0.0, *more)
+    price = pricing.ModelPrice(sent or 0.0, received or 0.0, *more)
     return reply.model_copy(update={"cost_usd": price.cost(reply.usage)})

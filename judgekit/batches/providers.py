@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from urllib.parse import quote
@@ -115,13 +116,11 @@ class ProviderBatches(ABC):
     def _fields(self, request: BatchRequest) -> Mapping[str, object]: ...
 
     async def submit(self, record: BatchRecord, folder: BatchFolder) -> BatchRecord:
-        """Create a batch, unless it may have been created before and that is not certain yet."""
-        if record.state == "sending":
-            record = await self.find(record, folder)
-        elif record.state == "written":
-            record = await self._prepare(record, folder)
-        if record.state != "sending" or record.candidates:
+        """Create the batch of a record, unless it is at the provider, or may be."""
+        if not record.is_interrupted or record.candidates:
             return record
+        if record.state == "written":
+            record = await self._prepare(record, folder)
         try:
             batch = await self._create(record, folder)
         except ModelError as error:
@@ -270,7 +269,11 @@ class ProviderBatches(ABC):
             text = f"no JSON object: {str(read)[:200]}"
             read = ProviderFault(self.model.label, "protocol", text=text)
         if isinstance(read, ProviderFault):
-            raise read.to_error()
+            hint = (
+                "use the key and the address that it was sent with; if it was deleted at the "
+                "provider, `judgekit batch cancel NAME` gives it up"
+            )
+            raise (replace(read, hint=hint) if read.kind == "not_found" else read).to_error()
         return read
 
 

@@ -187,27 +187,38 @@ class BatchFolder:
 
     def requests(self, record: BatchRecord) -> Iterator[BatchRequest]:
         """The requests of a batch that is open."""
-        return map(BatchRequest.of_line, self._lines(record))
+        try:
+            yield from map(BatchRequest.of_line, self._lines(record))
+        except (ValueError, TypeError, LookupError) as error:
+            raise self._damaged(record) from error
+
+    def keys(self, record: BatchRecord) -> list[str]:
+        """The keys of its requests."""
+        return [line[_KEY_AT] for line in self._lines(record)]
 
     def pending_keys(self) -> dict[str, BatchRecord]:
         """The keys of all requests whose reply may still come, each with its batch."""
-        return {
-            line[_KEY_AT]: record
-            for record in self.records()
-            if record.is_open
-            for line in self._lines(record)
-        }
+        return {key: one for one in self.records() if one.is_open for key in self.keys(one)}
 
     def _requests_path(self, record: BatchRecord) -> Path:
         return self.path / f"{record.name}.jsonl"
 
     def _lines(self, record: BatchRecord) -> Iterator[str]:
-        path = self._requests_path(record)
+        n_lines = 0
         try:
-            with path.open(encoding="utf-8") as file:
-                yield from file
-        except OSError as error:
-            raise StoreError(
-                f"the requests of the batch {record.name} cannot be read: {path}",
-                hint="restore the file: its replies are cached under what it holds",
-            ) from error
+            with self._requests_path(record).open(encoding="utf-8") as file:
+                for n_lines, line in enumerate(file, 1):  # noqa: B007 - counted
+                    yield line
+        except (OSError, ValueError) as error:
+            raise self._damaged(record) from error
+        # The replies to requests that are missing would be lost, and paid for again.
+        if n_lines != record.n_requests:
+            raise self._damaged(record)
+
+    def _damaged(self, record: BatchRecord) -> StoreError:
+        path = self._requests_path(record)
+        return StoreError(
+            f"the requests of the batch {record.name} cannot be read: {path}",
+            hint="restore the file: its replies are cached under what it holds; if it is lost, "
+            f"delete {record.name}.json as well, and its requests are paid for again",
+        )

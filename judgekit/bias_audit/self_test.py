@@ -29,19 +29,13 @@ FAIR_JUDGE = "fair"
 """The name of the simulated judge without a bias."""
 
 PLANTED_BIASES: Mapping[str, Biases] = {
-    "scale": Biases(clumping=0.98),
-    "stability": Biases(moods=0.5),
-    "position": Biases(position=0.8),
-    "identical": Biases(hairsplitting=0.6),
-    "verbosity": Biases(verbosity=0.6),
-    "formatting": Biases(formatting=0.6),
-    "authority": Biases(authority=0.6),
-    "self_preference": Biases(self_preference=0.6),
-    "paraphrase": Biases(wording=0.8),
-    "mode": Biases(alone=0.6),
-    "criterion_order": Biases(criterion_order=0.6),
-    "injection": Biases(gullible=0.6),
-}
+    "scale": Biases(clumping=0.98), "stability": Biases(moods=0.5),
+    "position": Biases(position=0.8), "identical": Biases(hairsplitting=0.6),
+    "verbosity": Biases(verbosity=0.6), "formatting": Biases(formatting=0.6),
+    "authority": Biases(authority=0.6), "self_preference": Biases(self_preference=0.6),
+    "paraphrase": Biases(wording=0.8), "mode": Biases(alone=0.6),
+    "criterion_order": Biases(criterion_order=0.6), "injection": Biases(gullible=0.6),
+}  # fmt: skip
 """The bias that each probe measures, with the strength of the simulated judge that has it."""
 
 _ALSO_SEEN = frozenset({("criterion_order", "mode")})

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +18,7 @@ from judgekit.cli.batch_requests import (
     watch_requests,
     without_calls,
 )
-from judgekit.cli.exit_codes import STOP_CODES, Exit
+from judgekit.cli.exit_codes import STOP_CODES, Exit, exit_code
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import (
     CacheFolderOptions,
@@ -40,6 +41,10 @@ from judgekit.cli.suite_setup import (
     run_setup,
 )
 from judgekit.errors import SettingsError
+
+if TYPE_CHECKING:
+    from judgekit.batches import BatchFolder, BatchRecord
+    from judgekit.models.cache import ReplyCache
 
 _SUITE_ONLY = ("filter_case", "filter_name", "allow_scripts", *TARGET_OPTIONS)
 
@@ -104,9 +109,11 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
         sent = send_requests(missed, setup, folder, options)
     records = {one.name: one for one in (*sent.sent, *sent.waiting)}
     show_document(batches_document([*records.values()]), options)
-    if records:
-        console.note("collect the replies later: judgekit batch collect")
-    sys.exit(Exit.INCONCLUSIVE if records else 0)
+    if missed:
+        then = "collect the replies later: judgekit batch collect"
+        console.note(then if records else "they have just been collected: submit the same again")
+    # What was collected meanwhile may lead to further questions.
+    sys.exit(Exit.INCONCLUSIVE if missed else 0)
 
 
 def _setup(options: _SubmitOptions, paths: tuple[Path, ...], temporary: Path) -> RunSetup:
@@ -153,9 +160,21 @@ def batch_status_command(options: _StatusOptions, *, batch: str | None) -> None:
         )
     if is_settled and batch is not None:
         asyncio.run(batches.settle_submission(folder, batch, options.sent_as))
-    records = asyncio.run(batches.refresh_batches(folder, batch))
-    show_document(batches_document(records), options)
+    records = _refreshed(folder, batch, options)
     sys.exit(Exit.INCONCLUSIVE if any(one.is_open for one in records) else 0)
+
+
+def _refreshed(
+    folder: BatchFolder, batch: str | None, options: _BatchOptions, cache: ReplyCache | None = None
+) -> list[BatchRecord]:
+    """Batches as they are now, which are printed; an error of one of them ends the command."""
+    records, errors = asyncio.run(batches.refresh_batches(folder, batch, cache=cache))
+    show_document(batches_document(records), options)
+    for error in errors:
+        console.note(f"error: {error}")
+    if errors:
+        sys.exit(exit_code(errors[0]))
+    return records
 
 
 @command("collect", _BatchOptions, batch_command)
@@ -171,8 +190,7 @@ def batch_collect_command(options: _BatchOptions, *, batch: str | None) -> None:
     """
     folder = batches.BatchFolder(options.cache_dir)
     with open_cache(options.cache_dir, writing=True) as cache:
-        records = asyncio.run(batches.collect_batches(folder, cache, batch))
-    show_document(batches_document(records), options)
+        records = _refreshed(folder, batch, options, cache)
     if any(one.is_open for one in records):
         sys.exit(Exit.INCONCLUSIVE)
     sys.exit(Exit.INCOMPLETE if any(one.n_open for one in records) else 0)

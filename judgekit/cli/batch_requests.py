@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 from judgekit import batches, evaluation, models, report  # loaded when used
 from judgekit.cli import console
 from judgekit.cli.progress import run_async
-from judgekit.errors import SettingsError
+from judgekit.cli.setup import open_cache
+from judgekit.errors import ModelError, SettingsError
 from judgekit.report import message, numbers
 
 if TYPE_CHECKING:
@@ -53,14 +54,22 @@ def send_requests(
     missed: dict[str, ModelRequest], setup: RunSetup, cache: CacheLocation, options: CallOptions
 ) -> Submission:
     """Send requests as batches, less those that an open batch holds."""
-    sent = run_async(
-        batches.submit_requests(
+    # The run has closed its own.
+    with open_cache(cache, writing=True) as replies:
+        sending = batches.submit_requests(
             batches.BatchFolder(cache),
             missed,
+            cache=replies,
             prices=evaluation.price_table(setup.opened.suite),
             max_cost_usd=options.max_cost,
         )
-    )
+        try:
+            sent = run_async(sending)
+        except ModelError:
+            console.note("`judgekit batch status` shows what was sent; submit the same again later")
+            raise
+    if setup.opened.budget is not None:
+        setup.opened.budget.spend(sent.most_usd)  # a folder of suites has one limit for all
     for record in sent.sent:
         n = numbers.format_count(record.n_requests, "request")
         most = "" if record.most_usd is None else f", at most {numbers.format_usd(record.most_usd)}"
@@ -138,5 +147,8 @@ def _notes(records: Sequence[BatchRecord]) -> list[str]:
     if any(one.n_open for one in records):
         notes.append("open requests go into the next batch: submit the same again")
     if any(one.is_interrupted and not one.candidates for one in records):
-        notes.append("an interrupted submission is finished by the next `judgekit batch submit`")
+        notes.append(
+            "an interrupted submission is finished when the same is submitted again; "
+            "`judgekit batch cancel NAME` gives it up"
+        )
     return notes

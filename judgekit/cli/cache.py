@@ -109,7 +109,7 @@ def cache_ls_command(options: _ListOptions) -> None:
 
 class _CacheExportOptions(CacheOptions):
     output: Path | None = option("Same as FILE.", spelling="-o/--output", kind=_WRITTEN)
-    rejected: bool = flag("Include rejected replies, which lead to those of their retries.")
+    rejected: bool = flag("Include rejected replies to requests that have another reply by now.")
 
 
 @command("export", _CacheExportOptions, cache_command)
@@ -117,7 +117,8 @@ class _CacheExportOptions(CacheOptions):
 def cache_export_command(options: _CacheExportOptions, *, named: Path | None) -> None:
     """Write all replies to FILE as JSONL, packed by its suffix (.gz, .zst); - for stdout.
 
-    The same replies give the same bytes.
+    Replies that were cut short or filtered are among them: a question that was repeated is found by
+    the reply before it. The same replies give the same bytes.
 
     Examples:
         judgekit cache export replies.jsonl

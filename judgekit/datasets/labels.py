@@ -11,20 +11,8 @@ from sys import intern
 
 from pydantic import JsonValue, ValidationError
 
+from judgekit import formats
 from judgekit.errors import DatasetError, InputError
-from judgekit.formats import (
-    FieldFault,
-    FileRow,
-    as_texts,
-    foreign_shape,
-    human_judgments,
-    is_read_whole,
-    read_cells,
-    read_whole_document,
-    rename_fields,
-    scan_rows,
-    validation_faults,
-)
 from judgekit.records import Criterion, Label, Scale
 
 LABEL_ALIASES = {
@@ -81,22 +69,22 @@ def read_labels(
     return labels
 
 
-def _label_rows(path: Path) -> tuple[Iterable[FileRow | DatasetError], str]:
+def _label_rows(path: Path) -> tuple[Iterable[formats.FileRow | DatasetError], str]:
     """The rows of a file of labels, and in words what else it holds."""
-    document = read_whole_document(path) if is_read_whole(path) else None
-    shape = None if document is None else foreign_shape(document.value)
+    document = formats.read_whole_document(path) if formats.is_read_whole(path) else None
+    shape = None if document is None else formats.foreign_shape(document.value)
     if document is not None and shape is not None and shape.is_log:
         return shape.read(document).rows("labels"), ""
     if document is None or shape is None or shape.name != "quality":
-        return scan_rows(path), ""
-    rows, others = human_judgments(document)
+        return formats.scan_rows(path), ""
+    rows, others = formats.human_judgments(document)
     counts = sorted(others.items())
     words = (f"{n:,} {who} judgment{'' if n == 1 else 's'}" for who, n in counts)
-    return [FileRow(*row) for row in rows], " and ".join(words)
+    return [formats.FileRow(*row) for row in rows], " and ".join(words)
 
 
 # A judgment of a criterion is compared as the mean of its turns.
-_TURN = FieldFault(
+_TURN = formats.FieldFault(
     ("turn",),
     "a label is of the whole output, not of a turn",
     "leave `turn` out, and give one label for all turns of a criterion, such as their mean",
@@ -108,7 +96,7 @@ def locate_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[Loc
     return _valid_labels(
         LocatedLabel(label, number)
         if isinstance(label, Label)
-        else _read_label(FileRow(number, dict(label)), None)
+        else _read_label(formats.FileRow(number, dict(label)), None)
         for number, label in enumerate(labels, start=1)
     )
 
@@ -120,7 +108,7 @@ def _valid_labels(labels: Iterable[LocatedLabel | DatasetError]) -> list[Located
     return [one for one in listed if isinstance(one, LocatedLabel)]
 
 
-def _read_label(row: FileRow, path: Path | None) -> LocatedLabel | DatasetError:
+def _read_label(row: formats.FileRow, path: Path | None) -> LocatedLabel | DatasetError:
     label = label_from_row(row)
     if isinstance(label, Label):
         return LocatedLabel(label, row.line, path)
@@ -159,14 +147,14 @@ def raise_problems(problems: Sequence[DatasetError], what: str = "labels") -> No
         raise InputError(f"{len(problems):,} {what} cannot be used:\n" + "\n".join(lines))
 
 
-def label_from_row(row: FileRow) -> Label | list[FieldFault]:
-    fields, faults = rename_fields(row.fields, LABEL_ALIASES)
+def label_from_row(row: formats.FileRow) -> Label | list[formats.FieldFault]:
+    fields, faults = formats.rename_fields(row.fields, LABEL_ALIASES)
     if row.is_table:
-        fields, more = read_cells(fields, json_names=("metadata",))
+        fields, more = formats.read_cells(fields, json_names=("metadata",))
         faults += more
     if faults:
         return faults
-    fields = as_texts(_known_values(fields), _TEXTS)
+    fields = formats.as_texts(_known_values(fields), _TEXTS)
     # Labels are many, each was read with texts of its own, and they name the same few.
     for name in _TEXTS[1:]:
         if type(text := fields.get(name)) is str:
@@ -174,7 +162,7 @@ def label_from_row(row: FileRow) -> Label | list[FieldFault]:
     try:
         label = Label.model_validate(fields)
     except ValidationError as error:
-        faults = validation_faults(error, Label, fields, synonyms=LABEL_ALIASES)
+        faults = formats.validation_faults(error, Label, fields, synonyms=LABEL_ALIASES)
         return [_TURN if fault.where == _TURN.where else fault for fault in faults]
     # Which fields its row had would take as much memory as the label.
     object.__setattr__(label, "__pydantic_fields_set__", _FIELDS)

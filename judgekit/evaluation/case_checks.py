@@ -7,17 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from judgekit.assertions import (
-    JUDGED_CHOICE,
-    EvaluationPlan,
-    ScriptFailedError,
-    check_specs,
-    find_script,
-    full_name,
-    named_scripts,
-    read_scorers,
-    read_specs,
-)
+from judgekit import assertions
 from judgekit.datasets import criterion_place, suite_file, suite_place
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.evaluation.case_plans import CasePlans, RubricReason, rubric_hint
@@ -44,11 +34,11 @@ def check_suite_specs(plans: CasePlans) -> None:
     """Refuse assertions and scorers of a suite that are invalid or cannot be carried out."""
     suite, place = plans.suite, partial(suite_place, plans.suite)
     if suite.assertions:
-        check_specs(suite.assertions, registry=plans.assertions, place=place)
+        assertions.check_specs(suite.assertions, registry=plans.assertions, place=place)
     if plans.suite_scorers:
-        read_scorers(plans.suite_scorers, registry=plans.scorers, place=place)
+        assertions.read_scorers(plans.suite_scorers, registry=plans.scorers, place=place)
     # Scripts run code of the suite's author, so that they are refused before anything is paid for.
-    for script in named_scripts([*suite.assertions, *suite.scorers]):
+    for script in assertions.named_scripts([*suite.assertions, *suite.scorers]):
         fault = _script_fault(script, plans, f"the suite {suite.name!r}")
         if fault is not None:
             raise SettingsError(fault)
@@ -167,7 +157,7 @@ class CaseChecks:
                 )
             self._criteria.take(case, rubric)
 
-    def _refuse_without_judge(self, case: Case, plan: EvaluationPlan | None) -> None:
+    def _refuse_without_judge(self, case: Case, plan: assertions.EvaluationPlan | None) -> None:
         """Refuse a case that only a judge can decide, where there is none."""
         if self._judges:
             return
@@ -187,14 +177,16 @@ class CaseChecks:
         if known is None:
             if len(self._read) >= _MAX_CACHED_SPECS:
                 self._read.clear()
-            found = read_specs(case.assertions, registry=self._plans.assertions)[1]
+            found = assertions.read_specs(case.assertions, registry=self._plans.assertions)[1]
             known = (*map(str, found), *self._script_faults(case.assertions, case))
             self._read[written] = known
         return known
 
     def _script_faults(self, specs: Sequence[JsonObject], case: Case) -> tuple[str, ...]:
         who = f"the case {case.id!r}"
-        found = (_script_fault(script, self._plans, who) for script in named_scripts(specs))
+        found = (
+            _script_fault(script, self._plans, who) for script in assertions.named_scripts(specs)
+        )
         return tuple(fault for fault in found if fault is not None)
 
     def _note(self, case: Case, faults: tuple[str, ...]) -> None:
@@ -211,8 +203,8 @@ def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:
             hint="read it, then allow scripts with --allow-scripts (allow_scripts=True)",
         )
     try:
-        find_script(script, plans.scripts)
-    except ScriptFailedError as error:
+        assertions.find_script(script, plans.scripts)
+    except assertions.ScriptFailedError as error:
         return str(error)
     return None
 
@@ -220,12 +212,12 @@ def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:
 def choice_rubric(spec: JsonObject) -> Rubric | None:
     """What outputs are compared by for an assertion; None for one that asks no judge."""
     question, judge = spec.get("value"), spec.get("judge")
-    is_judged = full_name(str(spec.get("type"))) == JUDGED_CHOICE
+    is_judged = assertions.full_name(str(spec.get("type"))) == assertions.JUDGED_CHOICE
     # A spec that is invalid is reported as such.
     if not (is_judged and isinstance(question, str) and question and isinstance(judge, str | None)):
         return None
     asked = {"name": BEST_CRITERION, "question": question, "judge": judge, "scale": "binary"}
-    return Rubric(name=JUDGED_CHOICE, criteria=(Criterion.model_validate(asked),))
+    return Rubric(name=assertions.JUDGED_CHOICE, criteria=(Criterion.model_validate(asked),))
 
 
 class CriterionChecks:

@@ -158,25 +158,11 @@ def _priced(found: _FoundT, usage: EmbeddingUsage | None) -> _FoundT:
 
 # Assertions that look through an output once; a thread would cost more than they do.
 _INLINE_CHECKS = frozenset({
-    "behavior.finish_reason",
-    "behavior.no_errors",
-    "behavior.node_executed",
-    "behavior.node_invocations.max",
-    "metric.latency_ms.max",
-    "metric.tokens.input.max",
-    "metric.tokens.output.max",
-    "metric.tokens.total.max",
-    "metric.total_cost_usd.max",
-    "output.contains",
-    "output.equals",
-    "text.char_count",
-    "text.contains",
-    "text.contains_all",
-    "text.contains_any",
-    "text.equals",
-    "text.starts_with",
-    "text.word_count",
-    "variants.best",
+    "behavior.finish_reason", "behavior.no_errors", "behavior.node_executed",
+    "behavior.node_invocations.max", "metric.latency_ms.max", "metric.tokens.input.max",
+    "metric.tokens.output.max", "metric.tokens.total.max", "metric.total_cost_usd.max",
+    "output.contains", "output.equals", "text.char_count", "text.contains", "text.contains_all",
+    "text.contains_any", "text.equals", "text.starts_with", "text.word_count", "variants.best",
     "variants.highest_score",
 })  # fmt: skip
 _LONGEST_TEXT = 20_000

@@ -13,7 +13,7 @@ from judgekit.judge.concurrency import SyncRunner
 from judgekit.judge.exchange import merge_streams
 from judgekit.judge.pairwise import PairJudge
 from judgekit.models import check_together
-from judgekit.records import RunPanel
+from judgekit.records import JudgeFailure, RunPanel
 from judgekit.scoring import is_sure_of
 
 if TYPE_CHECKING:
@@ -124,6 +124,13 @@ class JudgePanel(_JudgeGroup):
             # Decided for each criterion: a strong judge is paid only for what the cheap one leaves
             # open.
             unsure = {name for name in names if not is_sure_of(name, own, self.panel)}
+            if (cache := judge.connection.cache) is not None and cache.missed is not None:
+                # What goes into a batch is not answered yet: the judge may be sure of it.
+                unsure -= {
+                    one.criterion
+                    for one in own
+                    if isinstance(one, JudgeFailure) and one.kind == "frozen_miss"
+                }
             if not unsure:
                 return
             open_criteria = select_criteria(rubric, unsure)

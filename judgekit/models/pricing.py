@@ -43,7 +43,7 @@ _MILLION = 1_000_000
 _ABOVE = re.compile(r"^input_cost_per_token_above_(\d+)k_tokens$")
 
 BATCH_PRICE_SHARE = 0.5
-"""What a request costs in a provider's batch, as a share of its price as a call."""
+"""What a request mostly costs in a provider's batch, as a share of its price as a call."""
 
 BATCH_PROVIDERS = ("openai", "anthropic", "gemini")
 """The providers whose batches are supported."""

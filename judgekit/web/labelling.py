@@ -10,24 +10,12 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from judgekit import report
 from judgekit.calibration import PACKET_FIELD, merge_labels, packet_of, resolve_labels, store_labels
 from judgekit.datasets import locate_labels
 from judgekit.errors import InputError
 from judgekit.evaluation import has_model_judges, label_rows, update_run_status
 from judgekit.records import ItemKey, JsonObject, LabelPacket
-from judgekit.report import (
-    Cell,
-    Column,
-    Notes,
-    PageLinks,
-    Table,
-    agreement_document,
-    html_parts,
-    label_document,
-    numbers,
-    packet_labelling,
-    page_path,
-)
 from judgekit.web.replies import ViewContext, page_reply, write_route
 
 if TYPE_CHECKING:
@@ -43,10 +31,10 @@ class LabellingPages:
 
     def page(self, request: Request) -> Response:
         packet = self._packet(request)
-        labelling = packet_labelling(packet, self._store, answers=f"/api/label/{packet.id}")
-        links = PageLinks("/assets/", "", write_token=self._context.write_token)
+        labelling = report.packet_labelling(packet, self._store, answers=f"/api/label/{packet.id}")
+        links = report.PageLinks("/assets/", "", write_token=self._context.write_token)
         # No other page is linked: annotators are not to see where outputs came from.
-        return HTMLResponse("".join(html_parts(label_document(labelling), links)))
+        return HTMLResponse("".join(report.html_parts(report.label_document(labelling), links)))
 
     def answer(self, request: Request, posted: dict[str, object]) -> object:
         """Store new answers of an annotator; without any, give those that are stored."""
@@ -71,17 +59,21 @@ class LabellingPages:
         merged = merge_labels(resolve_labels(labels, self._store.packet), None)
         labelling = None
         if self._context.write_token is not None and merged.conflicts:
-            labelling = packet_labelling(packet, self._store, answers=f"/api/label/{packet.id}")
-        document = agreement_document(merged, labelling)
+            labelling = report.packet_labelling(
+                packet, self._store, answers=f"/api/label/{packet.id}"
+            )
+        document = report.agreement_document(merged, labelling)
         if not packet.is_pairwise and has_model_judges(self._store.run(packet.source)):
             # Who still labels must not see the scores of the judge.
             left = {one.id for one in packet.items if not one.repeats}
             left -= {one.label.case_id for one in labels}
-            n_left = numbers.format_count(len(left), "item")
+            n_left = report.numbers.format_count(len(left), "item")
             words = f"The judge's scores are shown when all items have a label: {n_left} left."
-            link = Cell("the judge and these labels", link=page_path("calibrations", packet.source))
-            table = Table((Column("calibration", "text"),), ((link,),))
-            judged = Notes((words,)) if left else table
+            link = report.Cell(
+                "the judge and these labels", link=report.page_path("calibrations", packet.source)
+            )
+            table = report.Table((report.Column("calibration", "text"),), ((link,),))
+            judged = report.Notes((words,)) if left else table
             document = replace(document, blocks=(*document.blocks, judged))
         return page_reply(
             document,

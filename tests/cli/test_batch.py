@@ -13,7 +13,7 @@ import pytest
 
 from judgekit.batches import BatchFolder, submit_requests
 from judgekit.models import PriceTable
-from judgekit.models.cache import DiskCache
+from judgekit.models.cache import DiskCache, MemoryCache
 from judgekit.testing import ServedReply
 from tests.cli.bench import asked
 from tests.cli.cache_folders import CACHE, other_request
@@ -192,6 +192,7 @@ def test_batches_are_split_by_requests_and_by_bytes(tmp_path: Any, server: Batch
         job = submit_requests(
             folder,
             requests,
+            cache=MemoryCache(),
             prices=PriceTable(),
             most_requests=most_requests,
             most_bytes=most_bytes,
@@ -287,6 +288,27 @@ def test_a_variant_that_is_a_prompt_goes_first_and_its_judge_next(
     assert bench.run("run", "--batch", "--resume").code == 0
 
 
+def test_the_next_judge_of_a_cascade_gets_only_what_the_first_leaves_open(
+    bench: Bench, server: BatchServer
+) -> None:
+    write_run(bench, server)
+    text = (bench.folder / "judgekit.yaml").read_text()
+    first = f"{{model: openai/m, api_base: '{server.url}'}}"
+    both = f"[{first}, {first.replace('/m', '/n')}]\npanel: {{combine: cascade, escalate_below: 1}}"
+    bench.write("judgekit.yaml", text.replace(first, both))
+    assert bench.run("run", "--batch").code == 4
+    server.finish(lambda seen: reply(5, confidence=0.5 if "answer a\n" in asked(seen) else 1.0))
+    bench.run("batch", "collect")
+    assert bench.run("run", "--batch", "--resume").code == 4
+    sent = [
+        [line["body"]["model"] for line in server.lines(one)] for one in server.batches.values()
+    ]
+    assert sent == [["m"] * N, ["n"] * 2]
+    server.finish(good)
+    bench.run("batch", "collect")
+    assert bench.run("run", "--batch", "--resume").code == 0
+
+
 @pytest.mark.parametrize(
     "step",
     [
@@ -320,7 +342,7 @@ def test_a_kill_at_any_step_loses_nothing_and_pays_nothing_twice(
         child.append(process.pid)
         started.set()
     assert process.returncode == -9
-    submit(bench, server)
+    assert is_collecting == ("earlier batches" in submit(bench, server).err)
     server.finish(good)
     bench.run("batch", "collect")
     assert len(server.batches) == 1

@@ -12,10 +12,16 @@ import pytest
 from judgekit.judge import Judge
 from judgekit.models.cache import DiskCache
 from judgekit.report import format_file_size, request_summary
+from judgekit.testing import ServedReply
 from tests.cli.cache_folders import CACHE, MODEL, buy, edit, other_request, reject
+from tests.factories import reply
+from tests.servers.answers import ok
+from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from judgekit.models.request import ModelRequest
+    from judgekit.testing import ServedRequest
+    from tests.cli.bench import Bench
     from tests.cli.commanding import Run
 
 
@@ -258,3 +264,22 @@ def test_what_was_asked_is_told_without_its_fences() -> None:
 )
 def test_a_size_has_two_digits(n_bytes: int, words: str) -> None:
     assert format_file_size(n_bytes) == words
+
+
+@pytest.mark.parametrize("way", ["export", "merge"])
+def test_a_question_that_was_repeated_is_not_asked_again_from_moved_replies(
+    bench: Bench, way: str
+) -> None:
+    def rule(seen: ServedRequest) -> ServedReply:
+        is_short = seen.body["max_tokens"] == 100
+        return ServedReply("{", finish_reason="length") if is_short else ok(reply(5))
+
+    with OpenAILikeServer(rule) as server:
+        assert bench.grade(server, "--max-tokens", 100).code == 0
+        if way == "export":
+            bench.run("cache", "export", "a.jsonl")
+            bench.run("cache", "import", "a.jsonl", "--cache", "moved")
+        else:
+            bench.run("cache", "merge", CACHE, "moved")
+        moved = bench.grade(server, "--max-tokens", 100, "--cache", "moved", "--frozen")
+        assert moved.code == 0

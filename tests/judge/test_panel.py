@@ -170,6 +170,15 @@ async def test_a_failure_or_an_unsaid_confidence_escalates(doubtful: str) -> Non
     assert asked(model) == [("style", 0)]
 
 
+async def test_what_goes_into_a_batch_is_no_reason_to_ask_the_next_judge() -> None:
+    cache = MemoryCache()
+    cache.missed = {}
+    (cheap, _), (strong, model) = judge("a", frozen=True, cache=cache), judge("b")
+    verdict = await panel_verdict(JudgePanel([cheap, strong], CASCADE), CASE, OUTPUT, RUBRIC)
+    assert asked(model) == []
+    assert [one.kind for one in verdict.failures] == ["frozen_miss"] * 2
+
+
 async def test_where_no_judge_is_sure_the_last_one_decides() -> None:
     doubtful = [judge(name, reply(score, confidence=0.1)) for name, score in (("a", 5), ("b", 3))]
     verdict = await panel_verdict(

@@ -48,6 +48,8 @@ class BatchServer:
         """How often each request was answered, by its custom id: what a user would pay for."""
         self.kill_at: str | None = None
         self.client: Callable[[], int] = lambda: 0
+        self.faults: dict[str, int] = {}
+        """Steps that are answered with an error, and the status of it."""
         self.clock = 4_000_000_000
         self.query: dict[str, str] = {}
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -170,7 +172,10 @@ class BatchServer:
                     server.kill_at = None
                     os.kill(server.client(), signal.SIGKILL)
                     return
-                status, answer = server._answer(self.command, url.path, self.headers, body)
+                if status := server.faults.get(step, 0):
+                    answer: Any = {"error": {"message": "not now"}}
+                else:
+                    status, answer = server._answer(self.command, url.path, self.headers, body)
                 if server.kill_at == f"after {step}":
                     server.kill_at = None
                     os.kill(server.client(), signal.SIGKILL)

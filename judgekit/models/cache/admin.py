@@ -347,7 +347,7 @@ def export_entries(
     secrets = secret_values()
     skipped = []
     n_entries = 0
-    for key, entry in cache.entries():
+    for key, entry in _all_entries(cache, replaced=rejected):
         if isinstance(entry, DamagedEntryError):
             skipped.append(f"{key}: {entry}")
         elif entry.request is None:
@@ -355,11 +355,18 @@ def export_entries(
         else:
             target.write(f"{encode_line(_masked(entry, secrets))}\n")
             n_entries += 1
-    for key in cache.rejected_keys() if rejected else ():
-        for each in cache.rejected(key):
-            target.write(f"{encode_line(_masked(each, secrets))}\n")
-            n_entries += 1
     return ExportReport(n_entries=n_entries, skipped=tuple(skipped))
+
+
+def _all_entries(
+    cache: ReplyCache, *, replaced: bool
+) -> Iterator[tuple[str, CacheEntry | DamagedEntryError]]:
+    """The entries, and rejected replies: those that another has replaced only if wanted."""
+    yield from cache.entries()
+    # A question that was repeated is found by the reply before it.
+    for key in cache.rejected_keys():
+        if replaced or key not in cache:
+            yield from ((key, entry) for entry in cache.rejected(key))
 
 
 def _masked(entry: CacheEntry, secrets: tuple[str, ...]) -> CacheEntry:
@@ -406,16 +413,13 @@ def _read_file(path: Path) -> Iterator[CacheEntry | DatasetError]:
 
 
 def _read_cache(source: ReplyCache) -> Iterator[CacheEntry | DatasetError]:
-    for key, entry in source.entries():
+    for key, entry in _all_entries(source, replaced=True):
         if isinstance(entry, DamagedEntryError):
             yield DatasetError(f"{key}: {entry.message}", path=source.location)
         elif entry.request is None:
             yield DatasetError(f"{key}: its request is lost", path=source.location)
         else:
             yield entry
-    # A retry that succeeded is found by the reply that was rejected before it.
-    for key in source.rejected_keys():
-        yield from (each for each in source.rejected(key) if each.request is not None)
 
 
 def _import_all(

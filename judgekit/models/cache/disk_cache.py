@@ -100,16 +100,10 @@ class DiskCache(ReplyCache):
 # at most the last commits; FULL costs 2 ms of waiting for each reply. Memory mapping is off: a
 # file that another process cuts short would end this one by SIGBUS.
 DISKCACHE_SETTINGS: dict[str, int | str] = {
-    "size_limit": 2**62,
-    "eviction_policy": "none",
-    "cull_limit": 0,
-    "statistics": 0,
-    "tag_index": 0,
-    "disk_min_file_size": 2**62,
-    "sqlite_journal_mode": "wal",
-    "sqlite_synchronous": 1,
-    "sqlite_mmap_size": 0,
-}
+    "size_limit": 2**62, "eviction_policy": "none", "cull_limit": 0, "statistics": 0,
+    "tag_index": 0, "disk_min_file_size": 2**62,
+    "sqlite_journal_mode": "wal", "sqlite_synchronous": 1, "sqlite_mmap_size": 0,
+}  # fmt: skip
 """Given at every open and compared afterwards: they are stored in the file, where any program that
 opens the folder can change them."""
 

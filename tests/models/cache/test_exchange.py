@@ -18,6 +18,7 @@ from judgekit.models.cache import (
     import_entries,
     merge_caches,
 )
+from judgekit.models.cache.admin import copy_entries
 from judgekit.models.cache.entries import request_row
 from judgekit.models.request import ModelReply
 from judgekit.testing import ScriptedModel
@@ -121,13 +122,18 @@ def test_what_cannot_be_exported_is_named() -> None:
     assert any("request is lost" in each for each in report.skipped)
 
 
-def test_rejected_replies_are_exported_on_request(tmp_path: Path) -> None:
-    cache, other = cache_of(1), MemoryCache()
+def test_rejected_replies_are_exported_and_merged_and_replaced_ones_on_request(
+    tmp_path: Path,
+) -> None:
+    cache, other, merged = cache_of(1), MemoryCache(), MemoryCache()
     for text in ("cut", "cut again"):
         cache.put_rejected(make_request("r"), make_reply(text, finish_reason="length"))
-    assert export_entries(cache, io.StringIO()).n_entries == 1
+    cache.put_rejected(make_request("0"), make_reply("replaced", finish_reason="length"))
     path = tmp_path / "all.jsonl"
-    assert export_entries(cache, path, rejected=True).n_entries == 3
+    assert export_entries(cache, io.StringIO(), rejected=True).n_entries == 4
+    assert export_entries(cache, path).n_entries == 3
+    assert copy_entries(merged, cache, "elsewhere").n_added == 4
+    assert copy_entries(merged, cache, "elsewhere").n_same == 4
     assert import_entries(other, path).n_added == 3
     assert import_entries(other, path).n_same == 3
     assert [each.reply.text for each in other.rejected(make_request("r").key)] == [
