@@ -111,7 +111,7 @@ def plan_grading(
     return GradePlan(
         n_outputs=n_outputs,
         n_skipped=n_skipped,
-        joint=fewer_calls(joint.likely(), counting.likely()),
+        joint=fewer_calls(joint, counting),
         template=judge.template.id,
         **judge_plan_fields([counting]),
     )
@@ -133,9 +133,22 @@ def take_joint(
             counting.take(question.request, back, unread=unread)
 
 
-def fewer_calls(joint: CallLoad, likely: CallLoad) -> CallLoad | None:
+def fewer_calls(
+    joint: RequestCounter,
+    counting: RequestCounter,
+    lengths: Mapping[str, TextLength] | None = None,
+    *,
+    scale: float = 1.0,
+) -> CallLoad | None:
     """What joint calls would take, where there are any and they are fewer."""
-    return joint if 0 < joint.calls < likely.calls else None
+    each, both, reply = counting._likely, joint._likely, None  # noqa: SLF001 - the same module
+    # Of a judge whose replies are known, a joint reply is as much longer or shorter than assumed.
+    # The price of assumed replies beside that of known ones would compare two measures.
+    if (known := counting.reply_length) and each.output_tokens and both.calls:
+        longer = known.likely * each.calls / each.output_tokens
+        reply = TextLength(longer * both.output_tokens / both.calls, known.most)
+    load = joint.likely(lengths, reply=reply, scale=scale)
+    return load if 0 < load.calls < counting.likely(lengths, scale=scale).calls else None
 
 
 def plan_comparison(

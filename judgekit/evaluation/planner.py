@@ -451,7 +451,7 @@ def model_plan(
         max_concurrency=way.max_concurrency,
         seconds=paces[bound],
         bound=bound,
-        joint=None if joint is None else fewer_calls(joint.likely(lengths, scale=scale), likely),
+        joint=None if joint is None else fewer_calls(joint, counting, lengths, scale=scale),
     )
 
 
