@@ -276,7 +276,7 @@ def _show_configs(
         hint = f"judgekit show {run} OTHER --configs; omit RUN to list configurations"
         raise SettingsError("--configs compares RUN with a second run", hint=hint)
     else:
-        for at, then, now in evaluation.config_changes(store.run(run), store.run(other)):
+        for at, then, now in evaluation.run_changes(store, store.run(run), store.run(other)):
             rows.append({"setting": at, "then": json.dumps(then), "now": json.dumps(now)})
         title, words = f"Configurations of {run} and {other}", "difference"
     short = [{k: message.printable(v, _CHANGE_LENGTH) for k, v in row.items()} for row in rows]

@@ -19,6 +19,7 @@ from .comparability import (
     config_changes as config_changes,
     config_versions as config_versions,
     paired_sides as paired_sides,
+    run_changes as run_changes,
 )
 from .comparison_result import (
     BetterSide as BetterSide,

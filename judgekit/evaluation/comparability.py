@@ -411,6 +411,17 @@ def config_changes(then: RunInfo, now: RunInfo) -> list[tuple[str, JsonValue, Js
     return list(_differences(suite_config(then), suite_config(now), ""))
 
 
+def run_changes(
+    store: StoredRuns, then: RunInfo, now: RunInfo
+) -> list[tuple[str, JsonValue, JsonValue]]:
+    """The same, and how the cases differ that a suite has in a file of its own."""
+    changes = config_changes(then, now)
+    cases = case_changes(store, then.id, now.id)
+    if cases and not any(at.startswith("cases") for at, _, _ in changes):
+        changes.append((cases, then.n_cases, now.n_cases))
+    return changes
+
+
 def _differences(
     then: JsonValue, now: JsonValue, at: str
 ) -> Iterator[tuple[str, JsonValue, JsonValue]]:
@@ -424,8 +435,14 @@ def _differences(
 
 
 def _by_name(value: JsonValue) -> JsonValue:
-    """A list of cases, variants or criteria by their names: one more changes no other."""
+    """A list of cases, variants or criteria by their names: one more changes no other.
+
+    Judges and assertions, which have none, are numbered.
+    """
     items = value if isinstance(value, list) else []
+    if not items or not all(isinstance(item, dict) for item in items):
+        return value
     names = [i.get("id", i.get("name")) for i in items if isinstance(i, dict)]
-    is_named = bool(items) and None not in names and len(set(map(str, names))) == len(items)
-    return dict(zip(map(str, names), items, strict=True)) if is_named else value
+    is_named = None not in names and len(set(map(str, names))) == len(items)
+    keys = map(str, names if is_named else range(1, len(items) + 1))
+    return dict(zip(keys, items, strict=True))
