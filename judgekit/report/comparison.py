@@ -96,15 +96,16 @@ def decision_conclusion(decision: ComparisonDecision, a: str, b: str) -> Conclus
 
 
 def _share_text(rate: Estimate, a: str) -> str:
-    """How often a side wins, and what that does not show."""
+    """The share of wins of a side, and what it does not show."""
     if isnan(rate.value) or isnan(rate.low):
         return ""
     low, high = rate.low * 100, rate.high * 100
     cases = numbers.format_count(rate.n, "case")
-    text = f"{a} wins {rate.value * 100:.0f} % ({low:.0f} to {high:.0f} %) of {cases}"
+    share = f"{rate.value * 100:.0f} % ({low:.0f} to {high:.0f} %)"
+    text = f"The share of wins of {a} is {share} over {cases}, ties and flips counted as half."
     if rate.low <= _HALF <= rate.high:
-        return f"{text}, which includes 50 %. This does not show that they are equal."
-    return f"{text}, ties counted as half."
+        return f"{text} It includes 50 %, which does not show that they are equal."
+    return text
 
 
 def _needed_cases(n: int | None, aim: str) -> str:
