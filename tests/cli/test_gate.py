@@ -80,6 +80,9 @@ def test_a_run_that_failed_its_gate_is_no_baseline_until_it_is_accepted(
     accepted = run("gate", "accept", "latest", "--because", "the cases are harder", "--by", "Ada")
     assert accepted.code == 0
     assert "is accepted as a baseline by Ada" in accepted.err
+    because = ("--because", "the cases are harder", "--by", "Ada", "--json")
+    decision = run("gate", "accept", "latest", *because).json
+    assert (decision["outcome"], decision["by"]) == ("accepted", "Ada")
     assert run("run").code == 0  # neither is it compared with the better runs before
     found = run("gate", "--baseline", "accepted", "--json")
     assert (found.code, found.json["gate"]["held"]) == (0, "passed")
