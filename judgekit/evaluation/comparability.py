@@ -298,7 +298,10 @@ class EarlierRuns:
                     "no earlier run of this suite is accepted",
                     hint="accept one: judgekit gate accept RUN --because WHY",
                 )
-        return self.best(variant) if name == "best" else next(iter(usable), None)
+        # Where no earlier run is comparable, the newest says what was changed: a gate that found
+        # nothing to compare with would pass.
+        best = self.best(variant) if name == "best" else None
+        return best or next(iter(usable), None)
 
     def best(self, variant: str) -> RunInfo | None:
         """The comparable run with the highest pass rate; of equals the newest."""

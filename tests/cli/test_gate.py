@@ -153,6 +153,8 @@ def test_runs_that_were_measured_differently_are_not_compared(
     assert ran.code == 4
     assert words in gate_text(ran)
     assert "judgekit rejudge" in gate_text(ran)
+    best = run("gate", "--baseline", "best")
+    assert (best.code, words in gate_text(best)) == (4, True)
     first, second = run_ids(tmp_path)
     compared = run("compare", f"{first}::v1", f"{second}::v1", "--scores")
     assert (compared.code, compared.out) == (4, "")
@@ -160,6 +162,7 @@ def test_runs_that_were_measured_differently_are_not_compared(
     assert "better" not in compared.err
     # The next run is measured as this one was.
     assert run("run").code == 0
+    assert run("gate", "--baseline", "best").code == 0
 
 
 def test_cases_that_were_edited_are_left_out_and_counted(run: Run, tmp_path: Path) -> None:
