@@ -44,8 +44,8 @@ PLANTED_BIASES: Mapping[str, Biases] = {
 }
 """The bias that each probe measures, with the strength of the simulated judge that has it."""
 
-_ALSO_SEEN = frozenset({("criterion_order", "mode")})
-"""Judges and further probes that rightly see their bias: a call with one criterion has no order."""
+_ALSO_SEEN = {("criterion_order", "mode"): "a call with one criterion has no order"}
+"""Judges and further probes that rightly see their bias, and why."""
 
 SELF_TEST_CASES = 36
 """Cases for each judge; with fewer, no error in all of them does not exclude a rate of 10 %."""
@@ -84,6 +84,12 @@ class SelfTest:
     n_questions: int
     obeyed: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
     resisted: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
+
+    @property
+    def shared(self) -> tuple[tuple[str, str, str], ...]:
+        """Judges and further probes that rightly saw their bias, and why."""
+        seen = [(*pair, why) for pair, why in _ALSO_SEEN.items()]
+        return tuple(one for one in seen if self.verdicts.get(one[0], {}).get(one[1]) == "material")
 
     @property
     def wrong(self) -> tuple[tuple[str, str], ...]:

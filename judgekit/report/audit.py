@@ -202,7 +202,10 @@ def self_test_document(found: SelfTest) -> Document:
         Column("the other probes", "text"),
     )
     questions = numbers.format_count(found.n_questions, "question")
-    text = f"Every probe detects its own bias and no other ({questions}, no key, no network)."
+    text = (
+        "Every probe detects its own bias, and none reports one without cause "
+        f"({questions}, no key, no network)."
+    )
     if found.wrong:
         text = f"{numbers.format_count(len(found.wrong), 'probe result')} not as planted."
     misfits = tuple(_self_test_misfit(judge, probe, found) for judge, probe in found.wrong)
@@ -211,10 +214,15 @@ def self_test_document(found: SelfTest) -> Document:
         title="Self-test of the probes",
         conclusion=Conclusion(text, "fail" if found.wrong else "pass"),
         blocks=not_empty([
-            Notes(misfits, "Not as planted"), Table(columns, tuple(rows)), Notes((_kinds(found),)),
+            Notes(misfits, "Not as planted"), Table(columns, tuple(rows)),
+            Notes((_kinds(found), *_also_seen(found))),
         ]),
         data=lambda: {**asdict(found), "wrong": [list(pair) for pair in found.wrong]},
     )  # fmt: skip
+
+
+def _also_seen(found: SelfTest) -> list[str]:
+    return [f"{probe} is right to report {judge} too: {why}" for judge, probe, why in found.shared]
 
 
 def _kinds(found: SelfTest) -> str:
