@@ -159,7 +159,8 @@ def _judge_lines(summary: ComparisonSummary) -> list[LabelledText]:
     if summary.position is not None:
         # The bias is counted from one half, and a reader looks for a share.
         share, low, high = _percents(summary.position, 0.5, ".0f")
-        words = f"the answer shown first was preferred {share} % of the time [{low}, {high}]"
+        interval = "" if isnan(summary.position.low) else f" [{low}, {high}]"
+        words = f"the answer shown first was preferred {share} % of the time{interval}"
         lines.append(("position", words))
     who = "the judge" if summary.panel is None else "the panel"
     lines += [

@@ -273,7 +273,9 @@ def _needs_table(plan: SuitePlan) -> Table | None:
     if any(one.is_observed for one in plan.needs):
         note += f"; observed values within {CLOSEST_DISTANCE:g} of it are taken as so far away"
     else:
-        note += f"; no comparable run has measured it: {ASSUMED_DISTANCE:g} above is assumed"
+        note += (
+            f"; no comparable run has measured enough cases: {ASSUMED_DISTANCE:g} above is assumed"
+        )
     return table_of(
         plan.needs,
         {
