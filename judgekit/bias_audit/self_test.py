@@ -44,7 +44,7 @@ PLANTED_BIASES: Mapping[str, Biases] = {
 }
 """The bias that each probe measures, with the strength of the simulated judge that has it."""
 
-_ALSO_SEEN = {("criterion_order", "mode"): "a call with one criterion has no order"}
+ALSO_SEEN = {("criterion_order", "mode"): "a call with one criterion has no order"}
 """Judges and further probes that rightly see their bias, and why."""
 
 SELF_TEST_CASES = 36
@@ -86,19 +86,13 @@ class SelfTest:
     resisted: Mapping[str, EffectVerdict | None] = field(default_factory=dict)
 
     @property
-    def shared(self) -> tuple[tuple[str, str, str], ...]:
-        """Judges and further probes that rightly saw their bias, and why."""
-        seen = [(*pair, why) for pair, why in _ALSO_SEEN.items()]
-        return tuple(one for one in seen if self.verdicts.get(one[0], {}).get(one[1]) == "material")
-
-    @property
     def wrong(self) -> tuple[tuple[str, str], ...]:
         """Judges and probes with a wrong result: a bias missed, or one reported without cause."""
         probes = [
             (judge, probe)
             for judge, verdicts in self.verdicts.items()
             for probe, verdict in verdicts.items()
-            if (verdict == "material") != (judge == probe) and (judge, probe) not in _ALSO_SEEN
+            if (verdict == "material") != (judge == probe) and (judge, probe) not in ALSO_SEEN
         ]
         missed = [
             ("injection", kind) for kind, verdict in self.obeyed.items() if verdict != "material"

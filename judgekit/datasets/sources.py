@@ -15,33 +15,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import JsonValue, ValidationError
 
+from judgekit import formats
 from judgekit.datasets.benchmarks import benchmarks_in, find_benchmark
 from judgekit.datasets.judge_settings import may_ask_judge
 from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, load_suite, no_cases
 from judgekit.datasets.outputs import iter_described_cases
 from judgekit.datasets.suite import RunSettings, Suite
 from judgekit.errors import DatasetError, RetiredSuiteError, SettingsError, UnknownNameError
-from judgekit.formats import (
-    ARCHIVE_SUFFIXES,
-    DOCUMENT_SUFFIXES,
-    LINE_SUFFIXES,
-    TABLE_SUFFIXES,
-    FolderAttachments,
-    as_path,
-    attachments_of,
-    document_kind,
-    folder_exists,
-    foreign_row_shape,
-    foreign_shape,
-    is_archive,
-    is_read_whole,
-    is_row_file,
-    read_whole_document,
-    row_kind,
-    scan_rows,
-    suffix_of,
-    validation_faults,
-)
 from judgekit.records import Case, CaseSource, Gate, JsonObject, memory_objects
 
 if TYPE_CHECKING:
@@ -181,8 +161,8 @@ def open_cases(
             hint = "name a `dataset`"
             raise SettingsError(f"the suite {source.name!r} has no cases", hint=hint)
         return CaseSource(source.name, str(source.version), lambda: iter(cases))
-    path = as_path(source)
-    if not is_read_whole(path) and benchmark is None:
+    path = formats.as_path(source)
+    if not formats.is_read_whole(path) and benchmark is None:
         name = dataset_name(path)
         return CaseSource(name, "1", lambda: iter_cases(path, columns=columns))
     dataset = load_dataset(path, columns=columns, unique=True, benchmark=benchmark)
@@ -210,12 +190,12 @@ def suite_from_path(path: Path | str, *, benchmark: str | None = None) -> Suite:
 
     Of a quality memory it is one of its benchmarks, where one is named.
     """
-    path = as_path(path)
-    document = read_whole_document(path)
+    path = formats.as_path(path)
+    document = formats.read_whole_document(path)
     if document is not None:
         suite = foreign_suite(document)
-        if suite is None and foreign_shape(document.value) is None:
-            is_suite = document_kind(document.value) == "suite"
+        if suite is None and formats.foreign_shape(document.value) is None:
+            is_suite = formats.document_kind(document.value) == "suite"
             suite = _with_its_tests(load_suite(path)) if is_suite else None
         if suite is not None:
             named = {} if benchmark is None else {"benchmark": benchmark}
@@ -228,7 +208,9 @@ def suite_from_path(path: Path | str, *, benchmark: str | None = None) -> Suite:
         memory = Suite(name=dataset.name, dataset=path.name, benchmark=benchmark)
         return with_benchmark(memory.in_folder(path.parent))
     fields = {"name": dataset.name, "version": dataset.version, "cases": dataset.cases}
-    return Suite.model_validate(fields).in_folder(path if folder_exists(path) else path.parent)
+    return Suite.model_validate(fields).in_folder(
+        path if formats.folder_exists(path) else path.parent
+    )
 
 
 def _with_its_tests(suite: Suite) -> Suite:
@@ -274,7 +256,7 @@ def with_benchmark(suite: Suite) -> Suite:
 def _skill_tests(path: Path | None) -> Suite | None:
     """A skill's tests as a suite; None for any other file, and an invalid one, reported later."""
     try:
-        document = None if path is None else read_whole_document(path)
+        document = None if path is None else formats.read_whole_document(path)
         return None if document is None else foreign_suite(document)
     except DatasetError:
         return None
@@ -286,17 +268,17 @@ _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh
 
 def foreign_suite(document: ParsedDocument) -> Suite | None:
     """The suite of a file that also says how its cases are run; None for any other file."""
-    shape = foreign_shape(document.value)
+    shape = formats.foreign_shape(document.value)
     if shape is None or not shape.is_suite:
         return None
     from judgekit.formats import PromptfooRun, SkillTests  # noqa: PLC0415 - only for such a file
 
     reading = shape.read(document)
     dataset, head = reading.dataset(), reading.head
-    place, _ = attachments_of(document.path)
+    place, _ = formats.attachments_of(document.path)
     fields: JsonObject = {"name": dataset.name, "version": dataset.version}
     if isinstance(head, SkillTests):
-        is_folder = isinstance(place, FolderAttachments)
+        is_folder = isinstance(place, formats.FolderAttachments)
         fields |= {"version": head.version, "profile": head.profile}
         fields["settings"] = _settings(head, document, is_folder=is_folder)
         fields["suites"] = [
@@ -316,11 +298,11 @@ def foreign_suite(document: ParsedDocument) -> Suite | None:
     try:
         suite = Suite.model_validate({**fields, "cases": dataset.cases})
     except ValidationError as error:
-        fault = validation_faults(error, Suite, fields)[0]
+        fault = formats.validation_faults(error, Suite, fields)[0]
         raise SettingsError(f"{document.path}: {fault.message}", hint=fault.remedy) from error
     # Nothing can be run in a zip, so the folder is the one around it.
-    zip_folder = next(folder for folder in document.path.parents if folder_exists(folder))
-    folder = place.root if isinstance(place, FolderAttachments) else zip_folder
+    zip_folder = next(folder for folder in document.path.parents if formats.folder_exists(folder))
+    folder = place.root if isinstance(place, formats.FolderAttachments) else zip_folder
     # Only a skill has its tests in a folder below its own.
     return suite.in_folder(folder if isinstance(head, SkillTests) else document.path.parent)
 
@@ -375,7 +357,14 @@ def _command(
 # A folder with more files is probably the wrong one, such as a home folder.
 MAX_FILES = 10_000
 _MAX_DOCUMENT_BYTES = 16 * 2**20
-_SUFFIXES = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, *ARCHIVE_SUFFIXES})
+_SUFFIXES = frozenset(
+    {
+        *formats.DOCUMENT_SUFFIXES,
+        *formats.LINE_SUFFIXES,
+        *formats.TABLE_SUFFIXES,
+        *formats.ARCHIVE_SUFFIXES,
+    }
+)
 
 # Folders with installed packages, which may contain datasets of their tests.
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
@@ -403,7 +392,7 @@ def discover_datasets(folder: Path | str) -> list[Path]:
         shape, kind = _recognised(path, unreadable)
         return shape.has_cases if shape is not None else kind == "cases"
 
-    found = _found(as_path(folder), holds_cases)
+    found = _found(formats.as_path(folder), holds_cases)
     for reason in unreadable:
         warnings.warn(f"passed over, because it cannot be read: {reason}", stacklevel=2)
     return found
@@ -411,7 +400,7 @@ def discover_datasets(folder: Path | str) -> list[Path]:
 
 def discover_suites(folder: Path | str) -> list[Path]:
     """The suite files in a folder and its folders, by the rules of `discover_datasets`."""
-    return _found(as_path(folder), lambda path: _recognised(path, []) == (None, "suite"))
+    return _found(formats.as_path(folder), lambda path: _recognised(path, []) == (None, "suite"))
 
 
 def unreadable_files(folder: Path | str) -> list[Path]:
@@ -422,11 +411,11 @@ def unreadable_files(folder: Path | str) -> list[Path]:
         _recognised(path, faults)
         return bool(faults)
 
-    return _found(as_path(folder), is_unreadable)
+    return _found(formats.as_path(folder), is_unreadable)
 
 
 def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
-    if not folder_exists(folder):
+    if not formats.folder_exists(folder):
         raise DatasetError("there is no such folder", path=folder)
     found: list[Path] = []
     n_files = 0
@@ -439,7 +428,7 @@ def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
             message = f"holds more than {MAX_FILES} files"
             raise DatasetError(message, path=folder, hint="name the folder with the datasets")
         paths = (Path(root, name) for name in names if not name.startswith("."))
-        known = (path for path in paths if suffix_of(path) in _SUFFIXES)
+        known = (path for path in paths if formats.suffix_of(path) in _SUFFIXES)
         # A pipe would be waited for, and a device read without end.
         found += [path for path in known if path.is_file() and is_wanted(path)]
     return sorted(found)
@@ -450,24 +439,24 @@ def _recognised(path: Path, faults: list[str]) -> tuple[Format | None, FileKind 
     try:
         return _recognise(path)
     except (DatasetError, OSError) as error:
-        if not is_archive(path):  # most archives are not of a skill
+        if not formats.is_archive(path):  # most archives are not of a skill
             faults.append(str(error))
         return None, None
 
 
 def _recognise(path: Path) -> tuple[Format | None, FileKind | None]:
-    if is_row_file(path):
-        row = next(scan_rows(path), None)
+    if formats.is_row_file(path):
+        row = next(formats.scan_rows(path), None)
         if isinstance(row, DatasetError):
             raise row
         fields = {} if row is None else row.fields
-        return foreign_row_shape(fields), row_kind(fields)
+        return formats.foreign_row_shape(fields), formats.row_kind(fields)
     # Discovery looks at every file; a large document would be parsed only to see what it is.
-    if path.stat().st_size > _MAX_DOCUMENT_BYTES and not is_archive(path):
+    if path.stat().st_size > _MAX_DOCUMENT_BYTES and not formats.is_archive(path):
         return None, None
-    document = read_whole_document(path)
+    document = formats.read_whole_document(path)
     value = None if document is None else document.value
-    return foreign_shape(value), document_kind(value)
+    return formats.foreign_shape(value), formats.document_kind(value)
 
 
 def merge_benchmark(suite: Suite, key: str, benchmark: Benchmark) -> Suite:

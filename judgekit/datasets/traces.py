@@ -9,27 +9,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, ValidationError
 
+from judgekit import formats
 from judgekit.errors import DatasetError
-from judgekit.formats import (
-    AttachmentError,
-    FieldFault,
-    FolderAttachments,
-    RawEvent,
-    as_path,
-    final_text,
-    find_spans,
-    first_number,
-    is_message,
-    parse_strict_json,
-    read_messages,
-    read_spans,
-    read_text,
-    span_duration_ms,
-    span_events,
-    span_usage,
-    total_usage,
-    validation_faults,
-)
 from judgekit.records import TraceEvent, Usage
 
 if TYPE_CHECKING:
@@ -73,8 +54,8 @@ class TraceRead:
 
 
 def read_trace(path: Path | str, *, trace_id: str | None = None) -> TraceRead:
-    path = as_path(path)
-    values = list(_values(read_text(path), path))
+    path = formats.as_path(path)
+    values = list(_values(formats.read_text(path), path))
     # Several values are the lines of an export, each with spans or an event.
     value = values[0] if len(values) == 1 else values
     try:
@@ -94,22 +75,22 @@ def normalise_trace(
         value = value["path"]
     if isinstance(value, str):
         return read_trace(_inside(value, folder), trace_id=trace_id)
-    if (spans := find_spans(value)) is not None:
+    if (spans := formats.find_spans(value)) is not None:
         return events_from_spans(spans, trace_id=trace_id)
     if isinstance(value, dict):
         alone: JsonValue = [value]
         value = next((value[n] for n in ("events", "trace", "messages") if n in value), alone)
     if not isinstance(value, list):
         raise DatasetError(f"a trace is {_WHAT}")
-    if value and all(is_message(item) for item in value):
-        events = read_messages(value, role="user")
-        return TraceRead(_validated(events), text=final_text(events))
+    if value and all(formats.is_message(item) for item in value):
+        events = formats.read_messages(value, role="user")
+        return TraceRead(_validated(events), text=formats.final_text(events))
     return events_from_runtime(value)
 
 
 def events_from_spans(spans: Sequence[JsonValue], *, trace_id: str | None = None) -> TraceRead:
     """The content of OpenTelemetry spans, by the semantic conventions for generative AI."""
-    found = read_spans(spans)
+    found = formats.read_spans(spans)
     ids = sorted({span.trace_id for span in found if span.trace_id is not None})
     if trace_id is not None:
         wanted = trace_id.removeprefix("0x")
@@ -119,27 +100,29 @@ def events_from_spans(spans: Sequence[JsonValue], *, trace_id: str | None = None
     # Spans of several traces are several outputs; mixing them would invent one.
     elif len(ids) > 1:
         raise DatasetError(f"holds spans of {len(ids)} traces", hint=f"name one: {_listed(ids)}")
-    events = span_events(found)
-    usage, duration_ms = span_usage(found), span_duration_ms(found)
-    return TraceRead(_validated(events), usage, duration_ms, final_text(events))
+    events = formats.span_events(found)
+    usage, duration_ms = formats.span_usage(found), formats.span_duration_ms(found)
+    return TraceRead(_validated(events), usage, duration_ms, formats.final_text(events))
 
 
 def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
     """The content of runtime events (`agent:complete`, `recording:linked`, node events)."""
     # An event that names its node, tool or agent in a field of its own gets it as `name` too.
     found = [_named(event, number) for number, event in enumerate(events, start=1)]
-    times = [first_number(event, _TIME_FIELDS) for event in found]
+    times = [formats.first_number(event, _TIME_FIELDS) for event in found]
     # Sorting only some of them would destroy the order of the file.
     if None not in times:
         order = sorted(range(len(found)), key=lambda index: times[index] or 0.0)
         found = [found[index] for index in order]
     complete = [event for event in found if event["type"] == _COMPLETE]
-    spans = [first_number(event, _DURATION_FIELDS) for event in complete]
+    spans = [formats.first_number(event, _DURATION_FIELDS) for event in complete]
     duration_ms = sum(s for s in spans if s is not None) if spans and None not in spans else None
-    return TraceRead(_validated(found), _runtime_usage(complete), duration_ms, final_text(found))
+    return TraceRead(
+        _validated(found), _runtime_usage(complete), duration_ms, formats.final_text(found)
+    )
 
 
-def fill_from_trace(fields: Fields, folder: Path | None) -> list[FieldFault]:
+def fill_from_trace(fields: Fields, folder: Path | None) -> list[formats.FieldFault]:
     """Put the events of a trace, and its further content, into the fields of an output."""
     # Fields of the row win: they were recorded for this very output.
     value = fields.get("trace")
@@ -148,7 +131,7 @@ def fill_from_trace(fields: Fields, folder: Path | None) -> list[FieldFault]:
     try:
         read = normalise_trace(value, folder=folder)
     except DatasetError as error:
-        return [FieldFault(("trace",), f"`trace`: {error.message}", error.hint)]
+        return [formats.FieldFault(("trace",), f"`trace`: {error.message}", error.hint)]
     fields["trace"] = [event.model_dump(mode="json", exclude_none=True) for event in read.events]
     if fields.get("usage") is None and read.usage is not None:
         fields["usage"] = read.usage.model_dump(exclude_unset=True, exclude_none=True)
@@ -166,9 +149,9 @@ def _is_native(value: JsonValue) -> bool:
     for event in value:
         if isinstance(event, dict):
             is_nameless = event.get("name") is None and any(f in event for f in _NAME_FIELDS)
-            if is_nameless or event.get("type") == _COMPLETE or is_message(event):
+            if is_nameless or event.get("type") == _COMPLETE or formats.is_message(event):
                 return False
-    return find_spans(value) is None
+    return formats.find_spans(value) is None
 
 
 def _inside(name: str, folder: Path | None) -> Path:
@@ -176,8 +159,8 @@ def _inside(name: str, folder: Path | None) -> Path:
         raise DatasetError("a trace cannot be a path here", hint="give its events")
     try:
         # An outputs file may come from anyone, and must not make judgekit read other files.
-        return FolderAttachments(folder).locate(name)
-    except AttachmentError as error:
+        return formats.FolderAttachments(folder).locate(name)
+    except formats.AttachmentError as error:
         raise DatasetError(str(error), hint="put the trace beside the outputs file") from error
 
 
@@ -191,7 +174,7 @@ def _values(text: str, path: Path) -> Iterator[JsonValue]:
             _, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             end = len(text)  # the strict reader says what is wrong
-        yield parse_strict_json(text[start:end], path=path, first_line=line)[0]
+        yield formats.parse_strict_json(text[start:end], path=path, first_line=line)[0]
         line += text.count("\n", start, end)
 
 
@@ -200,7 +183,7 @@ def _listed(ids: Sequence[str]) -> str:
     return f"{shown}, …" if len(ids) > len(ids[:5]) else shown
 
 
-def _named(event: JsonValue, number: int) -> RawEvent:
+def _named(event: JsonValue, number: int) -> formats.RawEvent:
     if not isinstance(event, dict) or not isinstance(event.get("type"), str):
         raise DatasetError(f"event {number} has no `type`", hint=f"a trace is {_WHAT}")
     if event.get("name") is None:
@@ -213,17 +196,18 @@ def _named(event: JsonValue, number: int) -> RawEvent:
     return event
 
 
-def _runtime_usage(complete: Sequence[RawEvent]) -> Usage | None:
+def _runtime_usage(complete: Sequence[formats.RawEvent]) -> Usage | None:
     events = [
         event
         for event in complete
-        if isinstance(event.get("usage"), dict) or first_number(event, _COST_FIELDS) is not None
+        if isinstance(event.get("usage"), dict)
+        or formats.first_number(event, _COST_FIELDS) is not None
     ]
     if not events:
         return None
     usages = [event["usage"] if isinstance(event.get("usage"), dict) else {} for event in events]
-    costs = [first_number(event, _COST_FIELDS) for event in events]
-    return total_usage(_USAGE_FIELDS, usages, costs)
+    costs = [formats.first_number(event, _COST_FIELDS) for event in events]
+    return formats.total_usage(_USAGE_FIELDS, usages, costs)
 
 
 def _validated(events: Sequence[Mapping[str, JsonValue]]) -> tuple[TraceEvent, ...]:
@@ -233,7 +217,7 @@ def _validated(events: Sequence[Mapping[str, JsonValue]]) -> tuple[TraceEvent, .
             found.append(TraceEvent.model_validate(event))
         except ValidationError as error:
             what = "; ".join(
-                str(fault) for fault in validation_faults(error, TraceEvent, dict(event))
+                str(fault) for fault in formats.validation_faults(error, TraceEvent, dict(event))
             )
             raise DatasetError(f"event {number}: {what}") from error
     return tuple(found)

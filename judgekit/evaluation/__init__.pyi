@@ -15,11 +15,11 @@ from .comparability import (
     Comparability as Comparability,
     PassRateTrend as PassRateTrend,
     SideScores as SideScores,
+    case_changes as case_changes,
     compare_measures as compare_measures,
     config_changes as config_changes,
     config_versions as config_versions,
     paired_sides as paired_sides,
-    run_changes as run_changes,
 )
 from .comparison_result import (
     BetterSide as BetterSide,

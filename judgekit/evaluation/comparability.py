@@ -414,17 +414,6 @@ def config_changes(then: RunInfo, now: RunInfo) -> list[tuple[str, JsonValue, Js
     return list(_differences(suite_config(then), suite_config(now), ""))
 
 
-def run_changes(
-    store: StoredRuns, then: RunInfo, now: RunInfo
-) -> list[tuple[str, JsonValue, JsonValue]]:
-    """The same, and how the cases differ that a suite has in a file of its own."""
-    changes = config_changes(then, now)
-    cases = case_changes(store, then.id, now.id)
-    if cases and not any(at.startswith("cases") for at, _, _ in changes):
-        changes.append((cases, then.n_cases, now.n_cases))
-    return changes
-
-
 def _differences(
     then: JsonValue, now: JsonValue, at: str
 ) -> Iterator[tuple[str, JsonValue, JsonValue]]:

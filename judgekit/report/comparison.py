@@ -99,10 +99,8 @@ def _share_text(rate: Estimate, a: str) -> str:
     """The share of wins of a side, and what it does not show."""
     if isnan(rate.value) or isnan(rate.low):
         return ""
-    low, high = rate.low * 100, rate.high * 100
-    cases = numbers.format_count(rate.n, "case")
-    share = f"{rate.value * 100:.0f} % ({low:.0f} to {high:.0f} %)"
-    text = f"The share of wins of {a} is {share} over {cases}, ties and flips counted as half."
+    share = f"{numbers.format_rate(rate)} over {numbers.format_count(rate.n, 'case')}"
+    text = f"The share of wins of {a} is {share}, ties and flips counted as half."
     if rate.low <= _HALF <= rate.high:
         return f"{text} It includes 50 %, which does not show that they are equal."
     return text
