@@ -275,7 +275,10 @@ def _drops(
         yield result if baseline is None else _drop(result, (baseline, run), gate.alpha, store)
     best = earlier.best(variant)
     if best is not None and (baseline is None or best.id != baseline.id):
-        yield _drop(replace(result, against="best"), (best, run), gate.alpha, store)
+        found = _drop(replace(result, against="best"), (best, run), gate.alpha, store)
+        # A best run of other cases says nothing of this one, whatever the baseline does.
+        if found.problem is None:
+            yield found
 
 
 def _drop(
@@ -289,9 +292,10 @@ def _drop(
     try:
         then, now, measure = paired_sides(store, (before, result.variant), (run, result.variant))
     except NotComparableError as error:
-        accept = f"judgekit gate accept {run.id} --because WHY"
-        hint = f"{error.hint}; or make this run the next baseline: {accept}"
-        return replace(result, problem=error.message, hint=hint, held="inconclusive")
+        return _undecided(result, error.message, str(error.hint), run)
+    if then.passed and not then.cases & now.cases:
+        words = f"{before.id} and {run.id} are not comparable: they have no case in common"
+        return _undecided(result, words, "run both on the same cases", run)
     result = replace(result, notes=measure.notes)
     undecided = (then.passed.keys() & now.cases) - now.passed.keys()
     if not then.passed.keys() & now.cases:
@@ -313,6 +317,13 @@ def _drop(
         is_critical=fall.critical,
         held=check_drop(found.estimate, worst, result.max_drop, result.rule),
     )
+
+
+def _undecided(result: DropGateResult, problem: str, hint: str, run: RunInfo) -> DropGateResult:
+    hint = (
+        f"{hint}; or make this run the next baseline: judgekit gate accept {run.id} --because WHY"
+    )
+    return replace(result, problem=problem, hint=hint, held="inconclusive")
 
 
 FEWEST_CASES = 10

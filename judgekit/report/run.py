@@ -565,7 +565,7 @@ def _drop_text(one: DropGateResult) -> str:
     if one.baseline is None:
         return f"{variant}: no earlier run to compare with, {allowed}"
     if one.held is None:
-        return f"{variant}: no case in common with run {one.baseline}, {allowed}"
+        return f"{variant}: no case with a verdict in run {one.baseline}, {allowed}"
     undecided = ""
     if one.n_undecided:
         n = numbers.format_count(one.n_undecided, "case is", "cases are")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -163,6 +164,29 @@ def test_runs_that_were_measured_differently_are_not_compared(
     # The next run is measured as this one was.
     assert run("run").code == 0
     assert run("gate", "--baseline", "best").code == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (r'"c(\d)', r'"x\1', "they have no case in common"),
+        ("Question", "Ask", "every case was edited"),
+    ],
+)
+def test_a_run_of_other_cases_is_not_compared_and_the_next_one_is(
+    run: Run, tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    passing(tmp_path, 20, 20)
+    assert run("run").code == 0
+    passing(tmp_path, 20, 10)
+    for path in (tmp_path / "cases.jsonl", tmp_path / "v1.jsonl"):
+        path.write_text(re.sub(old, new, path.read_text(encoding="utf-8")), encoding="utf-8")
+    ran = run("run")
+    assert (ran.code, words in gate_text(ran)) == (4, True)
+    assert "gate accept" in gate_text(ran)
+    # The best run, of the other cases, does not keep the next one from being decided.
+    again = run("run")
+    assert (again.code, "within the allowed drop: 0.00" in gate_text(again)) == (0, True)
 
 
 def test_cases_that_were_edited_are_left_out_and_counted(run: Run, tmp_path: Path) -> None:

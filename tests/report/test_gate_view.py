@@ -77,7 +77,7 @@ def test_nothing_to_compare_with_is_told() -> None:
         "new: pass rate: no earlier run to compare with"
         in gate_lines(GateResult(drops=drops))[1][1]
     )
-    assert "no case in common with run run-0" in drop(None, change=None)
+    assert "no case with a verdict in run run-0" in drop(None, change=None)
     assert gate_lines(GateResult(is_partial=True)) == [
         ("gate", "not decided: the run is not complete")
     ]
