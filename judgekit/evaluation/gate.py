@@ -320,9 +320,7 @@ def _drop(
 
 
 def _undecided(result: DropGateResult, problem: str, hint: str, run: RunInfo) -> DropGateResult:
-    hint = (
-        f"{hint}; or make this run the next baseline: judgekit gate accept {run.id} --because WHY"
-    )
+    hint += f"; or make this run the next baseline: judgekit gate accept {run.id} --because WHY"
     return replace(result, problem=problem, hint=hint, held="inconclusive")
 
 
