@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
+import sys
 
 from judgekit.cli.startup import end_on_interrupt
 
@@ -22,6 +24,10 @@ def start() -> None:
     # Freeing one large block raises that limit. No page of it is touched.
     bytes(8 << 20)
     end_on_interrupt()
+    # A closed stream is None; its number would go to the next file, a database perhaps.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     from judgekit.cli.main import main  # noqa: PLC0415 - the slow part
 
     main()

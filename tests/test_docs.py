@@ -242,6 +242,14 @@ def test_everything_a_page_shows_is_true(page: str, story: Story) -> None:
             raise
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("tutorials/")])
+def test_a_tutorial_explains_the_figures_that_it_shows(page: str) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    shown = "".join(m.group() for m in _FENCE.finditer(text))
+    explained = re.findall(r"[-+]?\d[\d.]*(?: %)?[a-z ]* \[[-+\d][^\]]*\]", _FENCE.sub("", text))
+    assert [figure for figure in explained if figure not in shown] == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_of_a_page_lead_somewhere(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")

@@ -17,6 +17,7 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgekit import evaluation
 from judgekit.api.progress import progress_line
 from judgekit.api.results import ComparisonResults, GradingResults
 from judgekit.datasets import (
@@ -31,27 +32,6 @@ from judgekit.datasets import (
     repeat_of,
 )
 from judgekit.errors import InputError, JudgeError, SettingsError
-from judgekit.evaluation import (
-    ComparisonRecorder,
-    ComparisonTerms,
-    Contest,
-    Pairing,
-    Ranker,
-    RankRules,
-    Run,
-    Session,
-    Side,
-    SideComparer,
-    SideOutput,
-    counted_pairs,
-    judge_usage,
-    new_comparison,
-    open_recorded,
-    ordered_results,
-    prepare_run,
-    record_answers,
-    run_suite,
-)
 from judgekit.formats import frame_library
 from judgekit.judge import Judge, Panel, synchronous
 from judgekit.models import Budget
@@ -117,31 +97,31 @@ async def grade(
         ...     return results.pass_rate.value
     """
     answers = _read_data(outputs, cases, OUTPUTS_TAG)
-    asked, (recorded, variants) = _rubric_of(rubric), record_answers(answers)
+    asked, (recorded, variants) = _rubric_of(rubric), evaluation.record_answers(answers)
     suite = Suite(name=OUTPUTS_TAG, dataset="outputs.jsonl", tags=(OUTPUTS_TAG,))
     judging = _opened_panel(judge, rubric, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
-        opened = open_recorded(panel, asked, recorded, variants, suite=suite)
-        session = Session(in_flight=max(4, panel.max_concurrency))
+        opened = evaluation.open_recorded(panel, asked, recorded, variants, suite=suite)
+        session = evaluation.Session(in_flight=max(4, panel.max_concurrency))
         arrived: list[CaseResult] = []
         with ExitStack() as stack:
             runs = _open_store(store, stack)
-            info = prepare_run(opened, runs, None, now=session.now())
+            info = evaluation.prepare_run(opened, runs, None, now=session.now())
             advance = stack.enter_context(progress_line(len(answers), "graded", shown=progress))
 
             def watch(result: CaseResult) -> None:
                 arrived.append(result)
-                spent = judge_usage([*result.judgments, *result.failures])
+                spent = evaluation.judge_usage([*result.judgments, *result.failures])
                 advance(spent.cost_usd, len(result.failures))
 
             session.watch = watch
-            ended = await run_suite(opened, runs, info, session)
+            ended = await evaluation.run_suite(opened, runs, info, session)
             if session.reason == "model" and not any(one.judgments for one in arrived):
                 raise JudgeError(session.detail or "no model could be called")
             keys = _keys(ended, answers)
             results = _whole(ended, zip(keys, answers, strict=True), arrived)
             outcomes: list[Outcome] = []
-            summary = Run(ended, runs).summary(results=results, watch=outcomes.append)
+            summary = evaluation.Run(ended, runs).summary(results=results, watch=outcomes.append)
     return GradingResults(
         outcomes,
         places=_places(keys, results),
@@ -210,11 +190,11 @@ async def compare(
     async with judging as panel:
         with ExitStack() as stack:
             place = _open_store(store, stack)
-            now, terms = datetime.now(UTC), ComparisonTerms(alpha=alpha)
-            info = new_comparison(pairing, survey, panel, asked, terms=terms, now=now)
+            now, terms = datetime.now(UTC), evaluation.ComparisonTerms(alpha=alpha)
+            info = evaluation.new_comparison(pairing, survey, panel, asked, terms=terms, now=now)
             place.begin_comparison(info)
-            recorder = ComparisonRecorder(place, info, panel)
-            comparer = SideComparer(pairing, recorder, n_slots=panel.max_concurrency)
+            recorder = evaluation.ComparisonRecorder(place, info, panel)
+            comparer = evaluation.SideComparer(pairing, recorder, n_slots=panel.max_concurrency)
             advance = stack.enter_context(progress_line(comparer.total, "compared", shown=progress))
             status: ComparisonStatus = "interrupted"
             try:
@@ -227,7 +207,7 @@ async def compare(
                 recorder.flush()  # whatever was paid for is stored
                 place.end_comparison(info.id, status=status)
             info = place.comparison(info.id)  # as it ended
-            pairs = list(counted_pairs(place, info))
+            pairs = list(evaluation.counted_pairs(place, info))
     library = frame_library(a) or frame_library(b)
     return ComparisonResults(pairs, info=info, summary=summary, library=library)
 
@@ -307,13 +287,18 @@ async def rank(
         _new_side(name, _read_data(data, cases, f"sides[{name!r}]"), name)
         for name, data in every.items()
     ]
-    rules, contest = RankRules(ties=ties, top=top, alpha=alpha), Contest(competitors, seed=seed)
+    rules, contest = (
+        evaluation.RankRules(ties=ties, top=top, alpha=alpha),
+        evaluation.Contest(competitors, seed=seed),
+    )
     asked = _rubric_of(rubric)
     judging = _opened_panel(who, rubric, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
         # A panel of one is asked as that judge, which its records then name.
         only = panel.judges[0] if len(panel.judges) == 1 else panel
-        ranker = Ranker(only, contest, asked, rules, pairs=pairs, max_comparisons=max_comparisons)
+        ranker = evaluation.Ranker(
+            only, contest, asked, rules, pairs=pairs, max_comparisons=max_comparisons
+        )
         with progress_line(ranker.total, "compared", shown=progress) as advance:
             async for one in ranker.ask():
                 advance(_paid_usd(one), len(one.failures))
@@ -335,7 +320,7 @@ def _whole(
         if (case_id, variant, repeat) not in known:
             about = {"case": case, "variant": variant, "repeat": repeat, "output": output}
             missing.append(CaseResult(run_id=run.id, place=place, **about))
-    return ordered_results([*arrived, *missing], run)
+    return evaluation.ordered_results([*arrived, *missing], run)
 
 
 def _keys(run: RunInfo, answers: Sequence[CaseOutput]) -> list[ItemKey]:
@@ -352,14 +337,14 @@ def _places(keys: Sequence[ItemKey], results: Sequence[CaseResult]) -> list[int]
     return [places[key] for key in keys]
 
 
-def _pairing(a: object, b: object, cases: CaseData | None) -> Pairing:
+def _pairing(a: object, b: object, cases: CaseData | None) -> evaluation.Pairing:
     """Both sides; they have names of their own where both know one and these differ."""
     answers = _read_data(a, cases, "a"), _read_data(b, cases, "b")
     names = [_side_name(*side) for side in zip((a, b), answers, strict=True)]
     if None in names or names[0] == names[1]:
         names = [None, None]
     sides = zip("ab", answers, names, strict=True)
-    return Pairing(*(_new_side(name or own, rows, name) for own, rows, name in sides))
+    return evaluation.Pairing(*(_new_side(name or own, rows, name) for own, rows, name in sides))
 
 
 def _side_name(data: object, answers: list[CaseOutput]) -> str | None:
@@ -369,12 +354,12 @@ def _side_name(data: object, answers: list[CaseOutput]) -> str | None:
     return only or (Path(data).stem if isinstance(data, Path | str) else None)
 
 
-def _new_side(label: str, answers: list[CaseOutput], name: str | None) -> Side:
+def _new_side(label: str, answers: list[CaseOutput], name: str | None) -> evaluation.Side:
     """A side of outputs; its name is hidden from the judge where an output has it."""
     about = ComparedSide(label=label, variant=name)
     numbered = has_repeats(answers)
-    rows = [SideOutput(*one, repeat_of(one[1]) if numbered else 0) for one in answers]
-    return Side(label, partial(iter, rows), (name,) if name else (), about)
+    rows = [evaluation.SideOutput(*one, repeat_of(one[1]) if numbered else 0) for one in answers]
+    return evaluation.Side(label, partial(iter, rows), (name,) if name else (), about)
 
 
 def _paid_usd(found: Comparison) -> float:

@@ -151,7 +151,7 @@ class ComparisonResults(Sequence[Comparison], Presentable):
 
     def __repr__(self) -> str:
         rate, name = self.win_rate, self.summary.a
-        shown = "" if isnan(rate.value) else f", {name} wins {numbers.format_rate(rate)}"
+        shown = "" if isnan(rate.value) else f", share of {name} {numbers.format_rate(rate)}"
         who = "undecided" if self.winner is None else f"{self.winner} is better"
         pairs = numbers.format_count(len(self), "pair")
         return f"<ComparisonResults: {pairs}{shown}, {who}>"

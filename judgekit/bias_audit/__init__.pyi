@@ -32,6 +32,7 @@ from .results import (
     ProbeResult as ProbeResult,
 )
 from .self_test import (
+    ALSO_SEEN as ALSO_SEEN,
     FAIR_JUDGE as FAIR_JUDGE,
     PLANTED_BIASES as PLANTED_BIASES,
     SELF_TEST_CASES as SELF_TEST_CASES,

@@ -69,7 +69,7 @@ async def audit(
     options: AuditOptions | None = None,
     template_folders: Sequence[Path | str] = (),
 ) -> Audit:
-    """Probe a judge for known biases with eleven probes on your own outputs.
+    """Probe a judge for known biases with twelve probes on your own outputs.
 
     Each probe changes one thing that should not matter, repeats the question, and reports the
     effect with an interval. Cached replies are reused.

@@ -38,8 +38,8 @@ PLANTED_BIASES: Mapping[str, Biases] = {
 }  # fmt: skip
 """The bias that each probe measures, with the strength of the simulated judge that has it."""
 
-_ALSO_SEEN = frozenset({("criterion_order", "mode")})
-"""Judges and further probes that rightly see their bias: a call with one criterion has no order."""
+ALSO_SEEN = {("criterion_order", "mode"): "a call with one criterion has no order"}
+"""Judges and further probes that rightly see their bias, and why."""
 
 SELF_TEST_CASES = 36
 """Cases for each judge; with fewer, no error in all of them does not exclude a rate of 10 %."""
@@ -86,7 +86,7 @@ class SelfTest:
             (judge, probe)
             for judge, verdicts in self.verdicts.items()
             for probe, verdict in verdicts.items()
-            if (verdict == "material") != (judge == probe) and (judge, probe) not in _ALSO_SEEN
+            if (verdict == "material") != (judge == probe) and (judge, probe) not in ALSO_SEEN
         ]
         missed = [
             ("injection", kind) for kind, verdict in self.obeyed.items() if verdict != "material"

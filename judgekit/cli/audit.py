@@ -88,7 +88,7 @@ class _AuditCommandOptions(StudyOptions):
 @command("audit", _AuditCommandOptions)
 @click.argument("outputs", nargs=-1, type=EXISTING_PATH)
 def audit_command(options: _AuditCommandOptions) -> None:
-    """Probe a judge for eleven known biases on your own OUTPUTS.
+    """Probe a judge for twelve known biases on your own OUTPUTS.
 
     OUTPUTS are files as for judgekit grade; without them, the recorded variants of the suite. Each
     probe changes one thing that should not matter, calls the same judge again and reports the

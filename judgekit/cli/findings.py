@@ -12,7 +12,7 @@ from judgekit.cli import console
 from judgekit.cli.approve import user_name
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.options import OutputOptions, StoreOptions, flag, option, takes
-from judgekit.cli.outputs import output_option, show_document, sort_outputs
+from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.trend import suite_name
 from judgekit.errors import SettingsError
 from judgekit.records import FindingSeverity, FindingType
@@ -172,8 +172,12 @@ def _add(options: _ByOptions, names: tuple[str, ...], fields: dict[str, str]) ->
             row = {"finding": id_, "at": datetime.now(UTC), "by": by, **fields}
             store.add_finding_note(suite, records.FindingNote.model_validate(row))
         after = evaluation.SuiteFindings(store, suite)
-        for id_ in ids:
-            show_document(report.finding_document(after.findings[id_]), options)
+        documents = [report.finding_document(after.findings[id_]) for id_ in ids]
+        if options.as_json and len(documents) > 1:  # two values in a row are no JSON
+            console.print_json([report.document_data(document) for document in documents])
+            return
+        for document in documents:
+            show_document(document, options)
 
 
 class _ExportOptions(_FindingsOptions):
@@ -193,4 +197,6 @@ def export_findings_command(options: _ExportOptions, *, file: Path) -> None:
     with options.open_store() as store:
         suite = suite_name(options.suite, store)
         n = exports.write_lessons(file, evaluation.SuiteFindings(store, suite).findings.values())
-    console.note(f"wrote {numbers.format_count(n, 'lesson')} to {file}")
+    words = f"wrote {numbers.format_count(n, 'lesson')} to {file}"
+    data = {"suite": suite, "n_lessons": n, "file": str(file)}
+    show_line(words, data, options, is_note=True)

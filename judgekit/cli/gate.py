@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 import click
 
 from judgekit import evaluation, records, report, store as stores
-from judgekit.cli import console
 from judgekit.cli.approve import user_name
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
@@ -19,7 +18,7 @@ from judgekit.cli.options import (
     max_drop_option,
     option,
 )
-from judgekit.cli.outputs import show_document
+from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
 from judgekit.records import GateRule, Tier
 
@@ -112,13 +111,13 @@ def _accept(store: stores.RunStore, name: str, options: _GateOptions) -> None:
         )
     info = store.run(name)
     by = options.by or user_name()
-    store.record_gate(
-        records.GateDecision(
-            run_id=info.id,
-            at=datetime.now(UTC),
-            outcome="accepted",
-            reason=options.because.strip(),
-            by=by.strip(),
-        )
+    decision = records.GateDecision(
+        run_id=info.id,
+        at=datetime.now(UTC),
+        outcome="accepted",
+        reason=options.because.strip(),
+        by=by.strip(),
     )
-    console.note(f"{info.id} is accepted as a baseline by {report.printable(by)}")
+    store.record_gate(decision)
+    words = f"{info.id} is accepted as a baseline by {report.printable(by)}"
+    show_line(words, decision.model_dump(mode="json"), options, is_note=True)

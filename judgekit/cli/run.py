@@ -68,9 +68,9 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
 
     SUITE is a suite file (default: judgekit.yaml), the folder or zip file of a skill with
     eval/tests.json, any other file of cases, or a folder; of a folder, every suite and every other
-    dataset is run. A suite without variants needs --outputs or one of the --target options. Cases
-    without a rubric are judged by --rubric, else by the rubric of their profile, else against
-    their reference.
+    dataset is run, and --json prints a value for each. A suite without variants needs --outputs or
+    one of the --target options. Cases without a rubric are judged by --rubric, else by the rubric
+    of their profile, else against their reference.
 
     Every answer is stored as soon as it arrives, and every reply is cached. If the run is
     interrupted, continue it with --resume.

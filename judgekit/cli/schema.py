@@ -11,6 +11,7 @@ from judgekit.atomic_write import write_text_atomically
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import NEW_FILE, OutputOptions, option
+from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.resources import shipped_file
 
@@ -59,4 +60,5 @@ def schema_command(options: _SchemaOptions, *, kind: str | None) -> None:
         console.print_json(json.loads(text))
         return
     write_text_atomically(options.output, text)
-    console.note(f"wrote the schema of {SCHEMAS[kind].partition(':')[0]} to {options.output}")
+    words = f"wrote the schema of {SCHEMAS[kind].partition(':')[0]} to {options.output}"
+    show_line(words, {"kind": kind, "file": str(options.output)}, options, is_note=True)

@@ -276,7 +276,13 @@ def _show_configs(
         hint = f"judgekit show {run} OTHER --configs; omit RUN to list configurations"
         raise SettingsError("--configs compares RUN with a second run", hint=hint)
     else:
-        for at, then, now in evaluation.config_changes(store.run(run), store.run(other)):
+        a, b = store.run(run), store.run(other)
+        changes = evaluation.config_changes(a, b)
+        # Those of a suite's own file are among the changes already, one by one.
+        is_named = any(at.startswith("cases") for at, _, _ in changes)
+        if not is_named and (cases := evaluation.case_changes(store, a.id, b.id)):
+            changes.append((cases, a.n_cases, b.n_cases))
+        for at, then, now in changes:
             rows.append({"setting": at, "then": json.dumps(then), "now": json.dumps(now)})
         title, words = f"Configurations of {run} and {other}", "difference"
     short = [{k: message.printable(v, _CHANGE_LENGTH) for k, v in row.items()} for row in rows]

@@ -10,33 +10,9 @@ from types import MappingProxyType
 
 from pydantic import JsonValue, ValidationError
 
+from judgekit import formats
 from judgekit.errors import DatasetError, InputError
 from judgekit.fingerprint import fingerprint
-from judgekit.formats import (
-    TEXT_REPAIRED,
-    FieldFault,
-    Fields,
-    FileRow,
-    MemoryRow,
-    as_path,
-    as_texts,
-    decode_utf8,
-    document_rows,
-    foreign_shape,
-    is_read_whole,
-    json_row,
-    memory_rows,
-    raise_damaged,
-    read_case,
-    read_cells,
-    read_whole_document,
-    rename_fields,
-    scan_rows,
-    suggest_name,
-    unread_table,
-    validation_faults,
-    with_row_ids,
-)
 from judgekit.records import Case, CaseResult, Dataset, Output, Usage, memory_objects, objects_of
 
 OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType({
@@ -72,7 +48,7 @@ class RecordedOutput:
 
     line: int
     output: Output
-    case_fields: Fields
+    case_fields: formats.Fields
 
 
 def iter_case_outputs(
@@ -88,7 +64,7 @@ def iter_case_outputs(
     An id that no case has is an error, unless there is a list for such ids. A second output of a
     case and variant is one too, unless each has a `repeat` of its own.
     """
-    path = as_path(path)
+    path = formats.as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     # Of a benchmark: cases of the same memory that it leaves out, whose outputs are no mistake.
     objects = () if cases is None else memory_objects(cases)
@@ -102,7 +78,7 @@ def iter_case_outputs(
                 if unmatched is not None:
                     unmatched.append(case_id)
                     continue
-                hint = suggest_name(case_id, by_id)
+                hint = formats.suggest_name(case_id, by_id)
                 message = f"no case has the id {case_id!r}"
                 raise DatasetError(message, path=path, line=answer.line, hint=hint)
             yield by_id[case_id], answer.output
@@ -112,7 +88,7 @@ def iter_case_outputs(
 
 def iter_described_cases(path: Path | str) -> Iterator[Case]:
     """The cases that the rows of an outputs file describe, each once, in the order of the rows."""
-    path = as_path(path)
+    path = formats.as_path(path)
     first: dict[str, tuple[int, str]] = {}
     for row in iter_output_rows(path):
         answer = valid_output(row, path, folder=path.parent)
@@ -132,9 +108,9 @@ def iter_described_cases(path: Path | str) -> Iterator[Case]:
             )
 
 
-def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[Fields, Output]:
+def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[formats.Fields, Output]:
     """One line of a log: its fields, and the output they hold, with a case that can be judged."""
-    row = json_row(decode_utf8(raw, path=path, offset=offset).strip(), path, 1)
+    row = formats.json_row(formats.decode_utf8(raw, path=path, offset=offset).strip(), path, 1)
     answer = valid_output(row, path, folder=path.parent)
     _described_case(answer, path, needs_input=False)
     return dict(row.fields), answer.output
@@ -147,9 +123,9 @@ def read_answers(
 
     Rows of which none has an id are called `row-1`, `row-2`, … in their order.
     """
-    rows: Iterable[MemoryRow] = memory_rows(data, name)
+    rows: Iterable[formats.MemoryRow] = formats.memory_rows(data, name)
     if cases is None:
-        rows = with_row_ids(rows, _ID_NAMES)
+        rows = formats.with_row_ids(rows, _ID_NAMES)
     for place, row in enumerate(rows, start=1):
         if isinstance(row.value, Output) and cases is None:
             # Without a case the judge sees the output alone, as with a row that has no input.
@@ -159,7 +135,7 @@ def read_answers(
 
 
 def read_answer(
-    row: MemoryRow, cases: Callable[[], Mapping[str, Case] | None] = lambda: None
+    row: formats.MemoryRow, cases: Callable[[], Mapping[str, Case] | None] = lambda: None
 ) -> CaseOutput:
     """One output in memory, with the case that it comes with, or that of its id."""
     value, path = row.value, Path(row.place)
@@ -174,7 +150,7 @@ def read_answer(
             f"{row.place}: a {type(value).__name__} is no output",
             hint="write {'input': …, 'text': …}, an Output, or a pair (Case, Output)",
         )
-    answer = valid_output(FileRow(0, value, is_table=row.is_table), path)
+    answer = valid_output(formats.FileRow(0, value, is_table=row.is_table), path)
     known = cases()
     if known is None:
         return _described_case(answer, path, needs_input=False), answer.output
@@ -190,7 +166,7 @@ def _known_case(output: Output, cases: Mapping[str, Case], place: str) -> Case:
         )
     if output.case_id not in cases:
         message = f"no case has the id {output.case_id!r}"
-        raise DatasetError(message, path=place, hint=suggest_name(output.case_id, cases))
+        raise DatasetError(message, path=place, hint=formats.suggest_name(output.case_id, cases))
     return cases[output.case_id]
 
 
@@ -206,14 +182,14 @@ def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) ->
             hint="name the file with the cases (--cases, or `dataset:` in a suite), or add an "
             "`input` column",
         )
-    case = read_case({"id": case_id, "input": None, **fields}, path.parent)
+    case = formats.read_case({"id": case_id, "input": None, **fields}, path.parent)
     if isinstance(case, Case):
         return case
     text, hint = case[0].message, case[0].remedy
     raise DatasetError(text, path=path, line=answer.line, case_id=case_id, hint=hint)
 
 
-def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
+def valid_output(row: formats.FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
     answer = read_output(row, folder=folder)
     if isinstance(answer, list):
         fault = answer[0]
@@ -221,8 +197,10 @@ def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> Rec
     return answer
 
 
-def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput | list[FieldFault]:
-    found, faults = rename_fields(_from_artifact(row.fields), OUTPUT_ALIASES)
+def read_output(
+    row: formats.FileRow, *, folder: Path | None = None
+) -> RecordedOutput | list[formats.FieldFault]:
+    found, faults = formats.rename_fields(_from_artifact(row.fields), OUTPUT_ALIASES)
     if row.is_table:
         found, cell_faults = _from_cells(row, found)
         faults += cell_faults
@@ -237,18 +215,20 @@ def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput |
         from judgekit.datasets.traces import fill_from_trace  # noqa: PLC0415 - few outputs have one
 
         faults += fill_from_trace(found, folder)
-    found, case_fields, odd = _sorted_out(as_texts(found, _TEXTS))
+    found, case_fields, odd = _sorted_out(formats.as_texts(found, _TEXTS))
     if odd is not None:
         faults.append(odd)
     if row.is_repaired and isinstance(found.get("metadata"), dict):
-        found["metadata"] = {**_mapping(found["metadata"]), TEXT_REPAIRED: True}
+        found["metadata"] = {**_mapping(found["metadata"]), formats.TEXT_REPAIRED: True}
     return faults or _validated(row.line, found, case_fields, folder)
 
 
-def _from_cells(row: FileRow, named: Fields) -> tuple[Fields, list[FieldFault]]:
-    if remedy := unread_table(row.fields):
-        return named, [FieldFault((), "these rows are not read as they are", remedy)]
-    found, faults = read_cells(named, json_names=_JSON_COLUMNS)
+def _from_cells(
+    row: formats.FileRow, named: formats.Fields
+) -> tuple[formats.Fields, list[formats.FieldFault]]:
+    if remedy := formats.unread_table(row.fields):
+        return named, [formats.FieldFault((), "these rows are not read as they are", remedy)]
+    found, faults = formats.read_cells(named, json_names=_JSON_COLUMNS)
     # An empty cell is a missing value in a table, but as `text` it is an empty answer.
     if "text" in named and not found.keys() & _CONTENTS:
         found["text"] = ""
@@ -256,16 +236,16 @@ def _from_cells(row: FileRow, named: Fields) -> tuple[Fields, list[FieldFault]]:
 
 
 def _validated(
-    line: int, found: Fields, case_fields: Fields, folder: Path | None
-) -> RecordedOutput | list[FieldFault]:
+    line: int, found: formats.Fields, case_fields: formats.Fields, folder: Path | None
+) -> RecordedOutput | list[formats.FieldFault]:
     faults = []
     if not str(found.get("case_id") or "").strip():
         remedy = "add a `case_id` (or `id`) that names the case it answers"
-        faults.append(FieldFault(("case_id",), "the field `case_id` is missing", remedy))
+        faults.append(formats.FieldFault(("case_id",), "the field `case_id` is missing", remedy))
     try:
         output = Output.model_validate(found, context={"folder": folder})
     except ValidationError as error:
-        return faults + validation_faults(error, Output, found, synonyms=OUTPUT_ALIASES)
+        return faults + formats.validation_faults(error, Output, found, synonyms=OUTPUT_ALIASES)
     return faults or RecordedOutput(line, output, case_fields)
 
 
@@ -330,7 +310,9 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
         raise DatasetError(what, path=path, hint=hint)
 
 
-def _sorted_out(fields: Fields) -> tuple[Fields, Fields, FieldFault | None]:
+def _sorted_out(
+    fields: formats.Fields,
+) -> tuple[formats.Fields, formats.Fields, formats.FieldFault | None]:
     """Fields of the output, of its case, and unknown ones put into the metadata."""
     known = {name: value for name, value in fields.items() if name in _OUTPUT_FIELDS}
     case_fields = {name: fields[name] for name in CASE_COLUMNS if name in fields}
@@ -346,7 +328,7 @@ def _sorted_out(fields: Fields) -> tuple[Fields, Fields, FieldFault | None]:
         return known, case_fields, None
     if twice := sorted(metadata.keys() & unknown.keys()):
         message = f"`{twice[0]}` is a column and an entry of `metadata` too"
-        return known, case_fields, FieldFault((twice[0],), message, "rename one of them")
+        return known, case_fields, formats.FieldFault((twice[0],), message, "rename one of them")
     known["metadata"] = {**metadata, **unknown}
     return known, case_fields, None
 
@@ -373,9 +355,9 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     return {_ARTIFACT.get(name, name): value for name, value in fields.items()}
 
 
-def _usage(usage: Fields) -> tuple[Fields, Fields]:
+def _usage(usage: formats.Fields) -> tuple[formats.Fields, formats.Fields]:
     """Usage in judgekit's names, and its fields without a name here."""
-    renamed, faults = rename_fields(usage, USAGE_ALIASES)
+    renamed, faults = formats.rename_fields(usage, USAGE_ALIASES)
     if faults:
         return usage, {}
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
@@ -384,21 +366,21 @@ def _usage(usage: Fields) -> tuple[Fields, Fields]:
     return known, {name: value for name, value in unread.items() if name != "total_tokens"}
 
 
-def _mapping(value: JsonValue) -> Fields:
+def _mapping(value: JsonValue) -> formats.Fields:
     return value if isinstance(value, dict) else {}
 
 
-def iter_output_rows(path: Path) -> Iterator[FileRow]:
+def iter_output_rows(path: Path) -> Iterator[formats.FileRow]:
     """The rows of a file of outputs; of results of another tool, one for each answer."""
-    return raise_damaged(scan_output_rows(path))
+    return formats.raise_damaged(scan_output_rows(path))
 
 
-def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
+def scan_output_rows(path: Path) -> Iterator[formats.FileRow | DatasetError]:
     """The rows of a file of outputs; a row that cannot be read is yielded as its error."""
-    document = read_whole_document(path) if is_read_whole(path) else None
+    document = formats.read_whole_document(path) if formats.is_read_whole(path) else None
     if document is None:
-        yield from scan_rows(path)
+        yield from formats.scan_rows(path)
         return
-    shape = foreign_shape(document.value)
+    shape = formats.foreign_shape(document.value)
     rows = None if shape is None else shape.output_rows(document)
-    yield from document_rows(document) if rows is None else rows
+    yield from formats.document_rows(document) if rows is None else rows

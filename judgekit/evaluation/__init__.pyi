@@ -15,6 +15,7 @@ from .comparability import (
     Comparability as Comparability,
     PassRateTrend as PassRateTrend,
     SideScores as SideScores,
+    case_changes as case_changes,
     compare_measures as compare_measures,
     config_changes as config_changes,
     config_versions as config_versions,

@@ -326,7 +326,10 @@ class EarlierRuns:
                     "no earlier run of this suite is accepted",
                     hint="accept one: judgekit gate accept RUN --because WHY",
                 )
-        return next(iter(self.ranked(variant) if name == "best" else usable), None)
+        # Where no earlier run is comparable, the newest says what was changed: a gate that found
+        # nothing to compare with would pass.
+        best = next(iter(self.ranked(variant)), None) if name == "best" else None
+        return best or next(iter(usable), None)
 
     def ranked(self, variant: str) -> list[RunInfo]:
         """The comparable runs, the highest pass rate first; of equals the newest."""
@@ -450,8 +453,14 @@ def _differences(
 
 
 def _by_name(value: JsonValue) -> JsonValue:
-    """A list of cases, variants or criteria by their names: one more changes no other."""
+    """A list of cases, variants or criteria by their names: one more changes no other.
+
+    Judges and assertions, which have none, are numbered.
+    """
     items = value if isinstance(value, list) else []
+    if not items or not all(isinstance(item, dict) for item in items):
+        return value
     names = [i.get("id", i.get("name")) for i in items if isinstance(i, dict)]
-    is_named = bool(items) and None not in names and len(set(map(str, names))) == len(items)
-    return dict(zip(map(str, names), items, strict=True)) if is_named else value
+    is_named = None not in names and len(set(map(str, names))) == len(items)
+    keys = map(str, names if is_named else range(1, len(items) + 1))
+    return dict(zip(keys, items, strict=True))

@@ -111,7 +111,7 @@ def plan_grading(
     return GradePlan(
         n_outputs=n_outputs,
         n_skipped=n_skipped,
-        joint=fewer_calls(joint.likely(), counting.likely()),
+        joint=counting.fewer_calls(joint),
         template=judge.template.id,
         **judge_plan_fields([counting]),
     )
@@ -131,11 +131,6 @@ def take_joint(
         for question in judge.joint_grader.questions(case, output, rubric):
             back = estimate_judge_reply_tokens(question.request, rubric)
             counting.take(question.request, back, unread=unread)
-
-
-def fewer_calls(joint: CallLoad, likely: CallLoad) -> CallLoad | None:
-    """What joint calls would take, where there are any and they are fewer."""
-    return joint if 0 < joint.calls < likely.calls else None
 
 
 def plan_comparison(
@@ -357,6 +352,23 @@ class RequestCounter:
         unread = fsum(n * (lengths or {})[name].most for name, n in found.unread.items())
         back = max(found.calls * max(longest, default=0.0), found.output_tokens)
         return self._load(found.calls, found.input_tokens + unread, back, scale)
+
+    def fewer_calls(
+        self,
+        joint: RequestCounter,
+        lengths: Mapping[str, TextLength] | None = None,
+        *,
+        scale: float = 1.0,
+    ) -> CallLoad | None:
+        """What joint calls would take, where there are any and they are fewer."""
+        # Of a judge whose replies are known, a joint reply is as much longer or shorter than
+        # assumed: the price of assumed replies beside that of known ones compares two measures.
+        each, both, reply = self._likely, joint._likely, None
+        if (known := self.reply_length) and each.output_tokens and both.calls:
+            longer = known.likely * each.calls / each.output_tokens
+            reply = TextLength(longer * both.output_tokens / both.calls, known.most)
+        load = joint.likely(lengths, reply=reply, scale=scale)
+        return load if 0 < load.calls < self.likely(lengths, scale=scale).calls else None
 
     def _take_cached(self, reply: ModelReply) -> None:
         self.n_owned += 1

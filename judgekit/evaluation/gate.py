@@ -272,7 +272,10 @@ def _drops(
         yield result if baseline is None else _drop(result, (baseline, run), alpha, store)
     best = next(iter(ranked), None)
     if best is not None and (baseline is None or best.id != baseline.id):
-        yield _drop(replace(result, against="best"), (best, run), of_best, store)
+        found = _drop(replace(result, against="best"), (best, run), of_best, store)
+        # A best run of other cases says nothing of this one, whatever the baseline does.
+        if found.problem is None:
+            yield found
 
 
 def _drop(
@@ -286,9 +289,10 @@ def _drop(
     try:
         then, now, measure = paired_sides(store, (before, result.variant), (run, result.variant))
     except NotComparableError as error:
-        accept = f"judgekit gate accept {run.id} --because WHY"
-        hint = f"{error.hint}; or make this run the next baseline: {accept}"
-        return replace(result, problem=error.message, hint=hint, held="inconclusive")
+        return _undecided(result, error.message, str(error.hint), run)
+    if then.passed and not then.cases & now.cases:
+        words = f"{before.id} and {run.id} are not comparable: they have no case in common"
+        return _undecided(result, words, "run both on the same cases", run)
     result = replace(result, notes=measure.notes)
     both = then.passed.keys() & now.cases
     if not both:
@@ -309,6 +313,11 @@ def _drop(
         is_critical=fall.critical,
         held=check_drop(found.estimate, worst, result.max_drop, result.rule),
     )
+
+
+def _undecided(result: DropGateResult, problem: str, hint: str, run: RunInfo) -> DropGateResult:
+    hint += f"; or make this run the next baseline: judgekit gate accept {run.id} --because WHY"
+    return replace(result, problem=problem, hint=hint, held="inconclusive")
 
 
 FEWEST_CASES = 10

@@ -18,7 +18,6 @@ from judgekit.evaluation.cost_plan import (
     TextLength,
     estimate_judge_reply_tokens,
     estimate_reply_tokens,
-    fewer_calls,
     take_joint,
 )
 from judgekit.evaluation.gate import stratum_needs
@@ -451,7 +450,7 @@ def model_plan(
         max_concurrency=way.max_concurrency,
         seconds=paces[bound],
         bound=bound,
-        joint=None if joint is None else fewer_calls(joint.likely(lengths, scale=scale), likely),
+        joint=None if joint is None else counting.fewer_calls(joint, lengths, scale=scale),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from judgekit.bias_audit import REPEATS_COUNT
+from judgekit.bias_audit import ALSO_SEEN, REPEATS_COUNT
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Cell,
@@ -202,16 +202,25 @@ def self_test_document(found: SelfTest) -> Document:
         Column("the other probes", "text"),
     )
     questions = numbers.format_count(found.n_questions, "question")
-    text = f"Every probe detects its own bias and no other ({questions}, no key, no network)."
+    text = (
+        "Every probe detects its own bias, and none reports one without cause "
+        f"({questions}, no key, no network)."
+    )
     if found.wrong:
         text = f"{numbers.format_count(len(found.wrong), 'probe result')} not as planted."
     misfits = tuple(_self_test_misfit(judge, probe, found) for judge, probe in found.wrong)
+    also_seen = [
+        f"{probe} is right to report {judge} too: {why}"
+        for (judge, probe), why in ALSO_SEEN.items()
+        if found.verdicts.get(judge, {}).get(probe) == "material"
+    ]
     return Document(
         kind="Self-test",
         title="Self-test of the probes",
         conclusion=Conclusion(text, "fail" if found.wrong else "pass"),
         blocks=not_empty([
-            Notes(misfits, "Not as planted"), Table(columns, tuple(rows)), Notes((_kinds(found),)),
+            Notes(misfits, "Not as planted"), Table(columns, tuple(rows)),
+            Notes((_kinds(found), *also_seen)),
         ]),
         data=lambda: {**asdict(found), "wrong": [list(pair) for pair in found.wrong]},
     )  # fmt: skip

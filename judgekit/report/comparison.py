@@ -96,15 +96,14 @@ def decision_conclusion(decision: ComparisonDecision, a: str, b: str) -> Conclus
 
 
 def _share_text(rate: Estimate, a: str) -> str:
-    """How often a side wins, and what that does not show."""
+    """The share of wins of a side, and what it does not show."""
     if isnan(rate.value) or isnan(rate.low):
         return ""
-    low, high = rate.low * 100, rate.high * 100
-    cases = numbers.format_count(rate.n, "case")
-    text = f"{a} wins {rate.value * 100:.0f} % ({low:.0f} to {high:.0f} %) of {cases}"
+    share = f"{numbers.format_rate(rate)} over {numbers.format_count(rate.n, 'case')}"
+    text = f"The share of wins of {a} is {share}, ties and flips counted as half."
     if rate.low <= _HALF <= rate.high:
-        return f"{text}, which includes 50 %. This does not show that they are equal."
-    return f"{text}, ties counted as half."
+        return f"{text} It includes 50 %, which does not show that they are equal."
+    return text
 
 
 def _needed_cases(n: int | None, aim: str) -> str:
@@ -158,7 +157,8 @@ def _judge_lines(summary: ComparisonSummary) -> list[LabelledText]:
     if summary.position is not None:
         # The bias is counted from one half, and a reader looks for a share.
         share, low, high = _percents(summary.position, 0.5, ".0f")
-        words = f"the answer shown first was preferred {share} % of the time [{low}, {high}]"
+        interval = "" if isnan(summary.position.low) else f" [{low}, {high}]"
+        words = f"the answer shown first was preferred {share} % of the time{interval}"
         lines.append(("position", words))
     who = "the judge" if summary.panel is None else "the panel"
     lines += [

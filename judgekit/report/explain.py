@@ -126,7 +126,7 @@ def _shares(variance: ExplainedVariance) -> Table | None:
         "95 %": lambda k: f"{found.low[k]:.1%} to {found.high[k]:.1%}",
         "by chance": lambda k: f"{found.noise_floor[k]:.1%}",
         "alone": lambda k: f"{found.first[k]:.1%}",
-        "beside all others": lambda k: f"{found.last[k]:.1%}",
+        "beside all others": lambda k: f"{found.last[k]:z.1%}",
     }
     notes = () if found.note is None else (found.note,)
     return table_of(range(len(variance.names)), columns, notes=notes)

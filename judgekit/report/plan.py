@@ -152,8 +152,9 @@ def _joint_words(joint: CallLoad, price_usd: float | None) -> str:
     """What one call for all criteria would take, and that its scores are others."""
     words = numbers.format_count(joint.calls, "call")
     if joint.price_usd is not None and price_usd:
-        saved = numbers.format_share(1 - joint.price_usd / price_usd)
-        words += f", about {numbers.format_usd(joint.price_usd)} ({saved} less)"
+        saved = 1 - joint.price_usd / price_usd
+        change = f"{numbers.format_share(abs(saved))} {'less' if saved >= 0 else 'more'}"
+        words += f", about {numbers.format_usd(joint.price_usd)} ({change})"
     return f"{words}; `judgekit audit --probes mode` measures whether the scores agree"
 
 
@@ -272,7 +273,9 @@ def _needs_table(plan: SuitePlan) -> Table | None:
     if any(one.is_observed for one in plan.needs):
         note += f"; observed values within {CLOSEST_DISTANCE:g} of it are taken as so far away"
     else:
-        note += f"; no comparable run has measured it: {ASSUMED_DISTANCE:g} above is assumed"
+        note += (
+            f"; no comparable run has measured enough cases: {ASSUMED_DISTANCE:g} above is assumed"
+        )
     return table_of(
         plan.needs,
         {

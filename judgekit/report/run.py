@@ -511,7 +511,7 @@ def gate_lines(gate: GateResult) -> list[LabelledText]:
         lines.append(("gate", f"a calibration is required, {met}: {words}"))
     if gate.drops and all(one.baseline is None and one.problem is None for one in gate.drops):
         allowed = f"a drop of {gate.drops[0].max_drop:g} allowed"
-        return [*lines, ("gate", f"pass rate: no earlier run of this suite, {allowed}")]
+        return [*lines, ("gate", f"pass rate: no earlier run to compare with, {allowed}")]
     for drop in gate.drops:
         lines.append(("gate", _drop_text(drop)))
         lines += [("", note) for note in drop.notes]
@@ -563,9 +563,9 @@ def _drop_text(one: DropGateResult) -> str:
     if one.problem is not None:
         return f"{variant} undecided: {one.problem}"
     if one.baseline is None:
-        return f"{variant}: no earlier run of this suite has it, {allowed}"
+        return f"{variant}: no earlier run to compare with, {allowed}"
     if one.held is None:
-        return f"{variant}: no case in common with run {one.baseline}, {allowed}"
+        return f"{variant}: no case with a verdict in run {one.baseline}, {allowed}"
     undecided = ""
     if one.n_undecided:
         n = numbers.format_count(one.n_undecided, "case is", "cases are")

@@ -26,7 +26,7 @@ def test_the_better_of_two_lists_is_found(tmp_path: Path) -> None:
         rows("tin"), rows("gold", variant="v2"), rubric=RUBRIC, judge=fair_judge(WORTH), cache=None
     )
     assert (results.winner, results.win_rate.value, len(results)) == ("b", 0.0, 8)
-    assert repr(results).startswith("<ComparisonResults: 8 pairs, a wins 0 % [")
+    assert repr(results).startswith("<ComparisonResults: 8 pairs, share of a 0 % [")
     assert repr(results.summary).startswith("<ComparisonSummary: b is better")
     row = results.to_dicts()[0]
     assert (row["case_id"], row["winner"], row["consistent"]) == ("c0", "b", True)

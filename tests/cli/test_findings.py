@@ -156,8 +156,13 @@ def test_lessons_are_written_and_read_back(run: Run, tmp_path: Path) -> None:
     ids = [one["id"] for one in listed(run)]
     path = tmp_path / "lessons.jsonl"
     assert "wrote 0 lessons" in run("findings", "export", path).err
-    run("findings", "resolve", *ids, "--because", "the prompt names the answer")
+    why = ("--because", "the prompt names the answer")
+    resolved = run("findings", "resolve", *ids, *why, "--json").json
+    assert [one["id"] for one in resolved] == ids
+    assert run("findings", "resolve", ids[0], *why, "--json").json["id"] == ids[0]
     assert "wrote 10 lessons" in run("findings", "export", path).err
+    written = run("findings", "export", path, "--json").json
+    assert (written["n_lessons"], written["file"]) == (10, str(path))
     lessons = read_lessons(path)
     assert {lesson.case_id for lesson in lessons} == set(names)
     assert {lesson.what_changed for lesson in lessons} == {"the prompt names the answer"}

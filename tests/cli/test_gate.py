@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,6 +81,9 @@ def test_a_run_that_failed_its_gate_is_no_baseline_until_it_is_accepted(
     accepted = run("gate", "accept", "latest", "--because", "the cases are harder", "--by", "Ada")
     assert accepted.code == 0
     assert "is accepted as a baseline by Ada" in accepted.err
+    because = ("--because", "the cases are harder", "--by", "Ada", "--json")
+    decision = run("gate", "accept", "latest", *because).json
+    assert (decision["outcome"], decision["by"]) == ("accepted", "Ada")
     assert run("run").code == 0  # neither is it compared with the better runs before
     found = run("gate", "--baseline", "accepted", "--json")
     assert (found.code, found.json["gate"]["held"]) == (0, "passed")
@@ -150,6 +154,8 @@ def test_runs_that_were_measured_differently_are_not_compared(
     assert ran.code == 4
     assert words in gate_text(ran)
     assert "judgekit rejudge" in gate_text(ran)
+    best = run("gate", "--baseline", "best")
+    assert (best.code, words in gate_text(best)) == (4, True)
     first, second = run_ids(tmp_path)
     compared = run("compare", f"{first}::v1", f"{second}::v1", "--scores")
     assert (compared.code, compared.out) == (4, "")
@@ -157,6 +163,30 @@ def test_runs_that_were_measured_differently_are_not_compared(
     assert "better" not in compared.err
     # The next run is measured as this one was.
     assert run("run").code == 0
+    assert run("gate", "--baseline", "best").code == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (r'"c(\d)', r'"x\1', "they have no case in common"),
+        ("Question", "Ask", "every case was edited"),
+    ],
+)
+def test_a_run_of_other_cases_is_not_compared_and_the_next_one_is(
+    run: Run, tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    passing(tmp_path, 20, 20)
+    assert run("run").code == 0
+    passing(tmp_path, 20, 10)
+    for path in (tmp_path / "cases.jsonl", tmp_path / "v1.jsonl"):
+        path.write_text(re.sub(old, new, path.read_text(encoding="utf-8")), encoding="utf-8")
+    ran = run("run")
+    assert (ran.code, words in gate_text(ran)) == (4, True)
+    assert "gate accept" in gate_text(ran)
+    # The best run, of the other cases, does not keep the next one from being decided.
+    again = run("run")
+    assert (again.code, "within the allowed drop: 0.00" in gate_text(again)) == (0, True)
 
 
 def test_cases_that_were_edited_are_left_out_and_counted(run: Run, tmp_path: Path) -> None:

@@ -137,6 +137,23 @@ def test_a_reader_that_goes_away_gets_no_traceback(bench: Bench, option: str) ->
     assert process.returncode == 130
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX closes the streams")
+@pytest.mark.parametrize(
+    ("closed", "least", "code"), [(">&-", "0.9", 1), ("2>&-", "0.5", 0), ("<&- >&- 2>&-", "0.5", 0)]
+)
+def test_a_closed_stream_does_not_change_the_exit_code(
+    bench: Bench, closed: str, least: str, code: int
+) -> None:
+    scores = {"a": 5, "b": 5, "c": 5, "d": 1}
+    bench.write("replies.jsonl", *({"case_id": c, "text": reply(n)} for c, n in scores.items()))
+    what = f"grade outputs.jsonl --rubric rubric.yaml -o v.jsonl --fail-under {least}"
+    line = f'"{sys.executable}" -m judgekit {what} --judge recorded:replies.jsonl {closed}'
+    ran = subprocess.run(["sh", "-c", line], cwd=bench.folder, capture_output=True, check=False)
+    assert ran.returncode == code
+    assert b"Traceback" not in ran.stderr
+    assert len((bench.folder / "v.jsonl").read_text(encoding="utf-8").splitlines()) == 4
+
+
 def test_a_stream_without_unicode_gets_a_table_and_sound_json(bench: Bench) -> None:
     said = reply(1, rationale="Nicht überzeugend – leider.")
     bench.write("replies.jsonl", *({"case_id": case, "text": said} for case in "abcd"))

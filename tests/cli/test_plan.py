@@ -2,6 +2,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from judgekit.testing import ServedReply
+from tests.cli.bench import output
 from tests.factories import reply
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
@@ -83,3 +87,20 @@ def test_a_plan_says_what_one_joint_call_for_all_criteria_would_take(bench: Benc
     shown = " ".join(bench.run("plan", *named).out.split())
     assert "--mode joint 4 calls, about $" in shown
     assert "`judgekit audit --probes mode` measures whether the scores agree" in shown
+
+
+@pytest.mark.parametrize(("n_tokens", "words"), [(40, "% less)"), (2000, "% more)")])
+def test_a_joint_call_is_priced_by_the_replies_that_are_known(
+    bench: Bench, n_tokens: int, words: str
+) -> None:
+    bench.write("many.jsonl", *(output(f"c{n}") for n in range(60)))
+    used = {"prompt_tokens": 400, "completion_tokens": n_tokens, "total_tokens": 400 + n_tokens}
+    judge = ("--rubric", "rubric.yaml", "--judge", "openai/gpt-4.1-mini", "--api-base")
+    with OpenAILikeServer(ServedReply(reply(5), fields={"usage": used})) as server:
+        assert bench.run("grade", "many.jsonl", *judge, server.url, "-n", 5).code == 0
+        plan = bench.run("plan", "many.jsonl", *judge, server.url, "--json").json
+        shown = " ".join(bench.run("plan", "many.jsonl", *judge, server.url).out.split())
+    assert (plan["n_calls"], plan["joint"]["calls"]) == (110, 60)
+    assert plan["output_tokens"][0] == 110 * n_tokens
+    assert plan["joint"]["output_tokens"] == 60 * 2 * n_tokens
+    assert words in shown

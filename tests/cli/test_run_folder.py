@@ -7,6 +7,7 @@ import pytest
 
 from judgekit.testing import ServedReply
 from tests.evaluation.suites import RIGHT, lay_suite, rows
+from tests.factories import reply
 from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
     from tests.cli.commanding import Run
 
+RUBRIC = {
+    "name": "r",
+    "criteria": [{"name": "right", "question": "Is it right?", "scale": "binary"}],
+}
 REFUND: dict[str, Any] = {"input": "?", "assertions": [RIGHT]}
 
 
@@ -282,3 +287,30 @@ def test_configurations_are_listed_and_compared(run: Run, tmp_path: Path) -> Non
     ):
         ran = run("show", *refused)
         assert (ran.code, what in ran.err) == (2, True)
+
+
+def test_what_differs_between_two_runs_is_named_down_to_the_judge_and_the_cases(
+    run: Run, tmp_path: Path
+) -> None:
+    cases = [{**REFUND, "id": f"q{n}"} for n in range(4)]
+    outputs = rows(*({"case_id": str(case["id"]), "text": "right"} for case in cases))
+    (tmp_path / "v1.jsonl").write_text(outputs, encoding="utf-8")
+    replies = rows(*({"case_id": f"q{n}", "text": reply(1)} for n in range(4)))
+    (tmp_path / "replies.jsonl").write_text(replies, encoding="utf-8")
+    (tmp_path / "rubric.yaml").write_text(json.dumps(RUBRIC), encoding="utf-8")
+    ids = []
+    for first, temperature in ((0, 0.0), (1, 0.7)):
+        (tmp_path / "cases.jsonl").write_text(rows(*cases[first : first + 3]), encoding="utf-8")
+        suite = {
+            "name": "s",
+            "dataset": "cases.jsonl",
+            "rubric": "rubric.yaml",
+            "judge": {"model": "recorded:replies.jsonl", "temperature": temperature},
+            "variants": [{"id": "v1", "outputs": "v1.jsonl"}],
+        }
+        (tmp_path / "judgekit.yaml").write_text(json.dumps(suite), encoding="utf-8")
+        ids.append(run("run", "--json").json["run"]["id"])
+    assert run("show", *ids, "--configs", "--json").json == [
+        {"setting": "judge.1.temperature", "then": "0.0", "now": "0.7"},
+        {"setting": "cases: 1 added, 1 removed", "then": "3", "now": "3"},
+    ]

@@ -14,6 +14,8 @@ def test_schema_prints_or_writes_a_schema_and_lists_the_kinds(run: Run, tmp_path
     assert printed.code == 0
     assert printed.json["properties"]["annotator"]["description"]
     assert run("schema", "label", "--json").json == printed.json
+    path = tmp_path / "a.schema.json"
+    assert run("schema", "label", "-o", path, "--json").json == {"kind": "label", "file": str(path)}
     written = run("schema", "label", "-o", tmp_path / "label.schema.json")
     assert (written.out, written.code) == ("", 0)
     assert json.loads((tmp_path / "label.schema.json").read_bytes()) == printed.json

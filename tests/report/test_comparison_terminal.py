@@ -59,6 +59,11 @@ def test_the_notes_tell_which_place_a_judge_favours(outcome: str, place: str) ->
     assert "flips: 100 % [84, 100] of pairs change with the order" in said
 
 
+def test_the_place_of_a_single_pair_has_no_interval() -> None:
+    said = lines(comparison_notes(summed(several(a=1))))
+    assert "position: the answer shown first was preferred 50 % of the time\n" in said + "\n"
+
+
 def test_the_notes_tell_scores_lengths_and_where_looking_stopped() -> None:
     pairs = [compared("ab"[k % 2], f"c{k}", texts=("x" * (k % 5), "y" * 3)) for k in range(20)]
     evidence = SequentialEvidence(e_value=23.1, n_cases=15, stopped_at=15, max_cases=None)

@@ -68,16 +68,16 @@ def test_a_drop_is_told_with_the_run_it_is_measured_from() -> None:
 
 def test_nothing_to_compare_with_is_told() -> None:
     first = {"baseline": None, "change": None}
-    assert drop(None, **first).startswith("pass rate: no earlier run of this suite, a drop")
+    assert drop(None, **first).startswith("pass rate: no earlier run to compare with, a drop")
     drops = tuple(
         DropGateResult(variant=name, max_drop=0.1, against="previous", baseline=baseline)
         for name, baseline in (("v1", "run-0"), ("new", None))
     )
     assert (
-        "new: pass rate: no earlier run of this suite has it"
+        "new: pass rate: no earlier run to compare with"
         in gate_lines(GateResult(drops=drops))[1][1]
     )
-    assert "no case in common with run run-0" in drop(None, change=None)
+    assert "no case with a verdict in run run-0" in drop(None, change=None)
     assert gate_lines(GateResult(is_partial=True)) == [
         ("gate", "not decided: the run is not complete")
     ]

@@ -79,8 +79,8 @@ def test_what_only_a_page_has_room_for_is_on_no_other_form(documents: dict[str, 
     [
         ("run", "v1 passes 42 % (95 % interval 19 to 68 %) of 12 cases."),
         ("run", "1 answer has no verdict, so the rate lies between 33 and 42 %."),
-        ("compare", "new wins 55 % (45 to 64 %) of"),
-        ("compare", "which includes 50 %. This does not show that they are equal."),
+        ("compare", "The share of wins of new is 55 % [45, 64] over"),
+        ("compare", "ties and flips counted as half. It includes 50 %, which does not show"),
         ("calibrate", "On “accuracy”, judge and humans agree with a kappa of 0.85 [0.73, 0.90]"),
     ],
 )
