@@ -271,6 +271,7 @@ def make_judge(
         model,
         data_files.JudgeSettings.checked(**settings),
         cache=cache_place(options),
+        prices=None if suite is None else evaluation.price_table(suite),
         budget=budget,
     )
 

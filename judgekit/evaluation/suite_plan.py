@@ -10,7 +10,13 @@ from math import fsum, sqrt
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.evaluation.cost_plan import CallLoad, ComparisonPlan, Sufficiency, TextLength
+from judgekit.evaluation.cost_plan import (
+    CallLoad,
+    ComparisonPlan,
+    Sufficiency,
+    TextLength,
+    needed_limit,
+)
 from judgekit.evaluation.outcome import Outcome, ValueColumn, conclude_result
 from judgekit.prompts import judged_text
 from judgekit.stats.power import mde_paired, sample_size_mcnemar, sample_size_paired
@@ -81,6 +87,8 @@ class ModelPlan:
     seconds: float
     bound: PaceLimit
     joint: CallLoad | None = None
+    # What a limit of money sets aside before the dearest call
+    reserved_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,14 +181,22 @@ class SuitePlan:
         return fsum(model.saved_usd for model in self.models)
 
     @property
+    def reserved_usd(self) -> float:
+        """What a limit of money sets aside before the dearest call, in US dollars."""
+        called = (model.reserved_usd for model in self.models if model.most.calls)
+        return max(called, default=0.0)
+
+    @property
     def sufficiency(self) -> Sufficiency | None:
         """Whether the money that may be spent suffices; None where there is no limit."""
         if self.max_cost_usd is None or self.is_frozen:
             return None
-        if self.likely_usd > self.max_cost_usd:
+        n_likely = sum(model.likely.calls for model in self.models)
+        n_most = sum(model.most.calls for model in self.models)
+        if needed_limit(self.likely_usd, n_likely, self.reserved_usd) > self.max_cost_usd:
             return "short"
-        is_sure = self.has_all_prices and self.most_usd <= self.max_cost_usd
-        return "at_most" if is_sure else "likely"
+        most = needed_limit(self.most_usd, n_most, self.reserved_usd)
+        return "at_most" if self.has_all_prices and most <= self.max_cost_usd else "likely"
 
 
 def with_answer_calls(plan: ComparisonPlan, answers: SuitePlan) -> ComparisonPlan:
@@ -201,6 +217,7 @@ def with_answer_calls(plan: ComparisonPlan, answers: SuitePlan) -> ComparisonPla
         ),
         price_usd=price,
         saved_usd=plan.saved_usd + answers.saved_usd,
+        reserved_usd=max(plan.reserved_usd, answers.reserved_usd),
     )
 
 

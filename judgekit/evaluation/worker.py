@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, Self, cast
+from typing import TYPE_CHECKING, Protocol, Self, TypeGuard, cast
 
 from judgekit.datasets import is_sampled
 from judgekit.errors import BudgetExceededError, FrozenCacheError, ModelError, StoreError
@@ -21,7 +21,15 @@ from judgekit.evaluation.check_runner import (
 )
 from judgekit.evaluation.run_config import REVIEWER
 from judgekit.fingerprint import fingerprint
-from judgekit.records import CaseResult, HumanItem, JudgeFailure, Judgment, Observation, Output
+from judgekit.records import (
+    UNASKED_FAILURE_KINDS,
+    CaseResult,
+    HumanItem,
+    JudgeFailure,
+    Judgment,
+    Observation,
+    Output,
+)
 from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
@@ -31,8 +39,6 @@ if TYPE_CHECKING:
     from judgekit.records import AssertionResult, FailureKind, ItemKey, Rubric, Score
     from judgekit.store import RunStore
 
-# Failures that say that nothing was asked; they are not kept, so that a resumed run asks.
-UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
 # Why a model of embeddings was not asked; the answer is taken up again when the run is.
 _CANNOT_ASK_ERRORS = (BudgetExceededError, FrozenCacheError, ModelError)
 
@@ -60,7 +66,8 @@ class PartialAnswer:
         """Where an earlier session left an answer."""
         if known is None:
             return cls(item)
-        judge_answers: list[Judgment | JudgeFailure] = [*known.judgments, *known.failures]
+        failures = (one for one in known.failures if not _is_unasked(one))
+        judge_answers: list[Judgment | JudgeFailure] = [*known.judgments, *failures]
         return cls(
             item,
             known.output,
@@ -296,7 +303,7 @@ class AnswerWorker:
         return replace(
             self._observation(
                 progressed.item,
-                progressed.judge_answers.copy(),
+                [*progressed.judge_answers, *filter(_is_paid, progressed.withheld)],
                 checks=progressed.checks,
                 scores=progressed.scores,
                 is_done=progressed.is_done,
@@ -377,14 +384,14 @@ class AnswerWorker:
             async with aclosing(answers):
                 async for found in answers:
                     usable = [one for one in found if not _is_unasked(one)]
-                    progressed.withheld += [
-                        one for one in found if isinstance(one, JudgeFailure) and _is_unasked(one)
-                    ]
+                    unasked = [one for one in found if _is_unasked(one)]
+                    progressed.withheld += unasked
                     progressed.judge_answers += usable
                     if usable:
                         progressed.is_done = judges.is_content(
                             item.case, output, rubric, progressed.judge_answers
                         )
+                    usable += [one for one in unasked if _is_paid(one)]
                     if not (usable and progressed.is_stored):
                         continue
                     observed = self._observation(item, usable, is_done=progressed.is_done)
@@ -457,8 +464,14 @@ class AnswerWorker:
         )
 
 
-def _is_unasked(one: Judgment | JudgeFailure) -> bool:
+def _is_unasked(one: Judgment | JudgeFailure) -> TypeGuard[JudgeFailure]:
+    """Whether a question was not asked, or not repeated; a resumed run asks it."""
     return isinstance(one, JudgeFailure) and one.kind in UNASKED_FAILURE_KINDS
+
+
+def _is_paid(one: JudgeFailure) -> bool:
+    """Whether replies before a repetition that was not made were paid for, which is stored."""
+    return bool(one.n_calls) and not one.cached
 
 
 # Observations that may wait to be written, so that memory stays bounded. Fewer cost a tenth of the

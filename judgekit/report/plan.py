@@ -75,7 +75,8 @@ def judge_plan_document(
     labels = [] if share is None else [("labels", labelled_share_words(share))]
     sufficiency, limit = plan.sufficiency(max_cost_usd), ""
     if max_cost_usd is not None and sufficiency is not None:
-        limit = f" --max-cost {compact_usd(max_cost_usd)} {_limit_words(sufficiency)}."
+        words = _limit_words(sufficiency, plan.reserved_usd)
+        limit = f" --max-cost {compact_usd(max_cost_usd)} {words}."
     price = "; the price is unknown"
     if plan.price_usd is not None:
         price = f", about {numbers.format_usd(plan.price_usd[0])}"
@@ -189,7 +190,15 @@ def _shared_rows(n_shared: int) -> list[LabelledText]:
     return [("identical", f"{n_shared:,} more, {words}")] if n_shared else []
 
 
-_DERIVED = ("is_scaled", "has_all_prices", "likely_usd", "most_usd", "saved_usd", "sufficiency")
+_DERIVED = (
+    "is_scaled",
+    "has_all_prices",
+    "likely_usd",
+    "most_usd",
+    "saved_usd",
+    "reserved_usd",
+    "sufficiency",
+)
 
 
 def suite_plan_document(plan: SuitePlan) -> Document:
@@ -212,7 +221,8 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     # Whether the limit suffices; without one a price is neither good nor bad.
     tone, limit = _TONES.get(plan.sufficiency, "neutral"), ""
     if plan.max_cost_usd is not None and plan.sufficiency is not None:
-        words = _limit_words(plan.sufficiency, is_cascade=plan.combine == "cascade")
+        is_cascade = plan.combine == "cascade"
+        words = _limit_words(plan.sufficiency, plan.reserved_usd, is_cascade=is_cascade)
         limit = f" --max-cost {compact_usd(plan.max_cost_usd)} {words}."
     return Document(
         kind="Plan",
@@ -420,15 +430,20 @@ def _frozen_lines(plan: SuitePlan) -> list[LabelledText]:
     return [("frozen", words)] if plan.is_frozen else []
 
 
-def _limit_words(sufficiency: Sufficiency | None, *, is_cascade: bool = False) -> str:
+def _limit_words(
+    sufficiency: Sufficiency | None, reserved_usd: float, *, is_cascade: bool = False
+) -> str:
     """Whether the limit of the price suffices."""
     if sufficiency == "at_most":
-        return "suffices in any case"
+        return "suffices for the upper bound, too"
     if sufficiency == "likely":
         likely = "suffices without escalation" if is_cascade else "likely suffices"
         return f"{likely}, but not for the upper bound"
     short = "does not suffice even without escalation" if is_cascade else "likely does not suffice"
-    return f"{short}: the run would stop with exit code 5 and could be resumed"
+    aside = (
+        f" ({numbers.format_usd(reserved_usd)} is set aside before a call)" if reserved_usd else ""
+    )
+    return f"{short}{aside}: the run would stop with exit code 5 and could be resumed"
 
 
 def _time(plan: SuitePlan) -> str:
