@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -152,7 +152,7 @@ def summarize_comparison(
         tally.add(JudgedPair(OutputPair(pair.case, pair.a, pair.b, pair.repeat), found))
         if watch is not None:
             watch(found)
-    return _summary_of(tally, info, stopping)
+    return _summary_of(tally, info, stopping, store)
 
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ class ComparisonRecorder:
     def __init__(
         self, store: StoredComparisons, info: ComparisonInfo, judge: Judge | Panel
     ) -> None:
-        self._store, self.info = store, info
+        self.store, self.info = store, info
         self._panel = Panel.of(judge)
         self._known: dict[int, tuple[Preference, ...]] = {}
         self._waiting: list[ComparedPair] = []
@@ -329,15 +329,16 @@ class ComparisonRecorder:
     def flush(self) -> None:
         if self._waiting:
             pairs, self._waiting = self._waiting, []
-            self._store.add_pairs(self.info.id, pairs)
+            self.store.add_pairs(self.info.id, pairs)
 
     def look_back(self) -> float:
         """Read the answers of earlier sessions; failures are retried."""
-        paid = 0.0
-        for pair in self._store.compared(self.info.id):
+        # What was paid before counts against the same budget.
+        asked = self.store.analyses(self.info.id).values()
+        paid = self.store.replaced_usd(self.info.id) + sum(one.cost_usd or 0.0 for one in asked)
+        for pair in self.store.compared(self.info.id):
             self._known[pair.place] = pair.preferences
             choices: list[PairOutcome] = [*pair.preferences, *pair.failures]
-            # What was paid before counts against the same budget.
             paid += sum(each.cost_usd or 0.0 for each in choices)
         return paid
 
@@ -380,7 +381,7 @@ class SideComparer(ComparisonLoop):
 
     def __init__(self, pairing: Pairing, recorder: ComparisonRecorder, *, n_slots: int) -> None:
         info = recorder.info
-        self._pairing, self._info = pairing, info
+        self._pairing, self._info, self._store = pairing, info, recorder.store
         self._tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=info.alpha)
         self._stopping = stopping_rule_of(info)
         # Enough pairs in flight to keep every slot busy; few where each may be the last one, since
@@ -417,7 +418,7 @@ class SideComparer(ComparisonLoop):
                 yield one.comparison
 
     def summary(self) -> ComparisonSummary:
-        return _summary_of(self._tally, self._info, self._stopping)
+        return _summary_of(self._tally, self._info, self._stopping, self._store)
 
     def status(self, summary: ComparisonSummary) -> ComparisonStatus:
         """How it ended; a pair that the money did not suffice for can be resumed."""
@@ -432,12 +433,16 @@ class SideComparer(ComparisonLoop):
 
 
 def _summary_of(
-    tally: ComparisonTally, info: ComparisonInfo, stopping: StoppingRule | None
+    tally: ComparisonTally,
+    info: ComparisonInfo,
+    stopping: StoppingRule | None,
+    store: StoredComparisons,
 ) -> ComparisonSummary:
-    return tally.summary(
+    summary = tally.summary(
         left_out=LeftOut(**info.left_out),  # type: ignore[arg-type]  # written by `new_comparison`
         evidence=None if stopping is None else stopping.evidence(),
     )
+    return replace(summary, replaced_usd=store.replaced_usd(info.id))
 
 
 def _in_question_order(choices: Iterable[PairOutcome], info: ComparisonInfo) -> list[PairOutcome]:
