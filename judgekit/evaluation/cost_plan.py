@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import fsum
 from statistics import median
@@ -114,7 +114,7 @@ def plan_grading(
     """Estimate the calls and cost of grading each output by its rubric; makes no calls."""
     n_outputs = n_skipped = 0
     counting = _counter(judge.connection, refresh=refresh)
-    joint = _counter(judge.connection, refresh=refresh)
+    joint = replace(_counter(judge.connection, refresh=refresh), n_exact=_N_EXACT)
     waiting: list[tuple[Case, Output, Rubric]] = []
     for case, output, rubric in answers:
         n_outputs += 1
@@ -147,7 +147,7 @@ def take_joint(
     unread: Sequence[str] = (),
 ) -> None:
     """Count what a judge that asks criterion by criterion would ask in one call for all."""
-    if judge.joint_grader is not None and len(rubric.criteria) > 1:
+    if judge.joint_grader is not None:
         for question in judge.joint_grader.questions(case, output, rubric):
             back = estimate_judge_reply_tokens(question.request, rubric)
             counting.take(question.request, back, unread=unread)
@@ -232,6 +232,8 @@ _LONGEST_REPLY_TOKENS = 700
 _ENOUGH_REPLIES = 10
 # So many outputs are held until a call is known to be needed.
 _MOST_WAITING = 1000
+# So many requests of a comparison of modes have their tokens counted one by one.
+_N_EXACT = 400
 # Where tokens are estimated from characters, one request in this many is counted in full.
 _LOOK_EVERY = 50
 
@@ -396,7 +398,7 @@ class RequestCounter:
             return 0.0
         limited = BudgetedModel(way.model, Budget(0.0, way.prices), api_base=way.api_base)
         unread = unread_tokens * CHARACTERS_PER_TOKEN * price.input_usd
-        return limited.most_usd(limited.with_limit(longest)) + unread if price.output_usd else 0.0
+        return limited.most_usd(limited.with_limit(longest)) + unread if price.input_usd else 0.0
 
     def _take_cached(self, reply: ModelReply) -> None:
         self.n_owned += 1

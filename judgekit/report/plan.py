@@ -153,8 +153,10 @@ def _joint_words(joint: CallLoad, price_usd: float | None) -> str:
     """What one call for all criteria would take, and that its scores are others."""
     words = numbers.format_count(joint.calls, "call")
     if joint.price_usd is not None and price_usd:
-        saved = numbers.format_share(1 - joint.price_usd / price_usd)
-        words += f", about {numbers.format_usd(joint.price_usd)} ({saved} less)"
+        # It may be more where many replies of the other mode are cached.
+        change = joint.price_usd / price_usd - 1
+        share = f"{numbers.format_share(abs(change))} {'more' if change > 0 else 'less'}"
+        words += f", about {numbers.format_usd(joint.price_usd)} ({share})"
     return f"{words}; `judgekit audit --probes mode` measures whether the scores agree"
 
 

@@ -215,3 +215,21 @@ def test_prices_of_the_suite_hold_wherever_its_judge_is_asked(
         found.append(price[0] if isinstance(price, list) else price)
     assert found[1] == pytest.approx(1000 * found[0])
     assert found[0] > 0
+
+
+def test_a_comparison_counts_answers_that_were_replaced(bench: Bench) -> None:
+    provider = Provider(unreadable=range(1000))
+    with OpenAILikeServer(provider) as server:
+        lay_out(bench, server.url, small=True, repeats=1)
+        bench.write("other.jsonl", {"case_id": "c0", "text": "It may be c0."})
+        what = ("compare", "drawn.jsonl", "other.jsonl", "--json")
+        assert bench.run(*what).code == 3
+        # The failures come from the cache now, and replace those that were paid for.
+        again = bench.run(*what, "--resume").json
+        assert again["spent"]["cost_usd"] + again["replaced_usd"] == pytest.approx(provider.usd)
+        shown = bench.run("show", again["id"])
+        assert "more for answers replaced since" in " ".join(shown.out.split())
+        n = len(provider.bills)
+        limit = ("--max-cost", provider.usd * 1.001)
+        assert bench.run(*what, "--resume", "--refresh", *limit).code == 5
+    assert len(provider.bills) == n

@@ -192,6 +192,12 @@ def test_it_is_said_whether_the_money_suffices(limit: float, words: str) -> None
     assert words in shown(plan(max_cost_usd=limit))
 
 
+@pytest.mark.parametrize(("usd", "words"), [(0.4, "(20 % less)"), (0.75, "(50 % more)")])
+def test_joint_calls_cost_less_or_more_than_those_that_are_left(usd: float, words: str) -> None:
+    # With most replies of the other mode cached, fewer calls for all criteria are dearer.
+    assert words in shown(plan(models=(model(joint=load(4, usd)),)))
+
+
 def test_of_a_cascade_the_lower_figures_are_those_without_escalation() -> None:
     made = plan(combine="cascade", people=(0, 8), max_cost_usd=1.0)
     text = shown(made)
