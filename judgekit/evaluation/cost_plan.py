@@ -16,13 +16,7 @@ from judgekit.judge import Panel
 from judgekit.models import Budget, Connection, count_messages, count_tokens
 from judgekit.models.budget import MOST_OUTPUT_TOKENS, BudgetedModel
 from judgekit.models.pricing import ModelPrice, may_reason, most_cost
-from judgekit.models.request import (
-    CHARACTERS_PER_TOKEN,
-    IMAGE_TOKENS,
-    ModelReply,
-    ModelRequest,
-    output_limit,
-)
+from judgekit.models.request import IMAGE_TOKENS, ModelReply, ModelRequest, output_limit
 from judgekit.records import Case, Output, Rubric, Usage
 
 if TYPE_CHECKING:
@@ -70,17 +64,19 @@ class JudgePlan:
         """Whether a limit suffices; None if there is none, or if the price is unknown."""
         if max_cost_usd is None or self.price_usd is None:
             return None
-        most = needed_limit(self.price_usd[1], self.n_calls, self.reserved_usd)
-        if needed_limit(self.price_usd[0], self.n_calls, self.reserved_usd) > max_cost_usd:
-            return "short"
-        return "at_most" if most <= max_cost_usd else "likely"
+        loads = [(usd, self.n_calls) for usd in self.price_usd]
+        return limit_sufficiency(max_cost_usd, loads, self.reserved_usd)
 
 
-def needed_limit(price_usd: float, n_calls: int, reserved_usd: float) -> float:
-    """The least limit with which so many calls are made, of which each has money set aside."""
+def limit_sufficiency(
+    limit_usd: float, loads: Sequence[tuple[float, int]], reserved_usd: float
+) -> Sufficiency:
+    """Whether a limit suffices for the price of the calls that are likely, and at most."""
     # The last call is refused where less is left than it may cost, whatever it does cost.
-    before = price_usd * (1 - 1 / max(1, n_calls))
-    return max(price_usd, before + reserved_usd) if n_calls else price_usd
+    likely, most = (max(usd, usd - usd / n + reserved_usd) if n else usd for usd, n in loads)
+    if likely > limit_usd:
+        return "short"
+    return "at_most" if most <= limit_usd else "likely"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -390,15 +386,14 @@ class RequestCounter:
         back = max(found.calls * max(longest, default=0.0), found.output_tokens)
         return self._load(found.calls, found.input_tokens + unread, back, scale, is_most=True)
 
-    def reserved_usd(self, unread_tokens: float = 0.0) -> float:
+    def reserved_usd(self, n_unread: float = 0.0) -> float:
         """What a limit of money sets aside before the longest call, with texts not known yet."""
         way, longest = self.connection, self._longest
-        price = None if longest is None else self._price(self._longest_tokens)
-        if longest is None or price is None:
+        price = self._price(self._longest_tokens)
+        if longest is None or price is None or not price.input_usd:
             return 0.0
         limited = BudgetedModel(way.model, Budget(0.0, way.prices), api_base=way.api_base)
-        unread = unread_tokens * CHARACTERS_PER_TOKEN * price.input_usd
-        return limited.most_usd(limited.with_limit(longest)) + unread if price.input_usd else 0.0
+        return limited.most_usd(limited.with_limit(longest)) + n_unread * price.input_usd
 
     def _take_cached(self, reply: ModelReply) -> None:
         self.n_owned += 1
@@ -444,10 +439,8 @@ class RequestCounter:
         size = max(tokens_sent // max(1, n), self._longest_tokens if is_most else 0)
         price = self._price(size)
         if n and price is not None:
-            usage = Usage(input_tokens=tokens_sent, output_tokens=tokens_back)
-            price_usd = price.cost(usage)
-            if is_most:
-                price_usd = most_cost(price, tokens_sent, tokens_back)
+            plain = price.cost(Usage(input_tokens=tokens_sent, output_tokens=tokens_back))
+            price_usd = most_cost(price, tokens_sent, tokens_back) if is_most else plain
         return CallLoad(
             calls=n, input_tokens=tokens_sent, output_tokens=tokens_back, price_usd=price_usd
         )
@@ -465,7 +458,7 @@ def estimate_judge_reply_tokens(request: ModelRequest, rubric: Rubric) -> tuple[
 
 def estimate_reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
     # A limit that is sent is the true maximum, whatever is typical.
-    longest = output_limit(request.parameters) or _LONGEST_REPLY_TOKENS * asked
-    if output_limit(request.parameters) is None and may_reason(request):
-        longest = max(longest, MOST_OUTPUT_TOKENS)
+    longest = output_limit(request.parameters)
+    if longest is None:
+        longest = MOST_OUTPUT_TOKENS if may_reason(request) else _LONGEST_REPLY_TOKENS * asked
     return min(_LIKELY_REPLY_TOKENS * asked, longest), longest

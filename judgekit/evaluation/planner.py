@@ -37,7 +37,7 @@ from judgekit.evaluation.suite_plan import (
     text_tokens,
 )
 from judgekit.evaluation.variant_choice import choice_questions
-from judgekit.models.request import output_limit
+from judgekit.models.request import CHARACTERS_PER_TOKEN, output_limit
 from judgekit.records import HEURISTIC, HUMAN_JUDGE, Case, Output, Rubric, RunInfo, TraceEvent
 
 if TYPE_CHECKING:
@@ -82,10 +82,9 @@ async def plan_suite(
     planner = _SuitePlanner(opened, tally)
     if store is not None and begun is not None:
         for progress in store.progress(begun.id):
-            key = progress.key
+            key, has_failed = progress.key, progress.has_error or progress.n_failures > 0
             # With `--retry-errors` cached replies are fetched again, at least the unreadable ones.
-            again = opened.execution.refresh and progress.has_failed
-            is_done = progress.is_done and not again
+            is_done = progress.is_done and not (has_failed and opened.execution.refresh)
             planner.ledger.note(key.variant, key.repeat, progress.place, is_done=is_done)
     # A plan must not take as long as the run: cases are sampled with a fixed seed, and figures are
     # scaled.
@@ -459,7 +458,7 @@ def model_plan(
         bound=bound,
         joint=None if joint is None else fewer_calls(joint.likely(lengths, scale=scale), likely),
         reserved_usd=counting.reserved_usd(
-            max((one.most for one in lengths.values()), default=0.0)
+            CHARACTERS_PER_TOKEN * max((one.most for one in lengths.values()), default=0.0)
         ),
     )
 

@@ -289,7 +289,7 @@ class _RunLoop:
         failed: list[ItemKey] = []
         for progress in self._store.progress(self._run.id):
             key = progress.key
-            again = self._session.retry_errors and progress.has_failed
+            again = self._session.retry_errors and (progress.has_error or progress.n_failures > 0)
             failed += [key] if again else []
             is_done = progress.is_done and not again
             self._ledger.note(key.variant, key.repeat, progress.place, is_done=is_done)

@@ -6,17 +6,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
-from math import fsum, sqrt
+from math import fsum, inf, sqrt
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.evaluation.cost_plan import (
-    CallLoad,
-    ComparisonPlan,
-    Sufficiency,
-    TextLength,
-    needed_limit,
-)
+from judgekit.evaluation import cost_plan
+from judgekit.evaluation.cost_plan import CallLoad, ComparisonPlan, Sufficiency, TextLength
 from judgekit.evaluation.outcome import Outcome, ValueColumn, conclude_result
 from judgekit.prompts import judged_text
 from judgekit.stats.power import mde_paired, sample_size_mcnemar, sample_size_paired
@@ -183,20 +178,17 @@ class SuitePlan:
     @property
     def reserved_usd(self) -> float:
         """What a limit of money sets aside before the dearest call, in US dollars."""
-        called = (model.reserved_usd for model in self.models if model.most.calls)
-        return max(called, default=0.0)
+        return max((one.reserved_usd for one in self.models if one.most.calls), default=0.0)
 
     @property
     def sufficiency(self) -> Sufficiency | None:
         """Whether the money that may be spent suffices; None where there is no limit."""
         if self.max_cost_usd is None or self.is_frozen:
             return None
-        n_likely = sum(model.likely.calls for model in self.models)
-        n_most = sum(model.most.calls for model in self.models)
-        if needed_limit(self.likely_usd, n_likely, self.reserved_usd) > self.max_cost_usd:
-            return "short"
-        most = needed_limit(self.most_usd, n_most, self.reserved_usd)
-        return "at_most" if self.has_all_prices and most <= self.max_cost_usd else "likely"
+        likely = self.likely_usd, sum(model.likely.calls for model in self.models)
+        most_usd = self.most_usd if self.has_all_prices else inf
+        most = most_usd, sum(model.most.calls for model in self.models)
+        return cost_plan.limit_sufficiency(self.max_cost_usd, [likely, most], self.reserved_usd)
 
 
 def with_answer_calls(plan: ComparisonPlan, answers: SuitePlan) -> ComparisonPlan:

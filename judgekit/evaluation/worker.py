@@ -21,15 +21,8 @@ from judgekit.evaluation.check_runner import (
 )
 from judgekit.evaluation.run_config import REVIEWER
 from judgekit.fingerprint import fingerprint
-from judgekit.records import (
-    UNASKED_FAILURE_KINDS,
-    CaseResult,
-    HumanItem,
-    JudgeFailure,
-    Judgment,
-    Observation,
-    Output,
-)
+from judgekit.judge import UNASKED_FAILURE_KINDS
+from judgekit.records import CaseResult, HumanItem, JudgeFailure, Judgment, Observation, Output
 from judgekit.targets import GivenTarget, RecordedTarget
 
 if TYPE_CHECKING:
@@ -384,14 +377,13 @@ class AnswerWorker:
             async with aclosing(answers):
                 async for found in answers:
                     usable = [one for one in found if not _is_unasked(one)]
-                    unasked = [one for one in found if _is_unasked(one)]
-                    progressed.withheld += unasked
+                    progressed.withheld += filter(_is_unasked, found)
                     progressed.judge_answers += usable
                     if usable:
                         progressed.is_done = judges.is_content(
                             item.case, output, rubric, progressed.judge_answers
                         )
-                    usable += [one for one in unasked if _is_paid(one)]
+                    usable += [one for one in found if _is_unasked(one) and _is_paid(one)]
                     if not (usable and progressed.is_stored):
                         continue
                     observed = self._observation(item, usable, is_done=progressed.is_done)
@@ -465,12 +457,11 @@ class AnswerWorker:
 
 
 def _is_unasked(one: Judgment | JudgeFailure) -> TypeGuard[JudgeFailure]:
-    """Whether a question was not asked, or not repeated; a resumed run asks it."""
     return isinstance(one, JudgeFailure) and one.kind in UNASKED_FAILURE_KINDS
 
 
 def _is_paid(one: JudgeFailure) -> bool:
-    """Whether replies before a repetition that was not made were paid for, which is stored."""
+    # Stored for its cost: a repetition was refused, and the reply before it was paid for.
     return bool(one.n_calls) and not one.cached
 
 

@@ -20,14 +20,7 @@ from judgekit.errors import InputError, JudgeError, RefusalError, ReplyFormatErr
 from judgekit.models import REDACTED, CachedModel, secret_forms
 from judgekit.models.request import LIMIT_PARAMETERS, ModelRequest, Subject
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
-from judgekit.records import (
-    IMAGE_SIGN,
-    UNASKED_FAILURE_KINDS,
-    FailureKind,
-    Usage,
-    shown_images,
-    total_cost,
-)
+from judgekit.records import IMAGE_SIGN, FailureKind, Usage, shown_images, total_cost
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -54,6 +47,8 @@ _T = TypeVar("_T")
 
 _EARLIER = {1: "an earlier reply", 2: "two earlier replies"}
 _KINDS = frozenset(get_args(FailureKind))
+# Failures that say that nothing was asked; they are not kept, so that a resumed run asks.
+UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
 _REASON_KINDS = frozenset({"empty", "truncated", "evidence_missing"})
 
 _DECLINED = (

@@ -306,10 +306,9 @@ def listed_facts(model: str) -> Mapping[str, object]:
 def may_reason(request: ModelRequest) -> bool:
     """Whether a model may reason before it replies, in tokens that count as received."""
     # Of the models that can, only Claude does not unless it is asked to.
-    is_asked = "claude" not in request.model or {"reasoning_effort", "thinking"} & {
-        *request.parameters
-    }
-    return bool(is_asked and listed_facts(request.model).get("supports_reasoning"))
+    is_asked = not request.parameters.keys().isdisjoint({"reasoning_effort", "thinking"})
+    can = bool(listed_facts(request.model).get("supports_reasoning"))
+    return can and (is_asked or "claude" not in request.model)
 
 
 @lru_cache(maxsize=1)

@@ -105,7 +105,6 @@ from .judgment import (
     FATAL_FAILURE_KINDS as FATAL_FAILURE_KINDS,
     HEURISTIC as HEURISTIC,
     HUMAN_JUDGE as HUMAN_JUDGE,
-    UNASKED_FAILURE_KINDS as UNASKED_FAILURE_KINDS,
     CriterionVerdict as CriterionVerdict,
     Evidence as Evidence,
     FailureKind as FailureKind,

@@ -33,9 +33,6 @@ FATAL_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"auth", "not_found", "q
 `cancelled` is a call that was not made, because the endpoint is down or the time is over.
 """
 
-UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
-"""The kinds of failures that say that nothing was asked; a resumed run asks."""
-
 HEURISTIC = "heuristic"
 """The judge that assertions are, in a suite and in its judgments."""
 

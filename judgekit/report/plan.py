@@ -75,8 +75,7 @@ def judge_plan_document(
     labels = [] if share is None else [("labels", labelled_share_words(share))]
     sufficiency, limit = plan.sufficiency(max_cost_usd), ""
     if max_cost_usd is not None and sufficiency is not None:
-        words = _limit_words(sufficiency, plan.reserved_usd)
-        limit = f" --max-cost {compact_usd(max_cost_usd)} {words}."
+        limit = f" {_limit_words(sufficiency, max_cost_usd, plan.reserved_usd)}."
     price = "; the price is unknown"
     if plan.price_usd is not None:
         price = f", about {numbers.format_usd(plan.price_usd[0])}"
@@ -193,14 +192,9 @@ def _shared_rows(n_shared: int) -> list[LabelledText]:
 
 
 _DERIVED = (
-    "is_scaled",
-    "has_all_prices",
-    "likely_usd",
-    "most_usd",
-    "saved_usd",
-    "reserved_usd",
+    "is_scaled", "has_all_prices", "likely_usd", "most_usd", "saved_usd", "reserved_usd",
     "sufficiency",
-)
+)  # fmt: skip
 
 
 def suite_plan_document(plan: SuitePlan) -> Document:
@@ -223,9 +217,8 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     # Whether the limit suffices; without one a price is neither good nor bad.
     tone, limit = _TONES.get(plan.sufficiency, "neutral"), ""
     if plan.max_cost_usd is not None and plan.sufficiency is not None:
-        is_cascade = plan.combine == "cascade"
-        words = _limit_words(plan.sufficiency, plan.reserved_usd, is_cascade=is_cascade)
-        limit = f" --max-cost {compact_usd(plan.max_cost_usd)} {words}."
+        said = plan.sufficiency, plan.max_cost_usd, plan.reserved_usd
+        limit = f" {_limit_words(*said, is_cascade=plan.combine == 'cascade')}."
     return Document(
         kind="Plan",
         title=_headline(plan),
@@ -433,19 +426,19 @@ def _frozen_lines(plan: SuitePlan) -> list[LabelledText]:
 
 
 def _limit_words(
-    sufficiency: Sufficiency | None, reserved_usd: float, *, is_cascade: bool = False
+    sufficiency: Sufficiency, limit_usd: float, reserved_usd: float, *, is_cascade: bool = False
 ) -> str:
     """Whether the limit of the price suffices."""
+    limit = f"--max-cost {compact_usd(limit_usd)}"
     if sufficiency == "at_most":
-        return "suffices for the upper bound, too"
+        return f"{limit} suffices for the upper bound, too"
     if sufficiency == "likely":
         likely = "suffices without escalation" if is_cascade else "likely suffices"
-        return f"{likely}, but not for the upper bound"
+        return f"{limit} {likely}, but not for the upper bound"
     short = "does not suffice even without escalation" if is_cascade else "likely does not suffice"
-    aside = (
-        f" ({numbers.format_usd(reserved_usd)} is set aside before a call)" if reserved_usd else ""
-    )
-    return f"{short}{aside}: the run would stop with exit code 5 and could be resumed"
+    if reserved_usd:
+        short += f" ({numbers.format_usd(reserved_usd)} is set aside before a call)"
+    return f"{limit} {short}: the run would stop with exit code 5 and could be resumed"
 
 
 def _time(plan: SuitePlan) -> str:

@@ -250,11 +250,6 @@ class AnswerProgress:
     n_judgments: int
     n_failures: int
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether there is something that can be retried."""
-        return self.has_error or self.n_failures > 0
-
 
 def read_progress(reading: Reading, run_no: int) -> Iterator[AnswerProgress]:
     query = _progress_query(run_no)
