@@ -180,10 +180,8 @@ def plan_comparison(
         n_identical += blind.is_identical
         for counting, comparer in zip(countings, panel.comparers, strict=True):
             for question in choice(pair, comparer.questions(pair.case, blind, rubric)):
-                counting.take(
-                    question.request,
-                    estimate_reply_tokens(question.request, len(question.criteria)),
-                )
+                back = estimate_reply_tokens(question.request, len(question.criteria))
+                counting.take(question.request, back)
     return ComparisonPlan(
         n_pairs=n_pairs,
         n_identical=n_identical,

@@ -293,6 +293,7 @@ class _SuitePlanner:
         answers = tuple(self._answers_plan(name, learned, scale) for name in self._answers)
         models, found = self._models(answers, scale), self._answers.values()
         repeats = opened.suite.settings.repeats
+        people = round(self._human_questions[0] * scale), round(self._human_questions[1] * scale)
         return SuitePlan(
             suite=opened.suite.name,
             cases=self._tally,
@@ -304,10 +305,7 @@ class _SuitePlanner:
             answers=answers,
             models=models,
             combine=panel.combine if len(panel.judges) > 1 else None,
-            people=(
-                round(self._human_questions[0] * scale),
-                round(self._human_questions[1] * scale),
-            ),
+            people=people,
             judges_by_rule=HEURISTIC in panel.judges,
             is_frozen=opened.execution.frozen,
             max_cost_usd=opened.execution.max_cost_usd,

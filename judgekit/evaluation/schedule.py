@@ -263,10 +263,8 @@ def run_identity(opened: OpenSuite, cases: str) -> dict[str, str]:
 
 
 def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
-    """The run that was begun, if the suite still is what it was.
-
-    Else figures would mix two suites.
-    """
+    """The run that was begun, if the suite still is what it was."""
+    # Else figures would mix two suites.
     if begun.config_fingerprint == fresh.config_fingerprint:
         return begun
     before, now = config_part(begun, PARTS_KEY), config_part(fresh, PARTS_KEY)

@@ -102,10 +102,8 @@ def counted_pairs(
 
 
 def stopping_rule_of(info: ComparisonInfo) -> StoppingRule | None:
-    """Who looks after every case whether a comparison is decided.
-
-    None where it asks all there is.
-    """
+    """Who looks after every case whether a comparison is decided."""
+    # None where it asks all there is.
     if not info.until_decided:
         return None
     seed = info.chosen.get(ORDER_SEED_KEY)
@@ -438,10 +436,9 @@ def _summary_of(
     stopping: StoppingRule | None,
     store: StoredComparisons,
 ) -> ComparisonSummary:
-    summary = tally.summary(
-        left_out=LeftOut(**info.left_out),  # type: ignore[arg-type]  # written by `new_comparison`
-        evidence=None if stopping is None else stopping.evidence(),
-    )
+    left_out = LeftOut(**info.left_out)  # type: ignore[arg-type]  # written by `new_comparison`
+    evidence = None if stopping is None else stopping.evidence()
+    summary = tally.summary(left_out=left_out, evidence=evidence)
     return replace(summary, replaced_usd=store.replaced_usd(info.id))
 
 

@@ -61,15 +61,8 @@ class PartialAnswer:
             return cls(item)
         failures = (one for one in known.failures if not _is_unasked(one))
         judge_answers: list[Judgment | JudgeFailure] = [*known.judgments, *failures]
-        return cls(
-            item,
-            known.output,
-            known.ran_at,
-            judge_answers,
-            known.checks,
-            known.scores,
-            is_stored=True,
-        )
+        measured = known.checks, known.scores
+        return cls(item, known.output, known.ran_at, judge_answers, *measured, is_stored=True)
 
     def result(self, run_id: str) -> CaseResult:
         judge_answers = [*self.judge_answers, *self.withheld]

@@ -13,14 +13,7 @@ from judgekit.errors import BudgetExceededError, InputError, ModelError, Setting
 from judgekit.fingerprint import canonical_json
 from judgekit.models.pricing import ModelPrice, PriceTable, most_cost
 from judgekit.models.rate_limit import complete_in_time
-from judgekit.models.request import (
-    LIMIT_PARAMETERS,
-    Model,
-    ModelAround,
-    ModelReply,
-    ModelRequest,
-    output_limit,
-)
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest, output_limit
 
 # Money is counted in whole trillionths of a dollar: a sum of floats could end above its limit.
 _PER_USD = 10**12
@@ -277,9 +270,8 @@ class BudgetedModel(ModelAround):
             reserved.settle(None if _may_be_billed(error) else 0.0)
             raise
         reserved.settle(0.0 if reply.cached else self._cost(request, reply))
-        self._takes_limit = self._takes_limit and not set(LIMIT_PARAMETERS) & set(
-            reply.dropped_parameters
-        )
+        dropped = dict.fromkeys(reply.dropped_parameters, 0)
+        self._takes_limit = self._takes_limit and output_limit(dropped) is None
         return reply
 
     def _cost(self, request: ModelRequest, reply: ModelReply) -> float | None:

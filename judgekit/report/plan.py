@@ -53,12 +53,11 @@ def judging_plan_document(
     """What a grading or a comparison would ask and cost."""
     skipped = f", {plan.n_skipped:,} without an output" if plan.n_skipped else ""
     if isinstance(plan, GradePlan):
-        subject = ("outputs", f"{plan.n_outputs:,}{skipped}")
-        title = "Plan of a grading"
-        return judge_plan_document(plan, title, [subject], share, max_cost_usd=max_cost_usd)
-    identical = f", {plan.n_identical:,} identical" if plan.n_identical else ""
-    subject = ("pairs", f"{plan.n_pairs:,} in both orders{skipped}{identical}")
-    title = "Plan of a comparison"
+        title, subject = "Plan of a grading", ("outputs", f"{plan.n_outputs:,}{skipped}")
+    else:
+        identical = f", {plan.n_identical:,} identical" if plan.n_identical else ""
+        subject = ("pairs", f"{plan.n_pairs:,} in both orders{skipped}{identical}")
+        title = "Plan of a comparison"
     return judge_plan_document(plan, title, [subject], share, max_cost_usd=max_cost_usd)
 
 
