@@ -388,7 +388,7 @@ class RequestCounter:
         """What a limit of money sets aside before the longest call, with texts not known yet."""
         way, longest = self.connection, self._longest
         price = self._price(self._longest_tokens)
-        if longest is None or price is None or not price.input_usd:
+        if longest is None or price is None or not (price.input_usd or price.output_usd):
             return 0.0
         limited = BudgetedModel(way.model, Budget(0.0, way.prices), api_base=way.api_base)
         return limited.most_usd(limited.with_limit(longest)) + n_unread * price.input_usd

@@ -216,8 +216,8 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     # Whether the limit suffices; without one a price is neither good nor bad.
     tone, limit = _TONES.get(plan.sufficiency, "neutral"), ""
     if plan.max_cost_usd is not None and plan.sufficiency is not None:
-        said = plan.sufficiency, plan.max_cost_usd, plan.reserved_usd
-        limit = f" {_limit_words(*said, is_cascade=plan.combine == 'cascade')}."
+        about = plan.sufficiency, plan.max_cost_usd, plan.reserved_usd
+        limit = f" {_limit_words(*about, is_cascade=plan.combine == 'cascade')}."
     return Document(
         kind="Plan",
         title=_headline(plan),
