@@ -222,6 +222,8 @@ def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
 _LIKELY_REPLY_TOKENS = 180
 # What an answer to one criterion rarely exceeds, where no limit was set.
 _LONGEST_REPLY_TOKENS = 700
+# What an image may count as beyond `IMAGE_TOKENS`.
+_MORE_PER_IMAGE = 1_500
 # From this many cached replies on, their length predicts the next better than a default.
 _ENOUGH_REPLIES = 10
 # So many outputs are held until a call is known to be needed.
@@ -333,6 +335,7 @@ class RequestCounter:
             sent = self._tokens(request)
             if is_asked and is_likely:
                 self._likely.add(1, sent, back[0], unread)
+            sent += len(request.images) * _MORE_PER_IMAGE
             self._most.add(is_asked + n_again, sent, back[1], unread)
         return reply
 
@@ -434,8 +437,7 @@ class RequestCounter:
         price_usd = 0.0 if n == 0 else None
         # Some models charge more for long prompts, so that the price is looked up at the mean
         # length, or at most that of the longest; all calls are charged as calls of that size.
-        size = max(tokens_sent // max(1, n), self._longest_tokens if is_most else 0)
-        price = self._price(size)
+        price = self._price(max(tokens_sent // max(1, n), self._longest_tokens if is_most else 0))
         if n and price is not None:
             plain = price.cost(Usage(input_tokens=tokens_sent, output_tokens=tokens_back))
             price_usd = most_cost(price, tokens_sent, tokens_back) if is_most else plain

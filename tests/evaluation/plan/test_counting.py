@@ -10,6 +10,7 @@ from judgekit.evaluation.planner import ASSUMED_LOCAL_LATENCY_S, model_plan
 from judgekit.models import ModelPrice, PriceTable, connect
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import Subject
+from judgekit.records import Image
 from judgekit.testing import ScriptedModel
 from tests.evaluation.plans import bought
 from tests.factories import make_request, make_rubric, reply
@@ -80,6 +81,13 @@ def test_the_schema_of_a_reply_is_sent_as_well() -> None:
     plain.take(make_request(), (1, 1))
     with_schema.take(make_request(reply_schema=schema), (1, 1))
     assert with_schema.likely().input_tokens - plain.likely().input_tokens > 10
+
+
+def test_an_image_counts_as_more_in_the_upper_bound() -> None:
+    image, counted = Image(url="data:image/png;base64,AAAA"), counting()
+    counted.take(make_request(f"See {image.marker}.", images=(image,)), (1, 1))
+    # Providers count 250 to 2,500 tokens for an image of usual size.
+    assert counted.most().input_tokens - counted.likely().input_tokens == 1500
 
 
 @pytest.mark.parametrize(
