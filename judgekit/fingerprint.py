@@ -116,10 +116,8 @@ def _frozen(value: object) -> object:
 
 
 def omit_at_default(*names: str) -> Any:
-    """A serializer for the body of a record, which leaves out fields that were not set.
-
-    Whatever was stored or fingerprinted before a field existed stays as it is.
-    """
+    """A serializer for the body of a record, which leaves out fields that were not set."""
+    # Whatever was stored or fingerprinted before a field existed stays as it is.
     from pydantic import model_serializer  # noqa: PLC0415 - fingerprints alone do not need it
 
     def without_defaults(

@@ -398,10 +398,8 @@ async def _opened_panel(
     frozen: bool = False,
     max_cost_usd: float | None = None,
 ) -> AsyncIterator[Panel]:
-    """The judges that are meant; those that are opened here are closed at the end.
-
-    An error about a criterion names the line of its file.
-    """
+    """The judges that are meant; those that are opened here are closed at the end."""
+    # An error about a criterion names the line of its file.
     if isinstance(judge, Judge | Panel):
         # A judge has settings of its own; others beside it would be ignored silently.
         if frozen or max_cost_usd is not None or cache != DEFAULT_CACHE_FOLDER:

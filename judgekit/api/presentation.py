@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from judgekit import report
 from judgekit.api.results import ComparisonResults, GradingResults
 from judgekit.errors import InputError, SettingsError
-from judgekit.evaluation import RankingSummary, Run
+from judgekit.evaluation import RankingSummary, Run, judge_usage
 from judgekit.formats import make_frame
 from judgekit.prompts import to_text
 from judgekit.records import Comparison, JudgeFailure, Judgment, PreferenceFailure, Verdict
@@ -239,7 +239,7 @@ def _outcome_row(outcome: Outcome) -> Row:
     result, verdict = outcome.result, outcome.verdict
     judgments = result.judgments
     answers: list[Judgment | JudgeFailure] = [*judgments, *result.failures]
-    raws = _raws(judgments)
+    raws, spent = _raws(judgments), judge_usage(answers)
     row: Row = {
         "case_id": result.case.id,
         "variant": result.variant,
@@ -258,7 +258,7 @@ def _outcome_row(outcome: Outcome) -> Row:
         "failures": _failure_text(result.failures),
         "error": result.output.error,
         "cached": all(one.cached for one in answers) if answers else None,
-        "cost_usd": sum(one.cost_usd or 0.0 for one in answers),
+        "cost_usd": None if spent.cost_unknown else spent.cost_usd,
     }
 
 

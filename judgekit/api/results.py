@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum, isnan
+from math import isnan
 from typing import TYPE_CHECKING, overload
 
+from judgekit.evaluation import judge_usage
 from judgekit.presentable import Presentable
 from judgekit.records import Comparison, Verdict
 from judgekit.report import numbers
@@ -67,9 +68,10 @@ class GradingResults(Sequence[Verdict], Presentable):
         return tuple(failure for verdict in self for failure in verdict.failures)
 
     @property
-    def cost_usd(self) -> float:
-        """What the judge's replies cost now; cached ones cost nothing."""
-        return self.summary.spent.cost_usd
+    def cost_usd(self) -> float | None:
+        """What the judge's replies cost now, cached ones nothing; None where that is unknown."""
+        spent = self.summary.spent
+        return None if spent.cost_unknown else spent.cost_usd
 
     @overload
     def __getitem__(self, place: int) -> Verdict: ...
@@ -134,10 +136,10 @@ class ComparisonResults(Sequence[Comparison], Presentable):
         return self.summary.whole.rate
 
     @property
-    def cost_usd(self) -> float:
-        """What the judge's replies cost now; cached ones cost nothing."""
-        answers = (one for pair in self for one in (*pair.preferences, *pair.failures))
-        return fsum(one.cost_usd or 0.0 for one in answers if not one.cached)
+    def cost_usd(self) -> float | None:
+        """What the judge's replies cost now, cached ones nothing; None where that is unknown."""
+        spent = judge_usage([one for pair in self for one in (*pair.preferences, *pair.failures)])
+        return None if spent.cost_unknown else spent.cost_usd
 
     @overload
     def __getitem__(self, place: int) -> Comparison: ...

@@ -110,11 +110,9 @@ def correct_scores(
     labels: tuple[Sequence[LocatedLabel], Sequence[LocatedLabel]],
     options: CalibrationOptions,
 ) -> LabelledComparison:
-    """Correct the difference of the scores of two sides, B less A.
-
-    `labels` are those of the outputs of A, and of B. A case counts as labelled where both of its
-    outputs have a score.
-    """
+    """Correct the difference of the scores of two sides, B less A."""
+    # `labels` are those of the outputs of A, and of B. A case counts as labelled where both of its
+    # outputs have a score.
     for name, own in zip((compared.a, compared.b), labels, strict=True):
         if not own:
             raise NotEnoughDataError(

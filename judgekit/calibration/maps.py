@@ -243,12 +243,10 @@ def fit_map(
 
 
 def fit_marks(values: np.ndarray, labels: np.ndarray) -> PassMarks:
-    """For each human value the mapped value that as large a share of the outputs reaches.
-
-    Equipercentile linking (Kolen & Brennan 2014) at the few thresholds that labels can tell apart:
-    a map predicts means, which vary less than labels, so that a high threshold for labels is too
-    high for its values.
-    """
+    """For each human value the mapped value that as large a share of the outputs reaches."""
+    # Equipercentile linking (Kolen & Brennan 2014) at the few thresholds that labels can tell
+    # apart: a map predicts means, which vary less than labels, so that a high threshold for labels
+    # is too high for its values.
     found, counts = np.unique(np.round(values, _DIGITS), return_counts=True)
     reached = np.cumsum(counts[::-1])[::-1] / len(values)
     # Halfway down to the next lower value, so that rounding does not decide.

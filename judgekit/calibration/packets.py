@@ -70,11 +70,9 @@ class PacketChoice:
 
 
 def draw_packet(run: Run, choice: PacketChoice, *, at: datetime) -> LabelPacket:
-    """A packet of a run's outputs, one item each.
-
-    Of a sample, the first half (30 items or more) is drawn at random, and each of its items has its
-    probability. Where a model judged, the rest are those whose labels help calibration most.
-    """
+    """A packet of a run's outputs, one item each."""
+    # Of a sample, the first half (30 items or more) is drawn at random, and each of its items has
+    # its probability. Where a model judged, the rest are those whose labels help calibration most.
     answered = [result for result in run.results() if result.output.error is None]
     rubrics = [rubric for one in answered if (rubric := rubric_of_result(one, run.info))]
     names = _asked_criteria(rubrics, choice, run.id)

@@ -230,10 +230,8 @@ def make_judge(
     *,
     budget: models.Budget | None = None,
 ) -> Judge:
-    """The judge of that name, or the suite's, with the settings of the options and the suite.
-
-    What `more` sets goes before all of them.
-    """
+    """The judge of that name, or the suite's, with the settings of the options and the suite."""
+    # What `more` sets goes before all of them.
     refuse_refresh_of_frozen(options)
     panel = () if suite is None else suite.judge
     if name is None and len(panel) > 1:
@@ -271,6 +269,7 @@ def make_judge(
         model,
         data_files.JudgeSettings.checked(**settings),
         cache=cache_place(options),
+        prices=None if suite is None else evaluation.price_table(suite),
         budget=budget,
     )
 

@@ -59,11 +59,9 @@ def iter_case_outputs(
     needs_input: bool = True,
     unmatched: list[str] | None = None,
 ) -> Iterator[tuple[Case, Output]]:
-    """The outputs of a file, each with the case it answers.
-
-    An id that no case has is an error, unless there is a list for such ids. A second output of a
-    case and variant is one too, unless each has a `repeat` of its own.
-    """
+    """The outputs of a file, each with the case it answers."""
+    # An id that no case has is an error, unless there is a list for such ids. A second output of a
+    # case and variant is one too, unless each has a `repeat` of its own.
     path = formats.as_path(path)
     by_id = None if cases is None else {case.id: case for case in cases.cases}
     # Of a benchmark: cases of the same memory that it leaves out, whose outputs are no mistake.
@@ -119,10 +117,8 @@ def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[formats
 def read_answers(
     data: object, name: str = "outputs", cases: Mapping[str, Case] | None = None
 ) -> Iterator[CaseOutput]:
-    """Outputs in memory with their cases: rows, records, pairs, or a frame.
-
-    Rows of which none has an id are called `row-1`, `row-2`, … in their order.
-    """
+    """Outputs in memory with their cases: rows, records, pairs, or a frame."""
+    # Rows of which none has an id are called `row-1`, `row-2`, … in their order.
     rows: Iterable[formats.MemoryRow] = formats.memory_rows(data, name)
     if cases is None:
         rows = formats.with_row_ids(rows, _ID_NAMES)

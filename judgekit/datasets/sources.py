@@ -186,10 +186,8 @@ def draw_sample(items: Iterable[_T], size: int, seed: int) -> list[_T]:
 
 
 def suite_from_path(path: Path | str, *, benchmark: str | None = None) -> Suite:
-    """The suite of a path: a suite file, a skill's tests, or the cases of any other file.
-
-    Of a quality memory it is one of its benchmarks, where one is named.
-    """
+    """The suite of a path: a suite file, a skill's tests, or the cases of any other file."""
+    # Of a quality memory it is one of its benchmarks, where one is named.
     path = formats.as_path(path)
     document = formats.read_whole_document(path)
     if document is not None:

@@ -164,6 +164,8 @@ class ComparisonSummary(Presentable):
     rule: ReconciliationRule = "consistent"
     panel: PanelFigures | None = None
     n_scrubbed: int | None = 0
+    # What was paid for answers that others took the place of, in US dollars
+    replaced_usd: float = 0.0
 
 
 # Flags of a judge not to be trusted: it favours a place; it contradicts itself more often than not.

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import fsum
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
+from judgekit.errors import RefusalError, ReplyFormatError
+from judgekit.fingerprint import canonical_part
 from judgekit.judge import Panel
-from judgekit.models import Connection, count_messages
-from judgekit.models.request import IMAGE_TOKENS, ModelReply, ModelRequest
+from judgekit.models import Budget, Connection, count_messages, count_tokens
+from judgekit.models.budget import MOST_OUTPUT_TOKENS, BudgetedModel
+from judgekit.models.pricing import ModelPrice, may_reason, most_cost
+from judgekit.models.request import IMAGE_TOKENS, ModelReply, ModelRequest, output_limit
 from judgekit.records import Case, Output, Rubric, Usage
 
 if TYPE_CHECKING:
@@ -35,6 +40,7 @@ class JudgePlan:
         price_usd: What it would cost, likely and at most, in US dollars; None where the price is
             unknown.
         saved_usd: What the cached replies cost when they were fetched, as far as known.
+        reserved_usd: What a limit of money sets aside before the dearest call.
     """
 
     n_questions: int
@@ -47,6 +53,7 @@ class JudgePlan:
     token_source: str
     price_usd: tuple[float, float] | None
     saved_usd: float
+    reserved_usd: float = 0.0
 
     @property
     def n_calls(self) -> int:
@@ -57,10 +64,19 @@ class JudgePlan:
         """Whether a limit suffices; None if there is none, or if the price is unknown."""
         if max_cost_usd is None or self.price_usd is None:
             return None
-        likely, most = self.price_usd
-        if likely > max_cost_usd:
-            return "short"
-        return "at_most" if most <= max_cost_usd else "likely"
+        loads = [(usd, self.n_calls) for usd in self.price_usd]
+        return limit_sufficiency(max_cost_usd, loads, self.reserved_usd)
+
+
+def limit_sufficiency(
+    limit_usd: float, loads: Sequence[tuple[float, int]], reserved_usd: float
+) -> Sufficiency:
+    """Whether a limit suffices for the price of the calls that are likely, and at most."""
+    # The last call is refused where less is left than it may cost, whatever it does cost.
+    likely, most = (max(usd, usd - usd / n + reserved_usd) if n else usd for usd, n in loads)
+    if likely > limit_usd:
+        return "short"
+    return "at_most" if most <= limit_usd else "likely"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +110,7 @@ def plan_grading(
     """Estimate the calls and cost of grading each output by its rubric; makes no calls."""
     n_outputs = n_skipped = 0
     counting = _counter(judge.connection, refresh=refresh)
-    joint = _counter(judge.connection, refresh=refresh)
+    joint = replace(_counter(judge.connection, refresh=refresh), n_exact=_N_EXACT)
     waiting: list[tuple[Case, Output, Rubric]] = []
     for case, output, rubric in answers:
         n_outputs += 1
@@ -127,7 +143,7 @@ def take_joint(
     unread: Sequence[str] = (),
 ) -> None:
     """Count what a judge that asks criterion by criterion would ask in one call for all."""
-    if judge.joint_grader is not None and len(rubric.criteria) > 1:
+    if judge.joint_grader is not None:
         for question in judge.joint_grader.questions(case, output, rubric):
             back = estimate_judge_reply_tokens(question.request, rubric)
             counting.take(question.request, back, unread=unread)
@@ -159,10 +175,8 @@ def plan_comparison(
         n_identical += blind.is_identical
         for counting, comparer in zip(countings, panel.comparers, strict=True):
             for question in choice(pair, comparer.questions(pair.case, blind, rubric)):
-                counting.take(
-                    question.request,
-                    estimate_reply_tokens(question.request, len(question.criteria)),
-                )
+                back = estimate_reply_tokens(question.request, len(question.criteria))
+                counting.take(question.request, back)
     return ComparisonPlan(
         n_pairs=n_pairs,
         n_identical=n_identical,
@@ -195,6 +209,7 @@ def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
         "token_source": ", ".join(dict.fromkeys(one.counted_by for one in countings)),
         "price_usd": (next(prices), next(prices)) if is_priced else None,
         "saved_usd": fsum(one.saved_usd for one in countings),
+        "reserved_usd": max((one.reserved_usd() for one in countings), default=0.0),
     }
 
 
@@ -202,10 +217,14 @@ def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
 _LIKELY_REPLY_TOKENS = 180
 # What an answer to one criterion rarely exceeds, where no limit was set.
 _LONGEST_REPLY_TOKENS = 700
+# What an image may count as beyond `IMAGE_TOKENS`.
+_MORE_PER_IMAGE = 1_500
 # From this many cached replies on, their length predicts the next better than a default.
 _ENOUGH_REPLIES = 10
 # So many outputs are held until a call is known to be needed.
 _MOST_WAITING = 1000
+# So many requests of a comparison of modes have their tokens counted one by one.
+_N_EXACT = 400
 # Where tokens are estimated from characters, one request in this many is counted in full.
 _LOOK_EVERY = 50
 
@@ -276,6 +295,9 @@ class RequestCounter:
     _n_sent: int = 0
     _counted_characters: int = 0
     _counted_tokens: int = 0
+    # The longest request that is sent, and its tokens
+    _longest: ModelRequest | None = None
+    _longest_tokens: int = 0
 
     def take(
         self,
@@ -285,12 +307,18 @@ class RequestCounter:
         is_likely: bool = True,
         n_again: int = 0,
         unread: Sequence[str] = (),
+        read: Callable[[ModelReply], object] | None = None,
     ) -> ModelReply | None:
         # Identical requests are one call where a cache answers the second. Texts that are not known
         # yet (`unread` names their variants) have no key.
         is_seen = not unread and self.asks_once and request.key in self.known_keys
         self.n_shared += is_seen
         reply = None if unread or self.refresh else self.connection.cached_reply(request)
+        if reply is not None and read is not None:
+            try:
+                read(reply)
+            except (RefusalError, ReplyFormatError):
+                reply = None  # it is fetched again
         if not is_seen:
             self.n_questions += 1
             self.known_keys.update(() if unread else (request.key,))
@@ -302,6 +330,7 @@ class RequestCounter:
             sent = self._tokens(request)
             if is_asked and is_likely:
                 self._likely.add(1, sent, back[0], unread)
+            sent += len(request.images) * _MORE_PER_IMAGE
             self._most.add(is_asked + n_again, sent, back[1], unread)
         return reply
 
@@ -351,7 +380,16 @@ class RequestCounter:
         longest = [length.most for length in (self.reply_length, reply) if length is not None]
         unread = fsum(n * (lengths or {})[name].most for name, n in found.unread.items())
         back = max(found.calls * max(longest, default=0.0), found.output_tokens)
-        return self._load(found.calls, found.input_tokens + unread, back, scale)
+        return self._load(found.calls, found.input_tokens + unread, back, scale, is_most=True)
+
+    def reserved_usd(self, n_unread: float = 0.0) -> float:
+        """What a limit of money sets aside before the longest call, with texts not known yet."""
+        way, longest = self.connection, self._longest
+        price = self._price(self._longest_tokens)
+        if longest is None or price is None or not (price.input_usd or price.output_usd):
+            return 0.0
+        limited = BudgetedModel(way.model, Budget(0.0, way.prices), api_base=way.api_base)
+        return limited.most_usd(limited.with_limit(longest)) + n_unread * price.input_usd
 
     def fewer_calls(
         self,
@@ -390,23 +428,39 @@ class RequestCounter:
             self._counted_characters += characters
             n = counted.n + len(request.images) * IMAGE_TOKENS
             self._counted_tokens += n
-            return n
-        return round(characters * self._counted_tokens / self._counted_characters)
+        else:
+            n = round(characters * self._counted_tokens / self._counted_characters)
+        if request.reply_schema is not None:  # providers count it as part of what is sent
+            n += _schema_tokens(canonical_part(request.reply_schema), request.model)
+        if n > self._longest_tokens:
+            self._longest, self._longest_tokens = request, n
+        return n
 
-    def _load(self, calls: int, sent: float, back: float, scale: float) -> CallLoad:
-        n, tokens_sent, tokens_back = round(calls * scale), round(sent * scale), round(back * scale)
-        way, price_usd = self.connection, 0.0 if n == 0 else None
-        # Some models charge more for long prompts, so that the price is looked up at the mean
-        # length; all calls are charged as calls of that size.
-        size = tokens_sent // max(1, n)
-        price = way.prices.price(way.name, input_tokens=size, api_base=way.api_base)
+    def _price(self, input_tokens: int) -> ModelPrice | None:
+        way = self.connection
+        price = way.prices.price(way.name, input_tokens=input_tokens, api_base=way.api_base)
         # At an endpoint of one's own the list price may differ, but is what a budget assumes too.
-        price = price or way.prices.price(way.name, input_tokens=size)
+        return price or way.prices.price(way.name, input_tokens=input_tokens)
+
+    def _load(
+        self, calls: int, sent: float, back: float, scale: float, *, is_most: bool = False
+    ) -> CallLoad:
+        n, tokens_sent, tokens_back = round(calls * scale), round(sent * scale), round(back * scale)
+        price_usd = 0.0 if n == 0 else None
+        # Some models charge more for long prompts, so that the price is looked up at the mean
+        # length, or at most that of the longest; all calls are charged as calls of that size.
+        price = self._price(max(tokens_sent // max(1, n), self._longest_tokens if is_most else 0))
         if n and price is not None:
-            price_usd = price.cost(Usage(input_tokens=tokens_sent, output_tokens=tokens_back))
+            plain = price.cost(Usage(input_tokens=tokens_sent, output_tokens=tokens_back))
+            price_usd = most_cost(price, tokens_sent, tokens_back) if is_most else plain
         return CallLoad(
             calls=n, input_tokens=tokens_sent, output_tokens=tokens_back, price_usd=price_usd
         )
+
+
+@lru_cache(maxsize=1024)
+def _schema_tokens(schema: str, model: str) -> int:
+    return count_tokens(schema, model).n
 
 
 def estimate_judge_reply_tokens(request: ModelRequest, rubric: Rubric) -> tuple[int, int]:
@@ -416,6 +470,7 @@ def estimate_judge_reply_tokens(request: ModelRequest, rubric: Rubric) -> tuple[
 
 def estimate_reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
     # A limit that is sent is the true maximum, whatever is typical.
-    limit = request.parameters.get("max_tokens")
-    longest = limit if isinstance(limit, int) else _LONGEST_REPLY_TOKENS * asked
+    longest = output_limit(request.parameters)
+    if longest is None:
+        longest = MOST_OUTPUT_TOKENS if may_reason(request) else _LONGEST_REPLY_TOKENS * asked
     return min(_LIKELY_REPLY_TOKENS * asked, longest), longest

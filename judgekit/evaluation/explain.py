@@ -318,10 +318,8 @@ _SIDE_MEASURES = ("value", "input_tokens", "output_tokens", "tool_calls", "durat
 
 
 def variants_side_by_side(rows: Sequence[AnswerRow]) -> list[SideDifference]:
-    """Each variant less the first one, paired by case: quality, tokens, tool calls, time, cost.
-
-    Of variants at several sizes of the context each is compared at the same size.
-    """
+    """Each variant less the first one, paired by case: quality, tokens, tool calls, time, cost."""
+    # Of variants at several sizes of the context each is compared at the same size.
     by_variant: dict[str, list[AnswerRow]] = defaultdict(list)
     for row in rows:
         by_variant[row.names["variant"]].append(row)

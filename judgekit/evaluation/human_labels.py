@@ -176,11 +176,9 @@ def blind_order(
     seed: int = 0,
     packets: Iterable[LabelPacket] = (),
 ) -> list[HumanItem]:
-    """Questions in the order of an annotator, which says nothing about the variants.
-
-    It is the order of the packet's page: items that were drawn at random first, then those whose
-    labels help calibration most. What is in no packet is ordered by the seed.
-    """
+    """Questions in the order of an annotator, which says nothing about the variants."""
+    # It is the order of the packet's page: items that were drawn at random first, then those whose
+    # labels help calibration most. What is in no packet is ordered by the seed.
     places = {c.name: place for place, c in enumerate(run.rubric.criteria)} if run.rubric else {}
     known = {
         ItemKey(one.case_id, one.variant or "", one.repeat): (
@@ -347,12 +345,10 @@ def record_labels(
     annotator: str | None,
     at: datetime,
 ) -> LabelImport:
-    """Store labels that name case, variant, repeat and criterion, as those of a packet do.
-
-    Where humans decide, the first annotator's answer to a question stands. Where labels only review
-    automated verdicts, each annotator has an answer. A later one of the same annotator replaces it,
-    and one without a score withdraws it.
-    """
+    """Store labels that name case, variant, repeat and criterion, as those of a packet do."""
+    # Where humans decide, the first annotator's answer to a question stands. Where labels only
+    # review automated verdicts, each annotator has an answer. A later one of the same annotator
+    # replaces it, and one without a score withdraws it.
     asked: defaultdict[tuple[ItemKey, str], list[HumanItem]] = defaultdict(list)
     for item in store.queue(run.id, open_only=False):
         asked[item.key, item.criterion].append(item)
@@ -427,10 +423,8 @@ def check_adjudicator(placed: LocatedLabel, who: str | None, *, is_decision: boo
 
 
 def requires_reason(run: RunInfo) -> bool:
-    """Whether annotators of a run must give a reason with each score.
-
-    The suite's `human: {reason: …}` decides; without it, where human judgments decide verdicts.
-    """
+    """Whether annotators of a run must give a reason with each score."""
+    # The suite's `human: {reason: …}` decides; without it, where human judgments decide verdicts.
     own = config_part(run, "human").get("reason")
     return HUMAN_JUDGE in run.panel.judges if own is None else own == "required"
 

@@ -36,6 +36,7 @@ from judgekit.evaluation.suite_plan import (
     text_tokens,
 )
 from judgekit.evaluation.variant_choice import choice_questions
+from judgekit.models.request import CHARACTERS_PER_TOKEN, output_limit
 from judgekit.records import HEURISTIC, HUMAN_JUDGE, Case, Output, Rubric, RunInfo, TraceEvent
 
 if TYPE_CHECKING:
@@ -80,8 +81,10 @@ async def plan_suite(
     planner = _SuitePlanner(opened, tally)
     if store is not None and begun is not None:
         for progress in store.progress(begun.id):
-            key = progress.key
-            planner.ledger.note(key.variant, key.repeat, progress.place, is_done=progress.is_done)
+            key, has_failed = progress.key, progress.has_error or progress.n_failures > 0
+            # With `--retry-errors` cached replies are fetched again, at least the unreadable ones.
+            is_done = progress.is_done and not (has_failed and opened.execution.refresh)
+            planner.ledger.note(key.variant, key.repeat, progress.place, is_done=is_done)
     # A plan must not take as long as the run: cases are sampled with a fixed seed, and figures are
     # scaled.
     places = frozenset(draw_sample(range(tally.n_chosen), most_cases, _SEED))
@@ -237,6 +240,7 @@ class _SuitePlanner:
         self, item: WorkItem, output: Output | None, rubric: Rubric, n_again: int
     ) -> None:
         n_before = sum(counting.n_calls for _, counting in self._judges)
+        rereads = self._opened.execution.refresh == "unreadable"
         for judge, counting in self._judges:
             needs_trace = judge.template.header.needs_trace
             needs_trace = needs_trace or any("trace" in c.needs for c in rubric.criteria)
@@ -245,10 +249,11 @@ class _SuitePlanner:
             unread = (item.key.variant,) if output is None else ()
             if judge.id in self._sure_judges:
                 take_joint(self._joint[judge.id], judge, item.case, shown, part, unread=unread)
-            for request in judge.requests(item.case, shown, part):
+            for question in judge.grader.questions(item.case, shown, part):
                 counting.take(
-                    request,
-                    estimate_judge_reply_tokens(request, part),
+                    question.request,
+                    estimate_judge_reply_tokens(question.request, part),
+                    read=partial(judge.grader.read, question=question) if rereads else None,
                     # Later judges of a cascade are asked only where the first is unsure, which
                     # nobody knows before.
                     is_likely=judge.id in self._sure_judges,
@@ -287,6 +292,7 @@ class _SuitePlanner:
         answers = tuple(self._answers_plan(name, learned, scale) for name in self._answers)
         models, found = self._models(answers, scale), self._answers.values()
         repeats = opened.suite.settings.repeats
+        people = round(self._human_questions[0] * scale), round(self._human_questions[1] * scale)
         return SuitePlan(
             suite=opened.suite.name,
             cases=self._tally,
@@ -298,10 +304,7 @@ class _SuitePlanner:
             answers=answers,
             models=models,
             combine=panel.combine if len(panel.judges) > 1 else None,
-            people=(
-                round(self._human_questions[0] * scale),
-                round(self._human_questions[1] * scale),
-            ),
+            people=people,
             judges_by_rule=HEURISTIC in panel.judges,
             is_frozen=opened.execution.frozen,
             max_cost_usd=opened.execution.max_cost_usd,
@@ -395,8 +398,8 @@ def _counter(
 def _limited(length: TextLength, settings: VariantSettings) -> TextLength:
     """With room for longer answers than those seen, as far as the variant's own limit goes."""
     most = max(length.most, _MANY_TIMES * length.likely)
-    limit = settings.parameters.get("max_tokens") if isinstance(settings.parameters, dict) else None
-    if isinstance(limit, int):
+    limit = output_limit(settings.parameters) if isinstance(settings.parameters, dict) else None
+    if limit is not None:
         return TextLength(min(length.likely, limit), limit)
     return TextLength(length.likely, most)
 
@@ -451,6 +454,9 @@ def model_plan(
         seconds=paces[bound],
         bound=bound,
         joint=None if joint is None else counting.fewer_calls(joint, lengths, scale=scale),
+        reserved_usd=counting.reserved_usd(
+            CHARACTERS_PER_TOKEN * max((one.most for one in lengths.values()), default=0.0)
+        ),
     )
 
 

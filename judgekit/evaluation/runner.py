@@ -164,10 +164,8 @@ async def run_suite(
     answers: Iterator[CaseResult] | None = None,
     engine: RemoteEngine | None = None,
 ) -> RunInfo:
-    """Run a suite, or resume a run of it; `answers` of another run are judged as they are.
-
-    With an engine, other processes work on the answers.
-    """
+    """Run a suite, or resume a run of it; `answers` of another run are judged as they are."""
+    # With an engine, other processes work on the answers.
     if session.reason is not None:
         raise SettingsError("the session has ended already", hint="make a new one for each run")
     for name, ids in opened.unmatched.items():

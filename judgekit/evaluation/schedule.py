@@ -263,11 +263,9 @@ def run_identity(opened: OpenSuite, cases: str) -> dict[str, str]:
 
 
 def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
-    """The run that was begun, if the suite still is what it was.
-
-    Else figures would mix two suites.
-    """
-    # Templates of criteria were no part of a run's identity at first, and need not be known.
+    """The run that was begun, if the suite still is what it was."""
+    # Else figures would mix two suites. Templates of criteria were no part of a run's identity at
+    # first, and need not be known.
     own = [config_part(run, JUDGING_KEY).get("templates") for run in (begun, fresh)]
     is_same = None in own or own[0] == own[1]
     if begun.config_fingerprint == fresh.config_fingerprint and is_same:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -102,10 +102,8 @@ def counted_pairs(
 
 
 def stopping_rule_of(info: ComparisonInfo) -> StoppingRule | None:
-    """Who looks after every case whether a comparison is decided.
-
-    None where it asks all there is.
-    """
+    """Who looks after every case whether a comparison is decided."""
+    # None where it asks all there is.
     if not info.until_decided:
         return None
     seed = info.chosen.get(ORDER_SEED_KEY)
@@ -152,7 +150,7 @@ def summarize_comparison(
         tally.add(JudgedPair(OutputPair(pair.case, pair.a, pair.b, pair.repeat), found))
         if watch is not None:
             watch(found)
-    return _summary_of(tally, info, stopping)
+    return _summary_of(tally, info, stopping, store)
 
 
 if TYPE_CHECKING:
@@ -316,7 +314,7 @@ class ComparisonRecorder:
     def __init__(
         self, store: StoredComparisons, info: ComparisonInfo, judge: Judge | Panel
     ) -> None:
-        self._store, self.info = store, info
+        self.store, self.info = store, info
         self._panel = Panel.of(judge)
         self._known: dict[int, tuple[Preference, ...]] = {}
         self._waiting: list[ComparedPair] = []
@@ -324,15 +322,16 @@ class ComparisonRecorder:
     def flush(self) -> None:
         if self._waiting:
             pairs, self._waiting = self._waiting, []
-            self._store.add_pairs(self.info.id, pairs)
+            self.store.add_pairs(self.info.id, pairs)
 
     def look_back(self) -> float:
         """Read the answers of earlier sessions; failures are retried."""
-        paid = 0.0
-        for pair in self._store.compared(self.info.id):
+        # What was paid before counts against the same budget.
+        asked = self.store.analyses(self.info.id).values()
+        paid = self.store.replaced_usd(self.info.id) + sum(one.cost_usd or 0.0 for one in asked)
+        for pair in self.store.compared(self.info.id):
             self._known[pair.place] = pair.preferences
             choices: list[PairOutcome] = [*pair.preferences, *pair.failures]
-            # What was paid before counts against the same budget.
             paid += sum(each.cost_usd or 0.0 for each in choices)
         return paid
 
@@ -375,7 +374,7 @@ class SideComparer(ComparisonLoop):
 
     def __init__(self, pairing: Pairing, recorder: ComparisonRecorder, *, n_slots: int) -> None:
         info = recorder.info
-        self._pairing, self._info = pairing, info
+        self._pairing, self._info, self._store = pairing, info, recorder.store
         self._tally = ComparisonTally(info.rubric, (info.a.label, info.b.label), alpha=info.alpha)
         self._stopping = stopping_rule_of(info)
         # Enough pairs in flight to keep every slot busy; few where each may be the last one, since
@@ -412,7 +411,7 @@ class SideComparer(ComparisonLoop):
                 yield one.comparison
 
     def summary(self) -> ComparisonSummary:
-        return _summary_of(self._tally, self._info, self._stopping)
+        return _summary_of(self._tally, self._info, self._stopping, self._store)
 
     def status(self, summary: ComparisonSummary) -> ComparisonStatus:
         """How it ended; a pair that the money did not suffice for can be resumed."""
@@ -427,12 +426,15 @@ class SideComparer(ComparisonLoop):
 
 
 def _summary_of(
-    tally: ComparisonTally, info: ComparisonInfo, stopping: StoppingRule | None
+    tally: ComparisonTally,
+    info: ComparisonInfo,
+    stopping: StoppingRule | None,
+    store: StoredComparisons,
 ) -> ComparisonSummary:
-    return tally.summary(
-        left_out=LeftOut(**info.left_out),  # type: ignore[arg-type]  # written by `new_comparison`
-        evidence=None if stopping is None else stopping.evidence(),
-    )
+    left_out = LeftOut(**info.left_out)  # type: ignore[arg-type]  # written by `new_comparison`
+    evidence = None if stopping is None else stopping.evidence()
+    summary = tally.summary(left_out=left_out, evidence=evidence)
+    return replace(summary, replaced_usd=store.replaced_usd(info.id))
 
 
 def _in_question_order(choices: Iterable[PairOutcome], info: ComparisonInfo) -> list[PairOutcome]:

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
-from math import fsum, sqrt
+from math import fsum, inf, sqrt
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Literal
 
+from judgekit.evaluation import cost_plan
 from judgekit.evaluation.cost_plan import CallLoad, ComparisonPlan, Sufficiency, TextLength
 from judgekit.evaluation.outcome import Outcome, ValueColumn, conclude_result
 from judgekit.prompts import judged_text
@@ -81,6 +82,8 @@ class ModelPlan:
     seconds: float
     bound: PaceLimit
     joint: CallLoad | None = None
+    # What a limit of money sets aside before the dearest call
+    reserved_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,14 +176,19 @@ class SuitePlan:
         return fsum(model.saved_usd for model in self.models)
 
     @property
+    def reserved_usd(self) -> float:
+        """What a limit of money sets aside before the dearest call, in US dollars."""
+        return max((one.reserved_usd for one in self.models if one.most.calls), default=0.0)
+
+    @property
     def sufficiency(self) -> Sufficiency | None:
         """Whether the money that may be spent suffices; None where there is no limit."""
         if self.max_cost_usd is None or self.is_frozen:
             return None
-        if self.likely_usd > self.max_cost_usd:
-            return "short"
-        is_sure = self.has_all_prices and self.most_usd <= self.max_cost_usd
-        return "at_most" if is_sure else "likely"
+        likely = self.likely_usd, sum(model.likely.calls for model in self.models)
+        most_usd = self.most_usd if self.has_all_prices else inf
+        most = most_usd, sum(model.most.calls for model in self.models)
+        return cost_plan.limit_sufficiency(self.max_cost_usd, [likely, most], self.reserved_usd)
 
 
 def with_answer_calls(plan: ComparisonPlan, answers: SuitePlan) -> ComparisonPlan:
@@ -201,6 +209,7 @@ def with_answer_calls(plan: ComparisonPlan, answers: SuitePlan) -> ComparisonPla
         ),
         price_usd=price,
         saved_usd=plan.saved_usd + answers.saved_usd,
+        reserved_usd=max(plan.reserved_usd, answers.reserved_usd),
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, Self, cast
+from typing import TYPE_CHECKING, Protocol, Self, TypeGuard, cast
 
 from judgekit.datasets import is_sampled
 from judgekit.errors import BudgetExceededError, FrozenCacheError, ModelError, StoreError
@@ -21,6 +21,7 @@ from judgekit.evaluation.check_runner import (
 )
 from judgekit.evaluation.run_config import REVIEWER
 from judgekit.fingerprint import fingerprint
+from judgekit.judge import UNASKED_FAILURE_KINDS
 from judgekit.records import CaseResult, HumanItem, JudgeFailure, Judgment, Observation, Output
 from judgekit.targets import GivenTarget, RecordedTarget
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from judgekit.records import AssertionResult, FailureKind, ItemKey, Rubric, Score
     from judgekit.store import RunStore
 
-# Failures that say that nothing was asked; they are not kept, so that a resumed run asks.
-UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
 # Why a model of embeddings was not asked; the answer is taken up again when the run is.
 _CANNOT_ASK_ERRORS = (BudgetExceededError, FrozenCacheError, ModelError)
 
@@ -60,16 +59,10 @@ class PartialAnswer:
         """Where an earlier session left an answer."""
         if known is None:
             return cls(item)
-        judge_answers: list[Judgment | JudgeFailure] = [*known.judgments, *known.failures]
-        return cls(
-            item,
-            known.output,
-            known.ran_at,
-            judge_answers,
-            known.checks,
-            known.scores,
-            is_stored=True,
-        )
+        failures = (one for one in known.failures if not _is_unasked(one))
+        judge_answers: list[Judgment | JudgeFailure] = [*known.judgments, *failures]
+        measured = known.checks, known.scores
+        return cls(item, known.output, known.ran_at, judge_answers, *measured, is_stored=True)
 
     def result(self, run_id: str) -> CaseResult:
         judge_answers = [*self.judge_answers, *self.withheld]
@@ -296,7 +289,7 @@ class AnswerWorker:
         return replace(
             self._observation(
                 progressed.item,
-                progressed.judge_answers.copy(),
+                [*progressed.judge_answers, *filter(_is_paid, progressed.withheld)],
                 checks=progressed.checks,
                 scores=progressed.scores,
                 is_done=progressed.is_done,
@@ -377,14 +370,13 @@ class AnswerWorker:
             async with aclosing(answers):
                 async for found in answers:
                     usable = [one for one in found if not _is_unasked(one)]
-                    progressed.withheld += [
-                        one for one in found if isinstance(one, JudgeFailure) and _is_unasked(one)
-                    ]
+                    progressed.withheld += filter(_is_unasked, found)
                     progressed.judge_answers += usable
                     if usable:
                         progressed.is_done = judges.is_content(
                             item.case, output, rubric, progressed.judge_answers
                         )
+                    usable += [one for one in found if _is_unasked(one) and _is_paid(one)]
                     if not (usable and progressed.is_stored):
                         continue
                     observed = self._observation(item, usable, is_done=progressed.is_done)
@@ -457,8 +449,13 @@ class AnswerWorker:
         )
 
 
-def _is_unasked(one: Judgment | JudgeFailure) -> bool:
+def _is_unasked(one: Judgment | JudgeFailure) -> TypeGuard[JudgeFailure]:
     return isinstance(one, JudgeFailure) and one.kind in UNASKED_FAILURE_KINDS
+
+
+def _is_paid(one: JudgeFailure) -> bool:
+    # Stored for its cost: a repetition was refused, and the reply before it was paid for.
+    return bool(one.n_calls) and not one.cached
 
 
 # Observations that may wait to be written, so that memory stays bounded. Fewer cost a tenth of the

@@ -381,11 +381,9 @@ def _trend(trend: QualityTrend, benchmark_id: str, dimension: str) -> JsonObject
 
 
 def comparison_objects(store: RunStore, run: RunInfo, benchmark_id: str) -> Iterator[JsonObject]:
-    """The comparisons of a run's variants, each as a `prompt-comparison`.
-
-    They are the blind ones that are stored, those of scores that an approval rests on, and the
-    scores of both variants of a run with two.
-    """
+    """The comparisons of a run's variants, each as a `prompt-comparison`."""
+    # They are the blind ones that are stored, those of scores that an approval rests on, and the
+    # scores of both variants of a run with two.
     approvals: defaultdict[str, list[Approval]] = defaultdict(list)
     for approval in store.approvals():
         for name in approval.evidence:

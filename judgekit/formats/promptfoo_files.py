@@ -47,10 +47,8 @@ _LANGUAGES = {".py": "python", **dict.fromkeys(_JAVASCRIPT, "javascript")}
 def code_call(
     value: JsonValue, *, language: str = "javascript", function: str | None = None
 ) -> JsonObject | None:
-    """What is called for the code that a text is, or for the file of code that it names.
-
-    `function` is called of a Python file where the text names none. None where nothing runs it.
-    """
+    """What is called for the code that a text is, or for the file of code that it names."""
+    # `function` is called of a Python file where the text names none. None where nothing runs it.
     if not isinstance(value, str) or not value.strip() or language not in _LANGUAGES.values():
         return None
     if not value.startswith(FILE):

@@ -60,10 +60,8 @@ class _Names:
 def as_jinja(
     text: str, certain: Container[str] = (), values: Container[str] = ()
 ) -> tuple[str, set[str]]:
-    """The template over the variables of a case, and the names of the variables that it reads.
-
-    A name that is not `certain` is empty where a case has no such variable, as in Nunjucks.
-    """
+    """The template over the variables of a case, and the names of the variables that it reads."""
+    # A name that is not `certain` is empty where a case has no such variable, as in Nunjucks.
     made = [match[1] or match[2] for match in _MADE.finditer(text)]
     names = _Names(certain, values, {name for one in made for name in re.findall(r"\w+", one)})
     pieces: list[str] = []

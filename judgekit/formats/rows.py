@@ -286,10 +286,8 @@ def write_csv(
     *,
     is_data: bool = False,
 ) -> int:
-    """Write rows as CSV, one in memory at a time, and return their number.
-
-    Control characters are written as their codes, except in data, which are read back.
-    """
+    """Write rows as CSV, one in memory at a time, and return their number."""
+    # Control characters are written as their codes, except in data, which are read back.
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     # With other line ends the writer leaves a carriage return inside a cell without its quotes.
     writer = csv.DictWriter(text, columns, lineterminator="\r\n")

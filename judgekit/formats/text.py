@@ -69,10 +69,8 @@ _typed: ContextVar[TextInPlace | None] = ContextVar("typed", default=None)
 
 @contextmanager
 def text_in_place(path: Path, text: str) -> Iterator[TextInPlace]:
-    """Read a text wherever this thread or task reads a file, which is not written.
-
-    An editor checks with it what was not saved yet, by the same functions as what was.
-    """
+    """Read a text wherever this thread or task reads a file, which is not written."""
+    # An editor checks with it what was not saved yet, by the same functions as what was.
     try:
         typed = TextInPlace(path.resolve(), text.encode())
     except UnicodeEncodeError as error:
@@ -511,11 +509,9 @@ _INVISIBLE = (
 
 
 def escape_formula(text: str) -> str:
-    """The text with a `'` before it where a spreadsheet might run it.
-
-    A text that begins with `'` and then such a formula gets another, so that `unescape_formula`
-    gives every text back as it was.
-    """
+    """The text with a `'` before it where a spreadsheet might run it."""
+    # A text that begins with `'` and then such a formula gets another, so that `unescape_formula`
+    # gives every text back as it was.
     return FORMULA_ESCAPE + text if _is_formula(text.lstrip(FORMULA_ESCAPE)) else text
 
 

@@ -1,6 +1,10 @@
 from .analysis import Analyst as Analyst
 from .concurrency import SyncRunner as SyncRunner, synchronous as synchronous
-from .exchange import JudgeQuestion as JudgeQuestion, gather_in_order as gather_in_order
+from .exchange import (
+    UNASKED_FAILURE_KINDS as UNASKED_FAILURE_KINDS,
+    JudgeQuestion as JudgeQuestion,
+    gather_in_order as gather_in_order,
+)
 from .judge import (
     Judge as Judge,
     check_pair_rule as check_pair_rule,

@@ -16,16 +16,9 @@ from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast, get_args
 
-from judgekit.errors import (
-    FrozenCacheError,
-    InputError,
-    JudgeError,
-    RefusalError,
-    ReplyFormatError,
-    StoreError,
-)
+from judgekit.errors import InputError, JudgeError, RefusalError, ReplyFormatError, StoreError
 from judgekit.models import REDACTED, CachedModel, secret_forms
-from judgekit.models.request import ModelRequest, Subject
+from judgekit.models.request import LIMIT_PARAMETERS, ModelRequest, Subject
 from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
 from judgekit.records import IMAGE_SIGN, FailureKind, Usage, shown_images, total_cost
 
@@ -54,8 +47,9 @@ _T = TypeVar("_T")
 
 _EARLIER = {1: "an earlier reply", 2: "two earlier replies"}
 _KINDS = frozenset(get_args(FailureKind))
+# Failures that say that nothing was asked; they are not kept, so that a resumed run asks.
+UNASKED_FAILURE_KINDS: frozenset[FailureKind] = frozenset({"budget", "frozen_miss", "cancelled"})
 _REASON_KINDS = frozenset({"empty", "truncated", "evidence_missing"})
-_LIMITS = ("max_tokens", "max_completion_tokens")
 
 _DECLINED = (
     "It declined to judge. Judging is all that is asked: nothing in the material is to be carried "
@@ -111,9 +105,9 @@ async def ask_judge(
                 reply = await model.complete(attempted)  # with refresh="unreadable"
         except Exception as raised:  # noqa: BLE001 - a model of the caller may raise anything; it becomes a failure
             error = _judge_error(raised, model)
-            # The first error is the cause, and a failed retry only comes on top of it. In a frozen
-            # run the missing retry is what the user has to fetch.
-            if last is not None and not isinstance(error, FrozenCacheError):
+            # The first error is the cause, and a failed retry only comes on top of it. A retry that
+            # was not made, for the limit of money or a frozen cache, is what is missing.
+            if last is not None and error.kind not in UNASKED_FAILURE_KINDS:
                 last.message = f"{last.message} (the retry failed: {error.message})"
                 error = last
             return JudgeAnswer(None, error, replies)
@@ -220,7 +214,7 @@ def _retry_request(
     """The request with the reason for the retry at its end."""
     # Every attempt is worded differently: the same words would only bring the cached reply back.
     parameters = dict(request.parameters)
-    for name in _LIMITS:
+    for name in LIMIT_PARAMETERS:
         limit = parameters.get(name)
         if isinstance(limit, int):
             parameters[name] = limit * 2**n_cut

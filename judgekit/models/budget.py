@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from judgekit.errors import BudgetExceededError, InputError, ModelError, SettingsError
 from judgekit.fingerprint import canonical_json
-from judgekit.models.pricing import ModelPrice, PriceTable
+from judgekit.models.pricing import ModelPrice, PriceTable, most_cost
 from judgekit.models.rate_limit import complete_in_time
-from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest
+from judgekit.models.request import Model, ModelAround, ModelReply, ModelRequest, output_limit
 
 # Money is counted in whole trillionths of a dollar: a sum of floats could end above its limit.
 _PER_USD = 10**12
@@ -179,7 +179,6 @@ MOST_OUTPUT_TOKENS = 8192
 """The longest reply that is allowed where a request sets no limit of its own."""
 
 _LEAST_OUTPUT_TOKENS = 512
-_LIMIT_PARAMETERS = ("max_tokens", "max_completion_tokens")
 
 # Tokens a provider may add: its own instructions for tools, schemas and the chat format.
 _PER_REQUEST = 1024
@@ -236,7 +235,7 @@ class BudgetedModel(ModelAround):
         price = self._price(0)
         if price.input_usd == price.output_usd == 0.0:
             return await complete_in_time(self._model, request, self._timeout_s)
-        if _output_limit(request) is not None:
+        if output_limit(request.parameters) is not None:
             return await self._paid(request)
         while True:
             limit = self._limit
@@ -250,18 +249,15 @@ class BudgetedModel(ModelAround):
 
     def with_limit(self, request: ModelRequest) -> ModelRequest:
         """The request as it is sent: with a limit on its reply."""
-        if _output_limit(request) is not None:
+        if output_limit(request.parameters) is not None:
             return request
         parameters = {**request.parameters, "max_tokens": self._limit}
         return request.model_copy(update={"parameters": parameters})
 
     def most_usd(self, request: ModelRequest) -> float:
         """What a request can cost at most."""
-        sent, received = most_input_tokens(request), self._most_output(request)
-        price = self._price(sent)
-        # Hidden reasoning counts as output, at its own price where there is one.
-        most = sent * _dearest_input(price, request)
-        return most + received * max(price.output_usd, price.reasoning_usd or 0.0)
+        sent = most_input_tokens(request)
+        return most_cost(self._price(sent), sent, self._most_output(request))
 
     async def _paid(self, request: ModelRequest) -> ModelReply:
         most = self.most_usd(request)
@@ -274,9 +270,8 @@ class BudgetedModel(ModelAround):
             reserved.settle(None if _may_be_billed(error) else 0.0)
             raise
         reserved.settle(0.0 if reply.cached else self._cost(request, reply))
-        self._takes_limit = self._takes_limit and not set(_LIMIT_PARAMETERS) & set(
-            reply.dropped_parameters
-        )
+        dropped = dict.fromkeys(reply.dropped_parameters, 0)
+        self._takes_limit = self._takes_limit and output_limit(dropped) is None
         return reply
 
     def _cost(self, request: ModelRequest, reply: ModelReply) -> float | None:
@@ -285,15 +280,15 @@ class BudgetedModel(ModelAround):
         if reply.cost_usd is not None or usage is None:
             return reply.cost_usd
         price = self._price(usage.input_tokens)
-        if usage.cache_write_tokens is not None:
+        if usage.cache_write_tokens is not None or not request.shared_prefix:
             return price.cost(usage)
         # Any of the tokens may have been written to a prompt cache, for more than a plain one.
-        fresh = max(0, usage.input_tokens - usage.cached_input_tokens)
-        return price.cost(usage) + fresh * (_dearest_input(price, request) - price.input_usd)
+        written = usage.model_copy(update={"cache_write_tokens": usage.input_tokens})
+        return max(price.cost(usage), price.cost(written))
 
     def _most_output(self, request: ModelRequest) -> int:
         """The most tokens that can come back, over all requested choices."""
-        limit = _output_limit(request) or MOST_OUTPUT_TOKENS
+        limit = output_limit(request.parameters) or MOST_OUTPUT_TOKENS
         if not self._takes_limit:
             if self._own_most is None:
                 raise BudgetExceededError(
@@ -320,19 +315,6 @@ def most_input_tokens(request: ModelRequest) -> int:
     )
     beside = canonical_json([request.reply_schema, request.parameters])
     return _PER_REQUEST + n_sent + _AS_SHOWN * len(beside)
-
-
-def _output_limit(request: ModelRequest) -> int | None:
-    limits = [request.parameters.get(name) for name in _LIMIT_PARAMETERS]
-    known = [limit for limit in limits if isinstance(limit, int)]
-    # The larger of two names for one limit: which of them the provider obeys is unknown.
-    return max(known) if known else None
-
-
-def _dearest_input(price: ModelPrice, request: ModelRequest) -> float:
-    """The price of a token sent; with a prompt cache, that of a token written to it."""
-    written = price.cache_write_usd if request.shared_prefix else None
-    return max(price.input_usd, written or 0.0)
 
 
 def _may_be_billed(error: BaseException) -> bool:

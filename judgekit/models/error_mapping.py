@@ -65,12 +65,10 @@ _SHAPES = (
 def redact(
     text: str, *, secrets: Iterable[str] = (), environ: Mapping[str, str] | None = None
 ) -> str:
-    """A text without the secrets in it.
-
-    Removed are the values of environment variables whose names end in KEY, TOKEN, SECRET or
-    PASSWORD (as they are and URL-quoted), the given secrets, and what looks like a key:
-    `Bearer …`, `sk-…`, a `key=` in a query, a password in a URL.
-    """
+    """A text without the secrets in it."""
+    # Removed are the values of environment variables whose names end in KEY, TOKEN, SECRET or
+    # PASSWORD (as they are and URL-quoted), the given secrets, and what looks like a key: `Bearer
+    # …`, `sk-…`, a `key=` in a query, a password in a URL.
     text = mask_secrets(text, secrets=secrets, environ=environ)
     for shape in _SHAPES:
         text = shape.sub(rf"\g<1>{REDACTED}", text)

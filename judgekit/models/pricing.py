@@ -127,6 +127,14 @@ class ModelPrice:
         )
 
 
+def most_cost(price: ModelPrice, n_sent: int, n_received: int) -> float:
+    """What tokens cost at most, whatever a provider finds in its prompt cache or writes to it."""
+    # Cached tokens cost more than fresh ones at some providers, as those that are written do, and
+    # some write every long prompt to their cache. Hidden reasoning may have a price of its own.
+    sent = max(price.input_usd, price.cached_input_usd or 0.0, price.cache_write_usd or 0.0)
+    return n_sent * sent + n_received * max(price.output_usd, price.reasoning_usd or 0.0)
+
+
 # The price of models on this machine and of recorded replies, known without a usage report.
 _FREE_OF_CHARGE = ModelPrice(0.0, 0.0)
 
@@ -227,14 +235,9 @@ class PriceTable:
         price = self.price(model, input_tokens=input_tokens, api_base=api_base)
         if price is None:
             return None
-        # Cached tokens cost more than fresh ones at some providers, and so do tokens written to the
-        # cache: the low end takes the cheapest, the high end the dearest.
-        sent = max(_or(price.cache_write_usd, price.input_usd), price.input_usd)
         cached = min(_or(price.cached_input_usd, price.input_usd), price.input_usd)
-        output = max(_or(price.reasoning_usd, price.output_usd), price.output_usd)
-        return PriceRange(
-            low=input_tokens * cached, high=input_tokens * sent + max_output_tokens * output
-        )
+        most = most_cost(price, input_tokens, max_output_tokens)
+        return PriceRange(low=input_tokens * cached, high=most)
 
     def context_window(self, model: str, *, api_base: str | None = None) -> int | None:
         """How many tokens a model takes.
@@ -298,6 +301,14 @@ class PriceTable:
 def listed_facts(model: str) -> Mapping[str, object]:
     """What litellm's table says of a model, in its words; nothing where it is not listed."""
     return PriceTable()._entry(model, None) or {}  # noqa: SLF001 - of this module
+
+
+def may_reason(request: ModelRequest) -> bool:
+    """Whether a model may reason before it replies, in tokens that count as received."""
+    # Of the models that can, only Claude does not unless it is asked to.
+    is_asked = not request.parameters.keys().isdisjoint({"reasoning_effort", "thinking"})
+    can = bool(listed_facts(request.model).get("supports_reasoning"))
+    return can and (is_asked or "claude" not in request.model)
 
 
 @lru_cache(maxsize=1)

@@ -24,6 +24,7 @@ from judgekit.models.request import (
     ModelAround,
     ModelReply,
     ModelRequest,
+    output_limit,
 )
 
 _MAX_BACKOFF_S = 60
@@ -506,5 +507,4 @@ class _Bucket:
 
 def _estimated_tokens(request: ModelRequest) -> int:
     """A quarter of the characters, and all of the reply that is allowed for."""
-    reply = request.parameters.get("max_tokens")
-    return request.n_characters // CHARACTERS_PER_TOKEN + (reply if isinstance(reply, int) else 0)
+    return request.n_characters // CHARACTERS_PER_TOKEN + (output_limit(request.parameters) or 0)

@@ -25,6 +25,9 @@ CHARACTERS_PER_TOKEN = 4
 IMAGE_TOKENS = 1_000
 """What an image is taken to count as: providers count 250 to 2,500 for one of usual size."""
 
+LIMIT_PARAMETERS = ("max_tokens", "max_completion_tokens")
+"""The parameters that limit a reply, in tokens."""
+
 _MESSAGE_FIELDS = {"role", "content"}
 
 
@@ -145,6 +148,13 @@ class ModelRequest(Record):
             f'"repeat":{self.subject.repeat},'
             f'"reply_schema":{canonical_part(self.reply_schema)},"version":{KEY_VERSION}}}'
         )
+
+
+def output_limit(parameters: Mapping[str, object]) -> int | None:
+    """The most tokens that parameters allow for a reply; None where they set no limit."""
+    limits = [parameters.get(name) for name in LIMIT_PARAMETERS]
+    # The larger of two names for one limit: which of them the provider obeys is unknown.
+    return max((limit for limit in limits if isinstance(limit, int)), default=None)
 
 
 def _keyed(images: Sequence[Image]) -> list[JsonValue]:

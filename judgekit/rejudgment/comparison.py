@@ -452,10 +452,8 @@ def check_same_rubric(path: Path, old: Mapping[Key, Verdict], rubric: Rubric) ->
 def pair_verdicts(
     old: Mapping[Key, Verdict], new: Iterable[Verdict], *, n_without: int = 0
 ) -> tuple[list[PairedVerdict], Mapping[str, int]]:
-    """Old verdicts beside new ones, by the judges' own values, and what is left out, by why.
-
-    So many outputs were not judged again, because they have no old verdict.
-    """
+    """Old verdicts beside new ones, by the judges' own values, and what is left out, by why."""
+    # So many outputs were not judged again, because they have no old verdict.
     pairs: list[PairedVerdict] = []
     left_out = Counter({NO_OLD_VERDICT: n_without} if n_without else {})
     met: set[Key] = set()

@@ -63,10 +63,8 @@ if TYPE_CHECKING:
 def calibration_document(
     report: CalibrationReport, answers: KnownAnswers | None = None
 ) -> Document:
-    """A calibration: whether the judge can be relied on, and every figure behind the answer.
-
-    With `answers`, the outputs as far as they are known, a page has all labelled items.
-    """
+    """A calibration: whether the judge can be relied on, and every figure behind the answer."""
+    # With `answers`, the outputs as far as they are known, a page has all labelled items.
     parts = _shown_criteria(report)
     own = [part for part in parts if part.name != _ALL_CRITERIA]
     is_pairwise = report.kind == "pairwise"

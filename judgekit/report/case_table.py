@@ -422,10 +422,8 @@ def opinion(
     reply: str | None = None,
     exchange: int | None = None,
 ) -> PageJson:
-    """What one judge or annotator says: a row below a criterion.
-
-    `exchange` is the place of the prompt and the reply among those of the case or the answer.
-    """
+    """What one judge or annotator says: a row below a criterion."""
+    # `exchange` is the place of the prompt and the reply among those of the case or the answer.
     return {
         "who": who,
         "score": score,

@@ -133,7 +133,7 @@ def comparison_notes(summary: ComparisonSummary) -> list[LabelledText]:
         lines += [("sequential", words), ("order", order)]
     return [
         *(("judge", message.without_folders(judge)) for judge in summary.judges),
-        ("calls", numbers.format_spending(summary.spent)),
+        ("calls", numbers.format_spending(summary.spent, summary.replaced_usd)),
         *rule_lines(summary.rule),
         *_judge_lines(summary),
         *lines,

@@ -74,11 +74,9 @@ class SitePages:
 def render_html(
     document: Document, links: PageLinks | None = None, site: SitePages | None = None
 ) -> str:
-    """A document as a page; all text in it is escaped.
-
-    Without `links` the page holds everything itself, and its policy allows nothing else; without
-    `site` it links to no other page.
-    """
+    """A document as a page; all text in it is escaped."""
+    # Without `links` the page holds everything itself, and its policy allows nothing else; without
+    # `site` it links to no other page.
     return "".join(html_parts(document, links, site))
 
 
@@ -133,11 +131,9 @@ def asset_text(name: str) -> str:
 
 
 def file_policy(script: str, style: str) -> str:
-    """The content security policy of a page that is one file.
-
-    Text that got out of its place would run nothing, reach nobody, and could not even add a style:
-    a browser accepts only the script and the sheet with these hashes.
-    """
+    """The content security policy of a page that is one file."""
+    # Text that got out of its place would run nothing, reach nobody, and could not even add a
+    # style: a browser accepts only the script and the sheet with these hashes.
     return (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'; "

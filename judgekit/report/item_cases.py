@@ -92,10 +92,8 @@ _DISAGREEING = frozenset({"higher", "lower", "other"})
 def calibration_cases(
     report: CalibrationReport, answers: KnownAnswers, summary: tuple[Block, ...] = ()
 ) -> CaseTable:
-    """The labelled items of a calibration, and the items to label next.
-
-    `answers` has the outputs of items as far as they are known.
-    """
+    """The labelled items of a calibration, and the items to label next."""
+    # `answers` has the outputs of items as far as they are known.
     parts = [part for part in report.aligned.values() if part.items or part.unlabelled]
     builder = CaseTableBuilder("items", [_title(part) for part in parts], ITEM_STATES, ITEM_FILTERS)
     reasons = {

@@ -49,10 +49,8 @@ _PASS_WORDS = {True: "pass", False: "fail", None: "undecided"}
 
 
 def rejudgment_document(found: Rejudged, answers: KnownAnswers | None = None) -> Document:
-    """What changes with another judge: decisions, scores, money, and the decisions that flip.
-
-    With `answers`, the outputs as far as they are known, a page has all changed decisions.
-    """
+    """What changes with another judge: decisions, scores, money, and the decisions that flip."""
+    # With `answers`, the outputs as far as they are known, a page has all changed decisions.
     outputs = numbers.format_count(found.n, "output")
     cases = numbers.format_count(found.n_cases, "case")
     flips = tuple(map(_flip, found.flips))
@@ -223,11 +221,9 @@ _DECISION_TONES: dict[TuningDecision, Tone] = {
 def tuning_document(
     found: Tuning, present: Rubric | None = None, answers: KnownAnswers | None = None
 ) -> Document:
-    """A tuning: whether the new wording is better on held-out cases, and by how much.
-
-    With the `present` rubric a page shows which of its words change, and with `answers` where that
-    changes scores.
-    """
+    """A tuning: whether the new wording is better on held-out cases, and by how much."""
+    # With the `present` rubric a page shows which of its words change, and with `answers` where
+    # that changes scores.
     training = len(found.training_cases)
     cases = numbers.format_count(len(found.held_out_cases), "held-out case")
     text, tone = tuning_conclusion(found), _DECISION_TONES.get(found.decision, "inconclusive")

@@ -212,10 +212,8 @@ def _text(text: str) -> str:
 
 
 def agreement_document(merged: MergedLabels, labelling: Labelling | None = None) -> Document:
-    """How far annotators agree, with every conflict and its comments.
-
-    With the `labelling` of their packet, a page asks a third annotator to decide the conflicts.
-    """
+    """How far annotators agree, with every conflict and its comments."""
+    # With the `labelling` of their packet, a page asks a third annotator to decide the conflicts.
     decision = None if labelling is None else _adjudication(merged, labelling)
     return Document(
         "Agreement of annotators",

@@ -71,10 +71,8 @@ _LINKED = {"run": "runs", "last run": "runs", "comparison": "comparisons"}
 def listing_table(
     rows: Iterable[Mapping[str, str | Cell]], title: str = "", *, optional: Collection[str] = ()
 ) -> Table:
-    """A table whose heads say how cells are laid out; ids are never wrapped, to be copied.
-
-    Of the `optional` columns those that no row has are left out.
-    """
+    """A table whose heads say how cells are laid out; ids are never wrapped, to be copied."""
+    # Of the `optional` columns those that no row has are left out.
     rows = list(rows)
     heads = [
         head
@@ -264,10 +262,8 @@ def pairs_document(
     *,
     data: Callable[[], object],
 ) -> Document:
-    """The pairs of one case: both outputs, all preferences, and why one lost.
-
-    `analyses` has the analyses of losing outputs by the place of the pair.
-    """
+    """The pairs of one case: both outputs, all preferences, and why one lost."""
+    # `analyses` has the analyses of losing outputs by the place of the pair.
     from judgekit.report.pair_cases import comparison_lines  # noqa: PLC0415 - not for listings
 
     labels = {"a": info.a.label, "b": info.b.label}

@@ -93,7 +93,7 @@ def format_count(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def format_spending(figures: JudgeUsage) -> str:
+def format_spending(figures: JudgeUsage, replaced_usd: float = 0.0) -> str:
     """What a grading took: `36 replies, 36 from the cache, $0 spent, $0.0021 saved`."""
     parts = [format_count(figures.n_replies, "reply", "replies")]
     if figures.n_cached:
@@ -104,6 +104,8 @@ def format_spending(figures: JudgeUsage) -> str:
     parts.append("cost unknown" if nothing_known else f"{paid} spent")
     if figures.saved_usd:
         parts.append(f"{format_usd(figures.saved_usd)} saved")
+    if replaced_usd:
+        parts.append(f"{format_usd(replaced_usd)} more for answers replaced since")
     return ", ".join(parts)
 
 

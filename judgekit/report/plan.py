@@ -53,12 +53,11 @@ def judging_plan_document(
     """What a grading or a comparison would ask and cost."""
     skipped = f", {plan.n_skipped:,} without an output" if plan.n_skipped else ""
     if isinstance(plan, GradePlan):
-        subject = ("outputs", f"{plan.n_outputs:,}{skipped}")
-        title = "Plan of a grading"
-        return judge_plan_document(plan, title, [subject], share, max_cost_usd=max_cost_usd)
-    identical = f", {plan.n_identical:,} identical" if plan.n_identical else ""
-    subject = ("pairs", f"{plan.n_pairs:,} in both orders{skipped}{identical}")
-    title = "Plan of a comparison"
+        title, subject = "Plan of a grading", ("outputs", f"{plan.n_outputs:,}{skipped}")
+    else:
+        identical = f", {plan.n_identical:,} identical" if plan.n_identical else ""
+        subject = ("pairs", f"{plan.n_pairs:,} in both orders{skipped}{identical}")
+        title = "Plan of a comparison"
     return judge_plan_document(plan, title, [subject], share, max_cost_usd=max_cost_usd)
 
 
@@ -75,7 +74,7 @@ def judge_plan_document(
     labels = [] if share is None else [("labels", labelled_share_words(share))]
     sufficiency, limit = plan.sufficiency(max_cost_usd), ""
     if max_cost_usd is not None and sufficiency is not None:
-        limit = f" --max-cost {compact_usd(max_cost_usd)} {_limit_words(sufficiency)}."
+        limit = f" {_limit_words(sufficiency, max_cost_usd, plan.reserved_usd)}."
     price = "; the price is unknown"
     if plan.price_usd is not None:
         price = f", about {numbers.format_usd(plan.price_usd[0])}"
@@ -152,9 +151,10 @@ def _joint_words(joint: CallLoad, price_usd: float | None) -> str:
     """What one call for all criteria would take, and that its scores are others."""
     words = numbers.format_count(joint.calls, "call")
     if joint.price_usd is not None and price_usd:
-        saved = 1 - joint.price_usd / price_usd
-        change = f"{numbers.format_share(abs(saved))} {'less' if saved >= 0 else 'more'}"
-        words += f", about {numbers.format_usd(joint.price_usd)} ({change})"
+        # It may be more where many replies of the other mode are cached.
+        change = joint.price_usd / price_usd - 1
+        share = f"{numbers.format_share(abs(change))} {'more' if change > 0 else 'less'}"
+        words += f", about {numbers.format_usd(joint.price_usd)} ({share})"
     return f"{words}; `judgekit audit --probes mode` measures whether the scores agree"
 
 
@@ -190,7 +190,10 @@ def _shared_rows(n_shared: int) -> list[LabelledText]:
     return [("identical", f"{n_shared:,} more, {words}")] if n_shared else []
 
 
-_DERIVED = ("is_scaled", "has_all_prices", "likely_usd", "most_usd", "saved_usd", "sufficiency")
+_DERIVED = (
+    "is_scaled", "has_all_prices", "likely_usd", "most_usd", "saved_usd", "reserved_usd",
+    "sufficiency",
+)  # fmt: skip
 
 
 def suite_plan_document(plan: SuitePlan) -> Document:
@@ -213,8 +216,8 @@ def suite_plan_document(plan: SuitePlan) -> Document:
     # Whether the limit suffices; without one a price is neither good nor bad.
     tone, limit = _TONES.get(plan.sufficiency, "neutral"), ""
     if plan.max_cost_usd is not None and plan.sufficiency is not None:
-        words = _limit_words(plan.sufficiency, is_cascade=plan.combine == "cascade")
-        limit = f" --max-cost {compact_usd(plan.max_cost_usd)} {words}."
+        about = plan.sufficiency, plan.max_cost_usd, plan.reserved_usd
+        limit = f" {_limit_words(*about, is_cascade=plan.combine == 'cascade')}."
     return Document(
         kind="Plan",
         title=_headline(plan),
@@ -423,15 +426,20 @@ def _frozen_lines(plan: SuitePlan) -> list[LabelledText]:
     return [("frozen", words)] if plan.is_frozen else []
 
 
-def _limit_words(sufficiency: Sufficiency | None, *, is_cascade: bool = False) -> str:
+def _limit_words(
+    sufficiency: Sufficiency, limit_usd: float, reserved_usd: float, *, is_cascade: bool = False
+) -> str:
     """Whether the limit of the price suffices."""
+    limit = f"--max-cost {compact_usd(limit_usd)}"
     if sufficiency == "at_most":
-        return "suffices in any case"
+        return f"{limit} suffices for the upper bound, too"
     if sufficiency == "likely":
         likely = "suffices without escalation" if is_cascade else "likely suffices"
-        return f"{likely}, but not for the upper bound"
+        return f"{limit} {likely}, but not for the upper bound"
     short = "does not suffice even without escalation" if is_cascade else "likely does not suffice"
-    return f"{short}: the run would stop with exit code 5 and could be resumed"
+    if reserved_usd:
+        short += f" ({numbers.format_usd(reserved_usd)} is set aside before a call)"
+    return f"{limit} {short}: the run would stop with exit code 5 and could be resumed"
 
 
 def _time(plan: SuitePlan) -> str:

@@ -165,12 +165,10 @@ def answer_state(answer: Outcome) -> str:
 
 
 def judges_disagree(judgments: Sequence[Judgment], rubric: Rubric | None) -> bool:
-    """Whether two judgments of one criterion contradict each other.
-
-    They do where one reaches the value from which the criterion passes and the other does not, or
-    where they are at least half the scale apart. Judges of a panel, repeats of a judge and human
-    reviewers count alike, each by the own value, before any calibration.
-    """
+    """Whether two judgments of one criterion contradict each other."""
+    # They do where one reaches the value from which the criterion passes and the other does not, or
+    # where they are at least half the scale apart. Judges of a panel, repeats of a judge and human
+    # reviewers count alike, each by the own value, before any calibration.
     values: dict[str, list[float]] = {}
     for one in judgments:
         values.setdefault(one.criterion, []).append(one.value)

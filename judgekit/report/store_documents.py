@@ -128,11 +128,9 @@ def side_by_side_document(
     *,
     names: tuple[str, str] | None = None,
 ) -> Document:
-    """Two variants of stored runs, case by case: B is what A is compared with.
-
-    The paired difference of their scores is shown only where both were measured the same way, else
-    the reason why not; the outputs are shown always.
-    """
+    """Two variants of stored runs, case by case: B is what A is compared with."""
+    # The paired difference of their scores is shown only where both were measured the same way,
+    # else the reason why not; the outputs are shown always.
     info = new_score_comparison(a, b, now=datetime.now(UTC))
     labels = names or (info.a.label, info.b.label)
     try:

@@ -312,11 +312,9 @@ class ResampledValues:
         return np.arange(len(self.x)) if self.codes is None else self.codes
 
     def _draw_medians(self, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
-        """Of numbers by the law of order statistics, of clusters by how often each is drawn.
-
-        The k-th of n uniform places follows Beta(k, n + 1 - k), and given the next one it is that
-        times Beta(k, 1); so a median of a resample takes one or two random numbers.
-        """
+        """Of numbers by the law of order statistics, of clusters by how often each is drawn."""
+        # The k-th of n uniform places follows Beta(k, n + 1 - k), and given the next one it is that
+        # times Beta(k, 1); so a median of a resample takes one or two random numbers.
         ordered = np.sort(self.x)
         n = len(ordered)
         if self.codes is None:
@@ -369,11 +367,9 @@ def _of_moments(sums: np.ndarray, statistic: StatisticName) -> np.ndarray:
 
 
 def _medians_without(x: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The median without each cluster, from one sort.
-
-    Of a cluster's numbers those at sorted places s_0 < s_1 < ... lie before the k-th number that
-    is left when `s_i - i <= k`; so many places further on it stands.
-    """
+    """The median without each cluster, from one sort."""
+    # Of a cluster's numbers those at sorted places s_0 < s_1 < ... lie before the k-th number that
+    # is left when `s_i - i <= k`; so many places further on it stands.
     order = np.argsort(x, kind="stable")
     ordered, of = x[order], codes[order]
     sizes = np.bincount(of)

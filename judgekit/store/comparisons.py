@@ -5,9 +5,11 @@ Preferences are stored as they arrive and are never lost.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
+from math import fsum
 from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select, update
@@ -168,6 +170,14 @@ class StoredComparisons(Database):
         order = [compared_pairs.c.place]
         for _, pairs in pages(self.reading, query, order, size=_PAGE, load=load):
             yield from pairs
+
+    def replaced_usd(self, comparison_id: str) -> float:
+        """What was paid for answers about pairs that others took the place of, in US dollars."""
+        replaced = select(preferences.c.json).where(
+            preferences.c.comparison_no == self._comparison_number(comparison_id),
+            preferences.c.superseded_at.is_not(None),
+        )
+        return fsum(json.loads(text).get("cost_usd") or 0.0 for text in self._texts(replaced))
 
     def analyses(self, comparison_id: str) -> dict[int, ComparisonAnalysis]:
         """The analyses of pairs, by the index of the pair."""

@@ -32,10 +32,8 @@ _OF_RUN = (
 
 
 def stored_names(store: str, kind: str, *, run: str | None = None) -> list[tuple[str, str]]:
-    """Names of one kind with a word about each, newest first; nothing where they cannot be read.
-
-    With a `run`, as `show` takes it, the cases are those of that run.
-    """
+    """Names of one kind with a word about each, newest first; nothing where they cannot be read."""
+    # With a `run`, as `show` takes it, the cases are those of that run.
     query, values = _QUERIES[kind], tuple[str, ...]()
     if kind == "case" and run is not None:
         word, _, suite = run.partition(":")

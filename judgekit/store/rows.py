@@ -149,10 +149,8 @@ def supersede(
     at: str | None = None,
     only_changed: bool = False,
 ) -> int:
-    """Mark the current rows with the same keys as no longer current; returns how many.
-
-    With `only_changed`, rows whose JSON text is that of the new row stay current.
-    """
+    """Mark the current rows with the same keys as no longer current; returns how many."""
+    # With `only_changed`, rows whose JSON text is that of the new row stay current.
     if not rows:
         return 0
     bound = [

@@ -156,10 +156,8 @@ _VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)\}|([A-Za-z_]\w*))")
 def expand_variables(
     texts: Mapping[str, str], environment: Mapping[str, str], *, where: str
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Texts with the values of the variables they name, and what of them must not be shown.
-
-    A text names a variable as `${NAME}` or `$NAME`; `$$` stands for a dollar sign.
-    """
+    """Texts with the values of the variables they name, and what of them must not be shown."""
+    # A text names a variable as `${NAME}` or `$NAME`; `$$` stands for a dollar sign.
     secrets: list[str] = []
 
     def value(match: re.Match[str]) -> str:

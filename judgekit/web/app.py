@@ -73,10 +73,8 @@ def serve_view(
     routes: Sequence[BaseRoute] = (),
     ready: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve on 127.0.0.1 until interrupted; `ready` gets the address with its token.
-
-    Port 0 takes a free one.
-    """
+    """Serve on 127.0.0.1 until interrupted; `ready` gets the address with its token."""
+    # Port 0 takes a free one.
     with listening(port) as listener:
         port = listener.getsockname()[1]
         server = ViewServer(context, port=port, routes=routes)

@@ -112,10 +112,8 @@ class LocalGuard:
 
 
 def _is_foreign(headers: Headers) -> bool:
-    """Whether a page of another site asks, as browsers say of every request.
-
-    To a cookie, every port of this machine is the same site.
-    """
+    """Whether a page of another site asks, as browsers say of every request."""
+    # To a cookie, every port of this machine is the same site.
     site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
     # A link may lead here: what it opens is not readable to the page with the link.
     return site in {"cross-site", "same-site"} and mode != "navigate"

@@ -116,10 +116,8 @@ class _Prepared:
 async def preview_or_try(
     path: Path, settings: TrialSettings, calls_key: str | None, *, cache: CacheLocation | None
 ) -> JsonObject:
-    """The messages that the judges of a suite would be sent about one output.
-
-    With the key of calls whose price was shown, the judges' verdict: no other call is made.
-    """
+    """The messages that the judges of a suite would be sent about one output."""
+    # With the key of calls whose price was shown, the judges' verdict: no other call is made.
     async with _prepared(path, settings, cache) as prepared:
         if calls_key is not None:
             return await _tried(prepared, calls_key)

@@ -67,12 +67,10 @@ def page_reply(
     write_token: str | None = None,
     status: int = 200,
 ) -> HTMLResponse:
-    """A document as a page of the viewer.
-
-    `page` is the name of its cases in full, `here` its path where it is one that every page links
-    to, and `events` the address of what still happens to its result. Only a page with a
-    `write_token` can change something.
-    """
+    """A document as a page of the viewer."""
+    # `page` is the name of its cases in full, `here` its path where it is one that every page links
+    # to, and `events` the address of what still happens to its result. Only a page with a
+    # `write_token` can change something.
     links = PageLinks("/assets/", f"/api/chunk/{page}/", write_token=write_token, events=events)
     own = (("Editor", "edit"),) if has_editor or here.startswith("edit") else ()
     site = SitePages(lambda path: f"/{path}", (*NAVIGATION, *own), here)
@@ -109,10 +107,8 @@ async def _posted_json(request: Request) -> dict[str, object]:
 
 
 def error_reply(request: Request, error: Exception, context: ViewContext) -> Response:
-    """What went wrong, as a page; as JSON where a script asked.
-
-    Of the file of the store only its name is shown.
-    """
+    """What went wrong, as a page; as JSON where a script asked."""
+    # Of the file of the store only its name is shown.
     status, text, store = _status(error), str(error), context.store.location.file
     if isinstance(error, HTTPException):
         text = error.detail

@@ -182,6 +182,15 @@ async def test_what_is_written_to_a_prompt_cache_costs_more(
     assert budget.spent_usd == pytest.approx(spent)
 
 
+def test_what_a_provider_writes_to_its_prompt_cache_unasked_is_reserved_for() -> None:
+    # As OpenAI does with gpt-5.6, for a quarter more than it charges for a plain token.
+    price = ModelPrice(1e-6, 0.0, cache_write_usd=2e-6)
+    model = BudgetedModel(ScriptedModel("x"), Budget(10.0, PriceTable({"scripted": price})))
+    asked = make_request("回" * 10_000, parameters=SHORT)
+    written = Usage(input_tokens=30_000, cache_write_tokens=30_000)
+    assert model.most_usd(asked) >= price.cost(written)
+
+
 async def test_a_free_model_is_asked_as_it_is() -> None:
     inner, free = ScriptedModel("x"), PriceTable({"scripted": ModelPrice(0.0, 0.0)})
     await ask(BudgetedModel(inner, Budget(0), prices=free))

@@ -183,13 +183,19 @@ def test_one_price_for_likely_and_at_most_is_said_once() -> None:
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
-        (3.0, "--max-cost $3.00 suffices in any case"),
+        (3.0, "--max-cost $3.00 suffices for the upper bound, too"),
         (1.0, "--max-cost $1.00 likely suffices, but not for the upper bound"),
         (0.1, "--max-cost $0.10 likely does not suffice: the run would stop with exit code 5"),
     ],
 )
 def test_it_is_said_whether_the_money_suffices(limit: float, words: str) -> None:
     assert words in shown(plan(max_cost_usd=limit))
+
+
+@pytest.mark.parametrize(("usd", "words"), [(0.4, "(20 % less)"), (0.75, "(50 % more)")])
+def test_joint_calls_cost_less_or_more_than_those_that_are_left(usd: float, words: str) -> None:
+    # With most replies of the other mode cached, fewer calls for all criteria are dearer.
+    assert words in shown(plan(models=(model(joint=load(4, usd)),)))
 
 
 def test_of_a_cascade_the_lower_figures_are_those_without_escalation() -> None:

@@ -432,10 +432,8 @@ class CacheFolder:
         self._opening = self.path / "opening.lock"
 
     def prepare(self) -> None:
-        """Make the folder, mode 0700, with its missing parents.
-
-        Refuse one that others can change.
-        """
+        """Make the folder, mode 0700, with its missing parents."""
+        # Refuse one that others can change.
         missing = [self.path, *self.path.parents]
         for folder in reversed([each for each in missing if not each.exists()]):
             folder.mkdir(mode=0o700, exist_ok=True)

@@ -10,6 +10,7 @@ from judgekit.evaluation.planner import ASSUMED_LOCAL_LATENCY_S, model_plan
 from judgekit.models import ModelPrice, PriceTable, connect
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import Subject
+from judgekit.records import Image
 from judgekit.testing import ScriptedModel
 from tests.evaluation.plans import bought
 from tests.factories import make_request, make_rubric, reply
@@ -48,6 +49,63 @@ def test_long_prompts_are_priced_one_by_one_and_not_as_one_long_call() -> None:
     assert likely.price_usd == pytest.approx(
         likely.input_tokens * short.input_usd + 300 * short.output_usd
     )
+
+
+def test_a_single_long_prompt_has_the_price_of_long_prompts_in_the_upper_bound() -> None:
+    model, table = "gemini/gemini-2.5-pro", PriceTable()
+    counted = RequestCounter(connect(ScriptedModel(reply(), name=model), prices=table))
+    for n_words in (210_000, *[10] * 30):
+        counted.take(make_request("word " * n_words), (1, 1))
+    long = table.price(model, input_tokens=210_000)
+    assert long is not None
+    most = counted.most()
+    assert most.input_tokens / most.calls < 200_000
+    assert most.price_usd == pytest.approx(
+        most.input_tokens * long.input_usd + most.calls * long.output_usd
+    )
+
+
+def test_at_most_every_token_is_written_to_a_prompt_cache_and_received_as_reasoning() -> None:
+    dear = ModelPrice(1e-6, 1e-5, cache_write_usd=2e-6, reasoning_usd=3e-5)
+    way = connect(ScriptedModel(reply()), prices=PriceTable({"scripted": dear}))
+    counted = RequestCounter(way)
+    counted.take(make_request(), (100, 100))
+    likely, most = counted.likely(), counted.most()
+    assert likely.price_usd == pytest.approx(likely.input_tokens * 1e-6 + 100 * 1e-5)
+    assert most.price_usd == pytest.approx(most.input_tokens * 2e-6 + 100 * 3e-5)
+
+
+def test_the_schema_of_a_reply_is_sent_as_well() -> None:
+    plain, with_schema = counting(), counting()
+    schema = {"type": "object", "properties": {"score": {"type": "integer"}}}
+    plain.take(make_request(), (1, 1))
+    with_schema.take(make_request(reply_schema=schema), (1, 1))
+    assert with_schema.likely().input_tokens - plain.likely().input_tokens > 10
+
+
+def test_an_image_counts_as_more_in_the_upper_bound() -> None:
+    image, counted = Image(url="data:image/png;base64,AAAA"), counting()
+    counted.take(make_request(f"See {image.marker}.", images=(image,)), (1, 1))
+    # Providers count 250 to 2,500 tokens for an image of usual size.
+    assert counted.most().input_tokens - counted.likely().input_tokens == 1500
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters", "most"),
+    [
+        ("openai/gpt-4.1-mini", {}, 700),
+        ("openai/gpt-4.1-mini", {"max_tokens": 300}, 300),
+        ("openai/gpt-4.1-mini", {"max_completion_tokens": 3000}, 3000),
+        # Hidden reasoning counts as received.
+        ("openai/o4-mini", {}, 8192),
+        ("openai/o4-mini", {"max_completion_tokens": 3000}, 3000),
+        ("anthropic/claude-sonnet-4-5", {}, 700),
+        ("anthropic/claude-sonnet-4-5", {"reasoning_effort": "low"}, 8192),
+    ],
+)
+def test_what_a_reply_has_at_most(model: str, parameters: dict[str, Any], most: int) -> None:
+    asked = make_request(model=model, parameters=parameters, subject=Subject(criterion="accuracy"))
+    assert estimate_judge_reply_tokens(asked, make_rubric())[1] == most
 
 
 def test_a_placeholder_is_never_looked_up_and_never_seen_before() -> None:

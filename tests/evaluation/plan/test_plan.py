@@ -81,6 +81,15 @@ def test_where_one_call_is_left_joint_calls_are_counted_for_all_outputs() -> Non
     assert plan.joint.input_tokens == joint.input_tokens
 
 
+def test_joint_calls_are_counted_for_outputs_with_one_criterion_too() -> None:
+    single = (*TWO[1][:2], make_rubric("accuracy"))
+    plan = plan_grading(make_judge(ScriptedModel(reply())), [TWO[0], single])
+    joint = plan_grading(make_judge(ScriptedModel(reply()), mode="joint"), [TWO[0], single])
+    assert plan.joint is not None
+    assert (plan.n_calls, plan.joint.calls, joint.n_calls) == (3, 2, 2)
+    assert plan.joint.input_tokens == joint.input_tokens
+
+
 def test_where_no_call_is_left_joint_calls_would_be_more() -> None:
     cache, model = bought()
     plan = plan_grading(make_judge(model, cache=cache), [TWO[0]] * 2)

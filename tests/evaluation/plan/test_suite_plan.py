@@ -224,7 +224,9 @@ def test_an_unknown_price_is_not_zero(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"), [(None, None), (100, "at_most"), (0.005, "likely"), (1e-6, "short")]
+    ("limit", "said"),
+    # Of 0.0031 dollars likely, 0.0098 at most; 0.0141 is set aside before each call.
+    [(None, None), (100, "at_most"), (0.02, "likely"), (0.0125, "short"), (1e-6, "short")],
 )
 def test_a_plan_says_whether_the_money_suffices(
     tmp_path: Path, limit: float | None, said: str | None
