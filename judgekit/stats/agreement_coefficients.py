@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import is_missing, jackknife_se
+from judgekit.stats.estimate import by_place, is_missing, jackknife_se
 from judgekit.stats.missing import DIGITS, cluster_codes, count_units
 from judgekit.stats.quantiles import t_quantile
 
@@ -183,8 +183,9 @@ def list_ratings(
     """The known ratings, without the items that have fewer than `at_least`."""
     if clusters is not None and len(clusters) != len(ratings):
         raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
-    if isinstance(ratings, np.ndarray):
+    if isinstance(ratings, np.ndarray) and ratings.dtype.kind in "iuf" and not np.ma.isMA(ratings):
         return _scored_ratings(ratings, at_least, clusters)
+    ratings = by_place(ratings)
     # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
     known = [
         [r.item() if isinstance(r, np.generic) else r for r in row if not is_missing(r)]

@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import Field, dataclass, fields
 from math import fsum, isfinite, isinf, isnan, nan, sqrt
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     import numpy as np
+
+_T = TypeVar("_T")
 
 LabelsAre = Literal["random", "other"]
 """How labelled items were chosen."""
@@ -159,7 +161,16 @@ def is_missing(value: object) -> bool:
     if type(value) is float:
         return value != value  # noqa: PLR0124 - nan alone differs from itself
     # Numbers of numpy count as real numbers; arrays do not, and labels may be strings.
-    return value is None or (isinstance(value, Real) and bool(value != value))  # noqa: PLR0124 - as above
+    if isinstance(value, Real):
+        return bool(value != value)  # noqa: PLR0124 - as above
+    return value is None or type(value).__name__ == "NAType"  # that of pandas, which equals nothing
+
+
+def by_place(x: Sequence[_T] | np.ndarray) -> list[_T]:
+    """Its items, or the rows of a table, in their order; None for what is masked."""
+    # A pandas series is read by its index, and the items of a frame are its columns.
+    rows = cast("Any", x).to_numpy() if hasattr(x, "columns") else x
+    return list(rows.tolist() if hasattr(rows, "tolist") else rows)
 
 
 def known_observations(
