@@ -166,6 +166,12 @@ def _open(named: str | Model, *, api_base: str | None, timeout_s: float, transpo
     """The model that is called, without limits, prices and cache."""
     refuse_secret_address(api_base)
     if not isinstance(named, str):
+        is_model = isinstance(getattr(named, "name", None), str) and hasattr(named, "complete")
+        if isinstance(named, type) or not is_model:
+            raise SettingsError(
+                f"the judge is {named!r:.80}, which is no model",
+                hint="name one, PROVIDER/MODEL, or pass an object with `name` and `async complete`",
+            )
         return named
     if not named.strip():
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")

@@ -182,7 +182,7 @@ def known_observations(
     names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
     try:
         values = [nan if v is None else float(v) for v in x]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"an observation is no number: {error}") from error
     if all(map(isfinite, values)):
         return values, list(names)

@@ -27,7 +27,7 @@ def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
     try:
         found = np.array(x, dtype=float)
         return np.where(np.ma.getmaskarray(x), np.nan, found) if np.ma.isMA(x) else found
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         start = ", ".join(repr(value)[:40] for value in list(x)[:3])
         raise ValueError(
             f"not all values are numbers, or rows differ in length: [{start}, ...]"
