@@ -128,10 +128,14 @@ class Judge(PairJudge):
         # default is in JudgeSettings alone (a test compares the two), so that nothing is listed
         # here a second time.
         settings = {name: value for name, value in locals().items() if name in _SETTINGS}
+        # A text is a sequence, too: of folders with names of one letter.
+        folders: Any = template_folders
+        if isinstance(folders, str | Path):
+            folders = [folders]
         settings |= {
             "parameters": dict(parameters or {}),
             "template": None if template is None else str(template),
-            "template_folders": tuple(map(Path, template_folders)),
+            "template_folders": tuple(map(Path, folders)),
         }
         checked = JudgeSettings.checked(**settings)
         self._set_up(model, checked, cache=cache, prices=prices, budget=budget)

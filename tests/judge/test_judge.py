@@ -16,6 +16,7 @@ from judgekit.errors import InputError, SettingsError, StoreError, TemplateError
 from judgekit.judge import Judge
 from judgekit.models import Budget
 from judgekit.models.cache import MemoryCache
+from judgekit.models.pricing import ModelPrice
 from judgekit.models.request import ModelReply
 from judgekit.testing import FlawedModel, ScriptedModel
 from tests.factories import (
@@ -253,9 +254,11 @@ def test_own_templates_are_looked_up_first(tmp_path: Path) -> None:
     folder = tmp_path / "partials"
     folder.mkdir()
     (folder / "guard.j2").write_text("Be kind.", encoding="utf-8")
-    model = always()
-    grade(make_judge(model, template_folders=[str(tmp_path)]))
-    assert "Be kind." in model.requests[0].messages[0]["content"]
+    one: Any = str(tmp_path)  # a text is a sequence, too: of letters
+    for folders in ([str(tmp_path)], one, tmp_path):
+        model = always()
+        grade(make_judge(model, template_folders=folders))
+        assert "Be kind." in model.requests[0].messages[0]["content"]
 
 
 @pytest.mark.parametrize(
@@ -488,3 +491,18 @@ def test_a_judge_with_a_budget_is_not_pickled_since_each_copy_would_spend_it() -
     judge = Judge("openai/gpt-4.1-mini", cache=None, budget=Budget(1.0))
     with pytest.raises(SettingsError, match="each process would spend all of it"):
         pickle.dumps(judge)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"prices": {"openai/m": ModelPrice(0.1, 0.2)}}, "prices is {"),
+        ({"budget": 2.0}, "budget is 2.0"),
+        ({"cache": True}, "cache is True"),
+    ],
+)
+def test_what_would_be_noticed_after_a_paid_call_is_refused_before(
+    settings: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(SettingsError, match=problem):
+        make_judge("openai/m", **settings)
