@@ -23,7 +23,7 @@ from judgekit.judge.pairwise import Comparer, PairJudge, check_material
 from judgekit.judge.pointwise import Grader
 from judgekit.models import Connection, connect
 from judgekit.prompts import PairTemplate, PromptTemplate, is_pair_template
-from judgekit.records import ReconciliationRule
+from judgekit.records import Case, Output, ReconciliationRule, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from judgekit.models import Budget, PriceTable, Refresh
     from judgekit.models.cache import CacheLocation, ReplyCache
     from judgekit.models.request import Model, ModelRequest
-    from judgekit.records import Case, JsonObject, JudgeFailure, Judgment, Output, Rubric, Verdict
+    from judgekit.records import JsonObject, JudgeFailure, Judgment, Verdict
 
 _TEMPLATES = {"per_criterion": "pointwise/criterion", "joint": "pointwise/joint"}
 _PAIR_TEMPLATES = {"per_criterion": "pairwise/criterion", "joint": "pairwise/joint"}
@@ -276,7 +276,8 @@ class Judge(PairJudge):
             TemplateError: When the template does not fit the output or the rubric.
             StoreError: When the cache cannot store what was paid for.
         """
-        check_material(rubric, case, output)
+        if (type(case), type(output), type(rubric)) != (Case, Output, Rubric):
+            check_material(rubric, case, output)
         (grading,) = self._grader.begin([(case, output)], rubric)
         return await grading.finish()
 
