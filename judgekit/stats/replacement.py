@@ -11,14 +11,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import coefficient_interval
-from judgekit.stats.estimate import (
-    Estimate,
-    Result,
-    by_place,
-    carried,
-    is_missing,
-    undefined_estimate,
-)
+from judgekit.stats.estimate import Estimate, Result, carried, is_missing, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import floats
 from judgekit.stats.multiplicity import adjust
@@ -187,8 +180,7 @@ def ceiling_gap(
     check_choice("metric", metric, get_args(CeilingMetric))
     if len(ratings) != len(judge):
         raise ValueError(f"{len(ratings)} rows of ratings, but {len(judge)} of the judge")
-    rows = zip(by_place(ratings), judge, strict=True)
-    sides = [_sides(row, label, metric) for row, label in rows]
+    sides = [_sides(row, label, metric) for row, label in zip(ratings, judge, strict=True)]
     known = [side for side in sides if side is not None]
     if not known:
         raise NotEnoughDataError("no item has ratings of two humans and the judge")
