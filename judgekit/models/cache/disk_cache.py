@@ -116,6 +116,25 @@ opens the folder can change them."""
 BUSY_TIMEOUT_S = 30.0
 
 
+class _Connections(threading.local):
+    """The connection of each thread; none but the thread itself can close it, when it ends."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "con":
+            super().__setattr__("closer", _Closer(value))
+
+
+class _Closer:
+    # From Python 3.13 on, a connection that nobody closes is a warning.
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __del__(self) -> None:
+        with suppress(sqlite3.Error):
+            self._connection.close()
+
+
 class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
     """The rows of one SQLite file, over the connections and transactions of diskcache.
 
@@ -128,6 +147,8 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
             with _map_write_errors("opened"):
                 super().__init__(str(folder), timeout=BUSY_TIMEOUT_S, **DISKCACHE_SETTINGS)
                 stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
+                self._local, opened = _Connections(), self._local
+                self._local.pid, self._local.con = opened.pid, opened.con
         except StoreError:
             with suppress(AttributeError, sqlite3.Error):
                 self.close()
