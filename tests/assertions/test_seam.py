@@ -59,7 +59,7 @@ def test_a_parameter_by_position_is_refused() -> None:
 def test_a_function_that_takes_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="must take the output, then keyword-only parameters"):
 
-        @assertion("acme.x")  # type: ignore[type-var] # what is refused
+        @assertion("acme.x")
         def wrong() -> AssertionResult:
             raise NotImplementedError
 
