@@ -34,6 +34,16 @@ class Result:
 
     __dataclass_fields__: ClassVar[dict[str, Field[object]]]
 
+    def __init_subclass__(cls) -> None:
+        cls.__eq__ = Result._equals  # type: ignore[assignment] # which dataclasses keep
+
+    def _equals(self, other: object) -> bool:
+        # As lists, of which two with the same nan are equal: from Python 3.13 on, dataclasses
+        # compare field by field, and nan differs from itself.
+        names, same_type = self.__dataclass_fields__, type(other) is type(self)
+        mine, others = ([getattr(one, name, None) for name in names] for one in (self, other))
+        return same_type and mine == others
+
     def __post_init__(self) -> None:
         """Turn numpy's numbers into Python's, in tuples too."""
         for name in self.__dataclass_fields__:
@@ -47,7 +57,7 @@ def python_value(value: object) -> object:
     """A value with numpy's numbers and texts replaced by Python's own."""
     kind = type(value)
     if kind in _OWN:
-        return value
+        return value if value == value else nan  # noqa: PLR0124 - one nan, so that results compare
     if kind is tuple and isinstance(value, tuple):
         if all(map(_OWN.__contains__, map(type, value))):
             return value
