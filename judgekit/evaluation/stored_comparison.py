@@ -180,6 +180,10 @@ class ComparisonTerms:
     prior: float = DEFAULT_PRIOR
     suite: str | None = None
 
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise SettingsError(f"alpha is {self.alpha}; it lies between 0 and 1")
+
 
 def new_comparison(
     pairing: Pairing,
