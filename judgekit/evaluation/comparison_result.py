@@ -282,7 +282,7 @@ def _why_open(
         wins, losses = f"{for_a} cases that lean to A", f"{for_b} to B"
     reason = f"{wins} and {losses} may be chance (alpha {alpha:g})"
     if MOSTLY_INCONSISTENT in flags:
-        return f"{reason}; the judge contradicts itself on most pairs"
+        return f"the judge contradicts itself on most pairs; {reason}"
     return reason
 
 

@@ -126,7 +126,7 @@ def _agreement_text(parts: Sequence[CriterionCalibration]) -> str:
         found = part.agreement.kappa_quadratic
         if isnan(found.value):
             continue
-        words = f"On {part.name} judge and humans agree with a kappa of "
+        words = f"On “{part.name}”, judge and humans agree with a kappa of "
         words += f"{numbers.format_mean(found)} ({numbers.format_count(part.n, 'output')})"
         bias = part.leniency.bias
         # An interval that includes 0 shows neither.

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 PAIR_STATES = {
     "error": CellState("no output", "!", "error", 0),
     "open": CellState("undecided", "?", "inconclusive", 1),
-    "flip": CellState("the orders disagree", "≠", "inconclusive", 2),
-    "a": CellState("A wins", "A", "neutral", 3),
-    "b": CellState("B wins", "B", "neutral", 3),
+    "flip": CellState("flip", "≠", "inconclusive", 2),
+    "a": CellState("A wins", "◂", "neutral", 3),
+    "b": CellState("B wins", "▸", "neutral", 3),
     "tie": CellState("tie", "=", "neutral", 4),
 }
 """What a comparison, or one order of it, can say."""
@@ -58,7 +58,7 @@ PAIR_FILTERS = {
     "a": "A won",
     "b": "B won",
     "tie": "Tied",
-    "flip": "Inconsistent",
+    "flip": "Flipped",
     "open": "Undecided",
     "error": "Error",
 }
@@ -311,7 +311,7 @@ RANK_STATES = {
 }
 """What a variant did on a case."""
 
-RANK_FILTERS = {"flip": "Inconsistent", "open": "Undecided", "error": "Error"}
+RANK_FILTERS = {"flip": "Flipped", "open": "Undecided", "error": "Error"}
 _HALF = 0.5
 
 

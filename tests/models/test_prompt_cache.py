@@ -111,6 +111,17 @@ async def test_nothing_waits_where_a_prompt_cache_saves_nothing(
     assert provider.most_at_once == 4
 
 
+@pytest.mark.parametrize("prices", [{}, {"anthropic/claude-new": PLAIN}], ids=["none", "own"])
+async def test_claude_is_asked_in_turn_whatever_price_is_known(
+    prices: dict[str, ModelPrice],
+) -> None:
+    # Its requests are marked, so that each that finds no cached prompt pays for writing it.
+    provider = Provider()
+    asked = [one.model_copy(update={"model": "anthropic/claude-new"}) for one in requests(4)]
+    await send(PricedModel(provider, PriceTable(prices)), asked)
+    assert (provider.n_written, provider.n_read) == (1, 3)
+
+
 async def test_a_prefix_that_was_just_sent_is_waited_for_no_more() -> None:
     now = [0.0]
     provider = Provider()

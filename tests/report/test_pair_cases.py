@@ -82,7 +82,7 @@ def test_each_order_and_the_result_have_a_column(store: RunStore) -> None:
         "a": ["A wins"] * 3,
         "b": ["B wins"] * 3,
         "tie": ["tie"] * 3,
-        "first": ["A wins", "B wins", "the orders disagree"],
+        "first": ["A wins", "B wins", "flip"],
         "open": ["undecided", "B wins", "undecided"],
     }
     assert found.ids[:2] == ["c4", "c3"], "what is open comes first"

@@ -81,7 +81,7 @@ def test_what_only_a_page_has_room_for_is_on_no_other_form(documents: dict[str, 
         ("run", "1 answer has no verdict, so the rate lies between 33 and 42 %."),
         ("compare", "new wins 55 % (45 to 64 %) of"),
         ("compare", "which includes 50 %. This does not show that they are equal."),
-        ("calibrate", "On accuracy judge and humans agree with a kappa of 0.85 [0.73, 0.90]"),
+        ("calibrate", "On “accuracy”, judge and humans agree with a kappa of 0.85 [0.73, 0.90]"),
     ],
 )
 def test_a_page_says_what_its_conclusion_rests_on(
