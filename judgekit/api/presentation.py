@@ -40,15 +40,11 @@ if TYPE_CHECKING:
 # What builds the document of a result, by the name of its class: the classes themselves are not
 # imported, as calibrations and audits load numpy.
 _BUILDERS = {
-    "RunSummary": "run_document",
-    "ComparisonSummary": "comparison_document",
-    "ScoreComparison": "score_comparison_document",
-    "RankingSummary": "ranking_document",
-    "CalibrationReport": "calibration_document",
-    "Audit": "audit_document",
-    "Rejudged": "rejudgment_document",
-    "Tuning": "tuning_document",
-}
+    "RunSummary": "run_document", "ComparisonSummary": "comparison_document",
+    "ScoreComparison": "score_comparison_document", "RankingSummary": "ranking_document",
+    "CalibrationReport": "calibration_document", "Audit": "audit_document",
+    "Rejudged": "rejudgment_document", "Tuning": "tuning_document",
+}  # fmt: skip
 # What a notebook shows of answers that did not pass.
 _MOST_ANSWERS = 5
 _MOST_PAIRS = 10

@@ -36,13 +36,11 @@ _TYPES: dict[str, frozenset[str]] = {
     "custom": frozenset({SCRIPT_NAME}),
 }
 _NEEDS = {
-    "exact_match": "a reference, or an assertion `equals`",
-    "regex_match": "an assertion `regex`",
+    "exact_match": "a reference, or an assertion `equals`", "regex_match": "an assertion `regex`",
     "json_schema": "an assertion `is-json` with a schema",
     "semantic_sim": "a reference that is a text, or an assertion `similar`",
-    "llm_judge": "a rubric, its own, the suite's or the profile's",
-    "custom": "a script",
-}
+    "llm_judge": "a rubric, its own, the suite's or the profile's", "custom": "a script",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

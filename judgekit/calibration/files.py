@@ -58,12 +58,9 @@ from judgekit.records import (
 
 _R = TypeVar("_R", bound=Record)
 _ALIASES = {
-    "id": "case_id",
-    "case": "case_id",
-    "score": "raw",
-    "reason": "rationale",
+    "id": "case_id", "case": "case_id", "score": "raw", "reason": "rationale",
     "output_repeat": "answer",
-}
+}  # fmt: skip
 _TEXTS = ("case_id", "variant", "variant_a", "variant_b", "criterion")
 
 # Columns are ignored by name, so that any other unknown column is reported as a typing error.

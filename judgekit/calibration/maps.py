@@ -53,12 +53,9 @@ _SEVERAL = 2
 _PLATT = "platt"
 
 _FITS: dict[str, Callable[[Sequence[float], Sequence[float]], FittedMap]] = {
-    "shift": fit_shift,
-    "affine": fit_affine,
-    "ordinal": fit_ordinal,
-    "isotonic": fit_isotonic,
+    "shift": fit_shift, "affine": fit_affine, "ordinal": fit_ordinal, "isotonic": fit_isotonic,
     _PLATT: fit_platt,
-}
+}  # fmt: skip
 
 
 def fit_maps(

@@ -246,13 +246,9 @@ def _self_test(options: _AuditCommandOptions) -> int:
 
     # A self-test would ignore these silently.
     ignored = {
-        "OUTPUTS": options.outputs,
-        "--probes": options.probes,
-        "--attacks": options.attacks,
-        "--sample": options.sample,
-        "-o": options.output,
-        "--dry-run": options.dry_run,
-    }
+        "OUTPUTS": options.outputs, "--probes": options.probes, "--attacks": options.attacks,
+        "--sample": options.sample, "-o": options.output, "--dry-run": options.dry_run,
+    }  # fmt: skip
     if names := [name for name, value in ignored.items() if value]:
         raise SettingsError(
             f"--self-test runs all probes on simulated judges; it does not take {', '.join(names)}",

@@ -62,13 +62,9 @@ if TYPE_CHECKING:
 _KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX, ".eval"})
 
 _TITLES = {
-    "suite": "suite",
-    "rubric": "rubric",
-    "cases": "cases",
-    "outputs": "outputs",
-    "replies": "recorded replies",
-    "labels": "labels",
-}
+    "suite": "suite", "rubric": "rubric", "cases": "cases", "outputs": "outputs",
+    "replies": "recorded replies", "labels": "labels",
+}  # fmt: skip
 
 # Rows that have nothing but `case_id`, `text` and what both kinds have.
 _OUTPUTS_OR_REPLIES = "outputs or recorded replies"

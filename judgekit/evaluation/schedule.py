@@ -165,15 +165,11 @@ def check_case_groups(groups: Sequence[SuiteGroup], case_ids: Iterable[str]) -> 
 
 # The name of each part in messages, in the order of the message.
 PART_WORDS = {
-    "cases": "the cases, their order or what is chosen of them",
-    "rubric": "the rubric",
-    "judges": "the judges or their settings",
-    "variants": "the variants or their prompts",
-    "assertions": "the assertions",
-    "measures": "the profile or the scorers",
-    "groups": "the groups of cases",
-    "settings": "the settings",
-}
+    "cases": "the cases, their order or what is chosen of them", "rubric": "the rubric",
+    "judges": "the judges or their settings", "variants": "the variants or their prompts",
+    "assertions": "the assertions", "measures": "the profile or the scorers",
+    "groups": "the groups of cases", "settings": "the settings",
+}  # fmt: skip
 _PACE_OF_SETTINGS = {"max_concurrency", "in_sequence", "fail_fast", "timeout_s"}
 _PACE_OF_JUDGES = {"max_concurrency", "rpm", "tpm", "timeout_s", "max_retries", "transport"}
 _SHORT = 16

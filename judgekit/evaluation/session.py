@@ -528,12 +528,10 @@ def check_callable(opened: OpenSuite) -> None:
 # Why a run ended before everything was asked.
 RunStopReason = Literal["interrupted", "budget", "time", "fail_fast", "model"]
 _STOP_MESSAGES: dict[RunStopReason, str] = {
-    "interrupted": "interrupted by the user",
-    "budget": "the cost limit allows no further call",
-    "time": "the time it may take is used up",
-    "fail_fast": "an answer did not pass",
+    "interrupted": "interrupted by the user", "budget": "the cost limit allows no further call",
+    "time": "the time it may take is used up", "fail_fast": "an answer did not pass",
     "model": "a model cannot be called",
-}
+}  # fmt: skip
 
 _FROZEN_MESSAGE = "the frozen cache lacks replies"
 

@@ -160,13 +160,10 @@ if TYPE_CHECKING:
 
 # What each part is called that has to stay what it is.
 _WORDS = {
-    "a": "the first side's outputs or cases",
-    "b": "the second side's outputs or cases",
-    "rubric": "the rubric",
-    "judge": "the judge or its settings",
-    "chosen": "which pairs are chosen, or their order",
-    "stopping": "when it stops",
-}
+    "a": "the first side's outputs or cases", "b": "the second side's outputs or cases",
+    "rubric": "the rubric", "judge": "the judge or its settings",
+    "chosen": "which pairs are chosen, or their order", "stopping": "when it stops",
+}  # fmt: skip
 _SHORT = 16
 
 

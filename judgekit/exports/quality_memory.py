@@ -77,12 +77,10 @@ def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterat
         if judgment.criterion not in scales:
             continue
         fields: JsonObject = {
-            "score": judgment.raw,
-            "maxScore": scales[judgment.criterion].max,
-            "rationale": judgment.rationale,
-            "judgedBy": judgment.judge,
+            "score": judgment.raw, "maxScore": scales[judgment.criterion].max,
+            "rationale": judgment.rationale, "judgedBy": judgment.judge,
             "judgedByType": judgment.source,
-        }
+        }  # fmt: skip
         optional: JsonObject = {
             "judgedAt": None
             if judgment.judged_at is None

@@ -73,12 +73,9 @@ class _MultiGrader(SnakeRecord):
 
 
 _MODELS: Mapping[str, type[SnakeRecord]] = {
-    "string_check": _StringCheckGrader,
-    "text_similarity": _TextSimilarityGrader,
-    "score_model": _ScoreModelGrader,
-    "label_model": _LabelModelGrader,
-    "multi": _MultiGrader,
-}
+    "string_check": _StringCheckGrader, "text_similarity": _TextSimilarityGrader,
+    "score_model": _ScoreModelGrader, "label_model": _LabelModelGrader, "multi": _MultiGrader,
+}  # fmt: skip
 
 _CODE = "python"
 

@@ -164,12 +164,9 @@ def _criterion(criterion: _CriterionFields, weight: float) -> JsonObject:
     extra = criterion.extra
     scale: JsonObject = {"min": criterion.min_score, "max": criterion.max_score}
     fields: JsonObject = {
-        "name": criterion.name,
-        "question": criterion.description,
-        "scoring_guide": criterion.scoring_guide,
-        "weight": weight,
-        "scale": scale,
-    }
+        "name": criterion.name, "question": criterion.description,
+        "scoring_guide": criterion.scoring_guide, "weight": weight, "scale": scale,
+    }  # fmt: skip
     more = {own: extra[name] for name, own in _OF_CRITERION.items() if name in extra}
     of_scale = {own: extra[name] for name, own in _OF_SCALE.items() if name in extra}
     whole: JsonObject = {**fields, **more, "scale": scale | of_scale}

@@ -79,13 +79,9 @@ def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
     yield quality_object("rubric", rubric_id, {**rest, **fields}, described)
     for criterion, weight in zip(rubric.criteria, weights, strict=True):
         fields = {
-            "rubricId": rubric_id,
-            "name": criterion.name,
-            "description": criterion.question,
-            "weight": weight,
-            "minScore": criterion.scale.min,
-            "maxScore": criterion.scale.max,
-        }
+            "rubricId": rubric_id, "name": criterion.name, "description": criterion.question,
+            "weight": weight, "minScore": criterion.scale.min, "maxScore": criterion.scale.max,
+        }  # fmt: skip
         optional: JsonObject = {
             "scoringGuide": criterion.scoring_guide,
             "required": criterion.required or None,

@@ -128,10 +128,8 @@ class Judge(PairJudge):
         # default is in JudgeSettings alone (a test compares the two), so that nothing is listed
         # here a second time.
         settings = {name: value for name, value in locals().items() if name in _SETTINGS}
-        # A text is a sequence, too: of folders with names of one letter.
-        folders: Any = template_folders
-        if isinstance(folders, str | Path):
-            folders = [folders]
+        is_one = isinstance(template_folders, str | Path)  # a text is a sequence, too: of letters
+        folders: Any = [template_folders] if is_one else template_folders
         settings |= {
             "parameters": dict(parameters or {}),
             "template": None if template is None else str(template),

@@ -311,10 +311,9 @@ def check_material(rubric: Rubric, case: Case, *outputs: Output) -> None:
     """Refuse what is no case, no output or no rubric."""
     for kind, value in ((Case, case), *((Output, output) for output in outputs), (Rubric, rubric)):
         if not isinstance(value, kind):
+            hint = "pass jk.Case(…), jk.Output(…), jk.load_rubric(…); jk.grade reads rows and names"
             raise InputError(
-                f"a {type(value).__name__} is no {kind.__name__}: {value!r:.80}",
-                hint="pass jk.Case(…), jk.Output(…) and a rubric of jk.load_rubric(…); `jk.grade` "
-                "and `jk.compare` read rows, files and names",
+                f"a {type(value).__name__} is no {kind.__name__}: {value!r:.80}", hint=hint
             )
 
 

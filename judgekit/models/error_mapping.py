@@ -121,18 +121,15 @@ def refuse_secret_address(address: str | None) -> None:
 
 
 _KEY_FIELD = re.compile(
-    r'"([\w-]*(?:api[-_]?key|authorization|-auth|password|secret))":"[^"]{6,}"', re.IGNORECASE
+    r'(?i)"([\w-]*(?:api[-_]?key|authorization|-auth|password|secret))":"[^"]{6}'
 )
 
 
 def refuse_secret_parameters(parameters: Mapping[str, object]) -> None:
     """Refuse a key or a password in parameters and headers, which caches and runs would store."""
     if field := _KEY_FIELD.search(canonical_json(parameters)):
-        raise SettingsError(
-            f"the parameters have a key or a password in {field[1]!r}",
-            hint="give keys as environment variables, such as OPENAI_API_KEY; parameters are "
-            "stored with replies and runs",
-        )
+        hint = "give it as an environment variable, such as OPENAI_API_KEY: parameters are stored"
+        raise SettingsError(f"the parameters have a key or a password in {field[1]!r}", hint=hint)
 
 
 class RedactingFilter(logging.Filter):
@@ -190,20 +187,15 @@ _FILTERED = re.compile(
 )
 
 _KIND_WORDS: dict[str, str] = {
-    "auth": "refused the key",
-    "not_found": "does not know the model or the address",
-    "bad_request": "refused the request",
-    "rate_limited": "asks for fewer requests",
+    "auth": "refused the key", "not_found": "does not know the model or the address",
+    "bad_request": "refused the request", "rate_limited": "asks for fewer requests",
     "quota": "says that the quota or the credit is used up",
-    "overloaded": "failed or is overloaded",
-    "timeout": "gave no answer in time",
+    "overloaded": "failed or is overloaded", "timeout": "gave no answer in time",
     "connection": "could not be reached, or broke the connection",
-    "protocol": "sent something that is no reply",
-    "content_filter": "filtered the request",
+    "protocol": "sent something that is no reply", "content_filter": "filtered the request",
     "context_window": "says that the request is longer than the model can take",
-    "empty": "sent a reply without an answer",
-    "internal": "could not be called",
-}
+    "empty": "sent a reply without an answer", "internal": "could not be called",
+}  # fmt: skip
 
 _KIND_HINTS: dict[str, str] = {
     "not_found": "check the model name and the api_base",

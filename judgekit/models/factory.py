@@ -108,13 +108,13 @@ def connect(
 ) -> Connection:
     """Open a model with its limits, prices, budget and cache."""
     # Nothing is sent and nothing slow is imported: transports do both at their first request.
-    table = _price_table(prices, budget)
+    table = _price_table(prices, budget, cache)
     if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
         return _recorded(model, table, max_concurrency)
     # Without a cache every question of a frozen judge would fail, one by one.
     if frozen and cache is None:
         raise SettingsError("frozen needs a cache", hint="name the folder with the replies")
-    opened = _opened(cache)
+    opened = open_reply_cache(cache) if isinstance(cache, str | Path | CacheUrl) else cache
     # A local server answers one call at a time and costs nothing.
     if isinstance(model, str) and _is_local(model):
         max_concurrency, timeout_s, budget = 1, max(timeout_s, _LOCAL_TIMEOUT_S), None
@@ -150,22 +150,13 @@ def connect(
     )
 
 
-def _price_table(prices: PriceTable | None, budget: Budget | None) -> PriceTable:
-    _check_kind("prices", prices, PriceTable, "a jk.PriceTable")
-    _check_kind("budget", budget, Budget, "a judgekit.models.Budget")
+def _price_table(prices: PriceTable | None, budget: Budget | None, cache: object) -> PriceTable:
+    """The prices that hold; what would only be noticed after a paid call is refused."""
+    caches = str | Path | CacheUrl | ReplyCache
+    for value, kind in ((prices, PriceTable), (budget, Budget), (cache, caches)):
+        if value is not None and not isinstance(value, kind):
+            raise SettingsError(f"{value!r:.80} is no {getattr(kind, '__name__', 'cache')}")
     return prices or (PriceTable() if budget is None else budget.prices)
-
-
-def _opened(cache: str | Path | CacheUrl | ReplyCache | None) -> ReplyCache | None:
-    if isinstance(cache, str | Path | CacheUrl):
-        return open_reply_cache(cache)
-    _check_kind("cache", cache, ReplyCache, "a folder, an address, a jk.DiskCache or None")
-    return cache
-
-
-def _check_kind(name: str, value: object, kind: type, wanted: str) -> None:
-    if value is not None and not isinstance(value, kind):
-        raise SettingsError(f"{name} is {value!r:.80}", hint=f"give {wanted}")
 
 
 def _recorded(named: str, prices: PriceTable, max_concurrency: int) -> Connection:

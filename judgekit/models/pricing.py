@@ -168,9 +168,7 @@ class PriceTable:
         for model, price in self._overrides.items():
             # What is noticed after a call would cost its reply.
             if not isinstance(price, ModelPrice):
-                raise SettingsError(
-                    f"the price of {model} is {price!r:.80}", hint="give a jk.ModelPrice"
-                )
+                raise SettingsError(f"the price of {model} is {price!r:.80}, no jk.ModelPrice")
         self._path = path
 
     def price_of(

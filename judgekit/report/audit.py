@@ -244,18 +244,13 @@ _EFFECT_VERDICT_WORDS: dict[EffectVerdict, str] = {
 
 # The keys of the JSON stay what they are; on a terminal they would not make a sentence.
 _COUNT_WORDS = {
-    REPEATS_COUNT: "{} repeats",
-    "sd within an output": "sd {} within an output",
-    "outputs with one value throughout": "{} outputs scored identically",
-    "pairs": "{} pairs",
+    REPEATS_COUNT: "{} repeats", "sd within an output": "sd {} within an output",
+    "outputs with one value throughout": "{} outputs scored identically", "pairs": "{} pairs",
     "contradict themselves": "{} with contradictory orders",
     "first both times": "first place preferred in both orders {}",
-    "second both times": "second place in both {}",
-    "scored": "{} scored",
-    "raised": "{} raised",
-    "lowered": "{} lowered",
-    "at the best value already": "{} at the best value already",
-}
+    "second both times": "second place in both {}", "scored": "{} scored", "raised": "{} raised",
+    "lowered": "{} lowered", "at the best value already": "{} at the best value already",
+}  # fmt: skip
 
 
 def audit_conclusion(audit: Audit) -> str:

@@ -386,13 +386,11 @@ def _percents(position: PositionBias, centre: float, form: str) -> tuple[str, ..
 _MOST_IN_MATRIX = 10
 
 _END_REASONS = {
-    "decided": "the top places are decided",
-    "comparisons": "the limit of comparisons is reached",
+    "decided": "the top places are decided", "comparisons": "the limit of comparisons is reached",
     "cost": "the cost limit allows no further call",
-    "cases": "no cases are left for the pairs that matter",
-    "model": "a model cannot be called",
+    "cases": "no cases are left for the pairs that matter", "model": "a model cannot be called",
     "interrupted": "interrupted",
-}
+}  # fmt: skip
 
 _TIES = {
     "half": "half a win for each",

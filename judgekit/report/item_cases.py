@@ -42,12 +42,9 @@ ITEM_STATES = {
 """How a judge's score and the human labels of an item compare."""
 
 ITEM_FILTERS = {
-    "disagree": "Disagree",
-    "higher": "Judge higher",
-    "lower": "Judge lower",
-    "people": "Annotators disagree",
-    "next": "Label next",
-}
+    "disagree": "Disagree", "higher": "Judge higher", "lower": "Judge lower",
+    "people": "Annotators disagree", "next": "Label next",
+}  # fmt: skip
 
 # On a scale without levels nearly no two scores are equal: this share of it is a disagreement.
 _APART = 0.1

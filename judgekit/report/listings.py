@@ -182,13 +182,9 @@ def judgments_table(judgments: Iterable[StoredJudgment]) -> Table:
 
 
 _COMPARISON_STATUS_WORDS: dict[ComparisonStatus, str] = {
-    "running": "running, or killed",
-    "complete": "complete",
-    "incomplete": "the judge failed",
-    "interrupted": "interrupted",
-    "stopped": "stopped",
-    "decided": "decided early",
-}
+    "running": "running, or killed", "complete": "complete", "incomplete": "the judge failed",
+    "interrupted": "interrupted", "stopped": "stopped", "decided": "decided early",
+}  # fmt: skip
 
 
 def comparisons_table(

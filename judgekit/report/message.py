@@ -15,29 +15,17 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 FAILURE_WORDS = {
-    "auth": "the provider refused the key",
-    "not_found": "no such model or endpoint",
-    "bad_request": "the request was refused",
-    "rate_limited": "rate limit",
-    "quota": "quota used up",
-    "overloaded": "provider overloaded",
-    "timeout": "no answer in time",
-    "connection": "no connection",
-    "protocol": "garbled answer of the server",
-    "content_filter": "content filter",
-    "context_window": "too long for the model",
-    "empty": "empty reply",
-    "truncated": "reply cut off",
-    "refusal": "the judge refused",
-    "unreadable": "no verdict could be read",
-    "evidence_missing": "no quotation from the output",
-    "cannot_assess": "the judge could not assess",
-    "budget": "cost limit reached",
-    "frozen_miss": "not in the frozen cache",
-    "cancelled": "no call was made",
-    "target_error": "no output to judge",
-    "internal": "internal error",
-}
+    "auth": "the provider refused the key", "not_found": "no such model or endpoint",
+    "bad_request": "the request was refused", "rate_limited": "rate limit",
+    "quota": "quota used up", "overloaded": "provider overloaded", "timeout": "no answer in time",
+    "connection": "no connection", "protocol": "garbled answer of the server",
+    "content_filter": "content filter", "context_window": "too long for the model",
+    "empty": "empty reply", "truncated": "reply cut off", "refusal": "the judge refused",
+    "unreadable": "no verdict could be read", "evidence_missing": "no quotation from the output",
+    "cannot_assess": "the judge could not assess", "budget": "cost limit reached",
+    "frozen_miss": "not in the frozen cache", "cancelled": "no call was made",
+    "target_error": "no output to judge", "internal": "internal error",
+}  # fmt: skip
 """Kinds of failure in tables."""
 
 
@@ -135,28 +123,17 @@ def fold_text(content: str) -> tuple[str, int]:
 
 
 TARGET_ERROR_WORDS = {
-    "timeout": "took too long",
-    "exit": "ended with an error code",
-    "signal": "was killed",
-    "unreadable": "answered in a form that cannot be parsed",
-    "too_large": "answered too much",
-    "connection": "could not be reached",
-    "http_status": "answered with an HTTP error",
-    "exception": "raised an exception",
-    "not_recorded": "has no recorded output",
-    "model": "its model answered with an error",
-    "refused": "its model refused",
-    "cancelled": "was not asked",
-    "error": "recorded as an error",
-}
+    "timeout": "took too long", "exit": "ended with an error code", "signal": "was killed",
+    "unreadable": "answered in a form that cannot be parsed", "too_large": "answered too much",
+    "connection": "could not be reached", "http_status": "answered with an HTTP error",
+    "exception": "raised an exception", "not_recorded": "has no recorded output",
+    "model": "its model answered with an error", "refused": "its model refused",
+    "cancelled": "was not asked", "error": "recorded as an error",
+}  # fmt: skip
 """Kinds of error of the system under test in reports."""
 
 RUN_STATUS_WORDS = {
-    "running": "running, or killed",
-    "complete": "complete",
-    "incomplete": "incomplete",
-    "interrupted": "interrupted",
-    "stopped": "stopped",
-    "waiting": "waits for human labels",
-}
+    "running": "running, or killed", "complete": "complete", "incomplete": "incomplete",
+    "interrupted": "interrupted", "stopped": "stopped", "waiting": "waits for human labels",
+}  # fmt: skip
 """Statuses of runs in reports."""

@@ -55,13 +55,9 @@ PAIR_STATES = {
 """What a comparison, or one order of it, can say."""
 
 PAIR_FILTERS = {
-    "a": "A won",
-    "b": "B won",
-    "tie": "Tied",
-    "flip": "Flipped",
-    "open": "Undecided",
+    "a": "A won", "b": "B won", "tie": "Tied", "flip": "Flipped", "open": "Undecided",
     "error": "Error",
-}
+}  # fmt: skip
 
 _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
 _MAX_LENGTH = 220

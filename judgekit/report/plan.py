@@ -298,13 +298,10 @@ def _stratum_lines(plan: SuitePlan) -> list[LabelledText]:
 
 
 _KINDS = {
-    "outputs": "recorded",
-    "prompt": "from a model",
-    "command": "from a command",
-    "python": "from a function",
-    "http": "from an endpoint",
+    "outputs": "recorded", "prompt": "from a model", "command": "from a command",
+    "python": "from a function", "http": "from an endpoint",
     "not_imported": "to be recorded elsewhere (--outputs FILE)",
-}
+}  # fmt: skip
 
 _ROLES = {"answers": "answers", "judge": "judge", "checks": "similarity"}
 

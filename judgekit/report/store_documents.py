@@ -62,13 +62,9 @@ SIDE_STATES = _CHANGES | {
 """What a side got on a case, and what changed between both."""
 
 SIDE_FILTERS = {
-    "worse": "Worse",
-    "better": "Better",
-    "same": "Same",
-    "changed": "Text changed",
-    "alone": "In one only",
-    "unknown": "Not compared",
-}
+    "worse": "Worse", "better": "Better", "same": "Same", "changed": "Text changed",
+    "alone": "In one only", "unknown": "Not compared",
+}  # fmt: skip
 # Without a common measure nothing is worse or better.
 _TEXT_FILTERS = ("changed", "alone")
 

@@ -39,14 +39,9 @@ if TYPE_CHECKING:
 
 # Colours repeat what the words say, so that nothing is lost with NO_COLOR, which rich honours.
 TONE_STYLES: dict[Tone, str] = {
-    "pass": "green",
-    "better": "green",
-    "fail": "red",
-    "worse": "red",
-    "error": "red",
-    "inconclusive": "yellow",
-    "neutral": "",
-}
+    "pass": "green", "better": "green", "fail": "red", "worse": "red", "error": "red",
+    "inconclusive": "yellow", "neutral": "",
+}  # fmt: skip
 """How each tone is coloured."""
 
 _LABEL_WIDTH = 26

@@ -33,14 +33,9 @@ from judgekit.stats.missing import DIGITS, cluster_codes, known_clusters, known_
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, require
 
 __all__ = [
-    "bland_altman",
-    "calibrate_ties",
-    "cohen_kappa",
-    "correlation",
-    "lin_ccc",
-    "pairwise_accuracy",
+    "bland_altman", "calibrate_ties", "cohen_kappa", "correlation", "lin_ccc", "pairwise_accuracy",
     "scott_pi",
-]
+]  # fmt: skip
 
 # A variance below this is what is left of cancelling terms, not spread.
 _ROUNDING = 1e-14

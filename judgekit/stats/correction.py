@@ -27,15 +27,9 @@ from judgekit.stats.quantiles import check_level, normal_quantile, t_quantile
 from judgekit.stats.rogan_gladen import allocate_labels, corrected_pass_rate, judge_rates
 
 __all__ = [
-    "active_mean",
-    "allocate_labels",
-    "corrected_pass_rate",
-    "crossfit_isotonic_mean",
-    "judge_rates",
-    "poststratified_mean",
-    "ppi_mean",
-    "stratified_ppi_mean",
-]
+    "active_mean", "allocate_labels", "corrected_pass_rate", "crossfit_isotonic_mean",
+    "judge_rates", "poststratified_mean", "ppi_mean", "stratified_ppi_mean",
+]  # fmt: skip
 
 _MIN_LABELS = 20
 

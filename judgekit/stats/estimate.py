@@ -38,8 +38,7 @@ class Result:
         cls.__eq__ = Result._equals  # type: ignore[assignment] # which dataclasses keep
 
     def _equals(self, other: object) -> bool:
-        # As lists, of which two with the same nan are equal: from Python 3.13 on, dataclasses
-        # compare field by field, and nan differs from itself.
+        # In lists nan equals itself, and from Python 3.13 on not where dataclasses compare fields.
         names, same_type = self.__dataclass_fields__, type(other) is type(self)
         mine, others = ([getattr(one, name, None) for name in names] for one in (self, other))
         return same_type and mine == others

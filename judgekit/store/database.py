@@ -251,28 +251,21 @@ DAMAGE_HINT = (
 _FORBIDDEN_HINT = "you have no write permission there; name another database"
 
 _SQLITE_HINTS = {
-    "database is locked": _BUSY_HINT,
-    "database table is locked": _BUSY_HINT,
-    "database or disk is full": _FULL_HINT,
-    "disk i/o error": _FULL_HINT,
+    "database is locked": _BUSY_HINT, "database table is locked": _BUSY_HINT,
+    "database or disk is full": _FULL_HINT, "disk i/o error": _FULL_HINT,
     "file is not a database": "name a judgekit database, or a path that does not exist yet",
-    "malformed": DAMAGE_HINT,
-    "readonly database": _FORBIDDEN_HINT,
+    "malformed": DAMAGE_HINT, "readonly database": _FORBIDDEN_HINT,
     "unable to open database file": _FORBIDDEN_HINT,
-}
+}  # fmt: skip
 
 _NO_SERVER_HINT = "check that the server runs, and host, port, user, password and database"
 
 _POSTGRES_HINTS = {
-    "08": _NO_SERVER_HINT,
-    "28": _NO_SERVER_HINT,
-    "3D": "create the database first: createdb NAME",
-    "42501": _FORBIDDEN_HINT,
-    "53100": _FULL_HINT,
-    "53": "the server has no room for another connection",
-    "55P03": _BUSY_HINT,
+    "08": _NO_SERVER_HINT, "28": _NO_SERVER_HINT, "3D": "create the database first: createdb NAME",
+    "42501": _FORBIDDEN_HINT, "53100": _FULL_HINT,
+    "53": "the server has no room for another connection", "55P03": _BUSY_HINT,
     "57P": "the server is stopping; start it and run again with --resume",
-}
+}  # fmt: skip
 
 
 @contextmanager

@@ -496,9 +496,9 @@ def test_a_judge_with_a_budget_is_not_pickled_since_each_copy_would_spend_it() -
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"prices": {"openai/m": ModelPrice(0.1, 0.2)}}, "prices is {"),
-        ({"budget": 2.0}, "budget is 2.0"),
-        ({"cache": True}, "cache is True"),
+        ({"prices": {"openai/m": ModelPrice(0.1, 0.2)}}, "is no PriceTable"),
+        ({"budget": 2.0}, "2.0 is no Budget"),
+        ({"cache": True}, "True is no cache"),
     ],
 )
 def test_what_would_be_noticed_after_a_paid_call_is_refused_before(

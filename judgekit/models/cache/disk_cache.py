@@ -14,7 +14,7 @@ import stat
 import threading
 import warnings
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -122,17 +122,14 @@ class _Connections(threading.local):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if name == "con":
-            super().__setattr__("closer", _Closer(value))
+            super().__setattr__("closer", _close_later(value))
+            next(self.closer)
 
 
-class _Closer:
-    # From Python 3.13 on, a connection that nobody closes is a warning.
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def __del__(self) -> None:
-        with suppress(sqlite3.Error):
-            self._connection.close()
+def _close_later(connection: sqlite3.Connection) -> Iterator[None]:
+    # Ended with its thread. From Python 3.13 on, a connection that nobody closes is a warning.
+    with suppress(sqlite3.Error), closing(connection):
+        yield
 
 
 class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcache has no types

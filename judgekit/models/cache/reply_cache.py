@@ -81,7 +81,7 @@ class ReplyCache:
 
     def __reduce__(self) -> NoReturn:
         raise SettingsError(
-            "a cache that is open cannot be pickled", hint="name its folder or address instead"
+            "a cache that is open cannot be pickled", hint="name its folder instead"
         )
 
     @property
