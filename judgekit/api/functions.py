@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from judgekit import evaluation
 from judgekit.api.progress import progress_line
@@ -35,7 +35,7 @@ from judgekit.errors import InputError, JudgeError, SettingsError
 from judgekit.formats import frame_library
 from judgekit.judge import Judge, Panel, synchronous
 from judgekit.models import Budget
-from judgekit.records import OUTPUTS_TAG, CaseResult, ComparedSide, ItemKey, Rubric
+from judgekit.records import OUTPUTS_TAG, CaseResult, ComparedSide, ItemKey, PairChoice, Rubric
 from judgekit.store import RunStore, temporary_store
 
 if TYPE_CHECKING:
@@ -45,10 +45,13 @@ if TYPE_CHECKING:
     from judgekit.evaluation import Outcome, RankingSummary
     from judgekit.models.cache import ReplyCache
     from judgekit.models.request import Model
-    from judgekit.records import Comparison, ComparisonStatus, PairChoice, RunInfo, Ties
+    from judgekit.records import Comparison, ComparisonStatus, RunInfo, Ties
 
     JudgeSource = Judge | Panel | Model | str
     CacheSource = ReplyCache | Path | str | None
+
+
+_SAME_CASES = "give both the same `case_id`s and inputs"
 
 
 async def grade(
@@ -183,9 +186,7 @@ async def compare(
     pairing, asked = _pairing(a, b, cases), _rubric_of(rubric)
     survey = pairing.survey()
     if not survey.n_pairs:
-        raise InputError(
-            "no case has an output of both sides", hint="give both the same `case_id`s and inputs"
-        )
+        raise InputError("no case has an output of both sides", hint=_SAME_CASES)
     judging = _opened_panel(judge, rubric, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
         with ExitStack() as stack:
@@ -291,6 +292,12 @@ async def rank(
         evaluation.RankRules(ties=ties, top=top, alpha=alpha),
         evaluation.Contest(competitors, seed=seed),
     )
+    if len(competitors) > 1 and not contest.n_matches:
+        raise InputError("no case has an output of two sides", hint=_SAME_CASES)
+    if pairs not in get_args(evaluation.PairChoice):
+        raise SettingsError(
+            f"pairs is {pairs!r}", hint=" or ".join(get_args(evaluation.PairChoice))
+        )
     asked = _rubric_of(rubric)
     judging = _opened_panel(who, rubric, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:
@@ -386,6 +393,9 @@ def _read_data(data: object, cases: CaseData | None, name: str) -> list[CaseOutp
 
 def _rubric_of(source: Rubric | Path | str) -> Rubric:
     """A rubric, or the one of that file or name."""
+    if not isinstance(source, Rubric | Path | str):
+        hint = "pass its name, its file, or a jk.Rubric"
+        raise InputError(f"the rubric is a {type(source).__name__}: {source!r:.80}", hint=hint)
     return source if isinstance(source, Rubric) else load_rubric(source)
 
 

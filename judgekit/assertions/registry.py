@@ -99,9 +99,9 @@ def _marked(function: _F, kind: _Kind, name: str) -> _F:
     if not name.strip():
         raise InputError(f"{_called(function)} needs a name", hint="such as acme.max_words")
     # Keyword-only, because a spec sets parameters by name and new ones must not shift old ones.
-    first, *others = inspect.signature(function).parameters.values()
-    keywords = all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in others)
-    if first.kind is inspect.Parameter.KEYWORD_ONLY or not keywords:
+    every = list(inspect.signature(function).parameters.values())
+    keywords = all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in every[1:])
+    if not every or every[0].kind is inspect.Parameter.KEYWORD_ONLY or not keywords:
         raise InputError(
             f"{_called(function)} must take the output, then keyword-only parameters",
             hint="def check(output, *, limit: int) -> AssertionResult",

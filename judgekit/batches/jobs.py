@@ -301,9 +301,12 @@ class _BatchPrices(pricing.PriceTable):
 
 # What litellm's table calls the fields of a `ModelPrice`; hidden reasoning is output.
 _RATES = (
-    "input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost",
-    "output_cost_per_token", "cache_creation_input_token_cost",
-)  # fmt: skip
+    "input_cost_per_token",
+    "output_cost_per_token",
+    "cache_read_input_token_cost",
+    "output_cost_per_token",
+    "cache_creation_input_token_cost",
+)
 
 
 def _endpoint(one: BatchRecord | ModelRequest) -> tuple[str, str]:

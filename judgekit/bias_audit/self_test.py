@@ -29,13 +29,19 @@ FAIR_JUDGE = "fair"
 """The name of the simulated judge without a bias."""
 
 PLANTED_BIASES: Mapping[str, Biases] = {
-    "scale": Biases(clumping=0.98), "stability": Biases(moods=0.5),
-    "position": Biases(position=0.8), "identical": Biases(hairsplitting=0.6),
-    "verbosity": Biases(verbosity=0.6), "formatting": Biases(formatting=0.6),
-    "authority": Biases(authority=0.6), "self_preference": Biases(self_preference=0.6),
-    "paraphrase": Biases(wording=0.8), "mode": Biases(alone=0.6),
-    "criterion_order": Biases(criterion_order=0.6), "injection": Biases(gullible=0.6),
-}  # fmt: skip
+    "scale": Biases(clumping=0.98),
+    "stability": Biases(moods=0.5),
+    "position": Biases(position=0.8),
+    "identical": Biases(hairsplitting=0.6),
+    "verbosity": Biases(verbosity=0.6),
+    "formatting": Biases(formatting=0.6),
+    "authority": Biases(authority=0.6),
+    "self_preference": Biases(self_preference=0.6),
+    "paraphrase": Biases(wording=0.8),
+    "mode": Biases(alone=0.6),
+    "criterion_order": Biases(criterion_order=0.6),
+    "injection": Biases(gullible=0.6),
+}
 """The bias that each probe measures, with the strength of the simulated judge that has it."""
 
 ALSO_SEEN = {("criterion_order", "mode"): "a call with one criterion has no order"}

@@ -185,12 +185,18 @@ def correct_figure(
     if labels_are == "random" and min(estimate.se, spread) > 0:
         saved = max(0.0, spread**2 / estimate.se**2 - len(sides.labels))
     return CorrectedFigure(
-        what=what, raw=clip_to_unit(raw), corrected=clip_to_unit(estimate),
-        labels_only=_plain(sides.labels, sides.clusters[0], level), estimator=corrected.estimator,
+        what=what,
+        raw=clip_to_unit(raw),
+        corrected=clip_to_unit(estimate),
+        labels_only=_plain(sides.labels, sides.clusters[0], level),
+        estimator=corrected.estimator,
         labels_are="random, assumed" if options.labels_are is None else labels_are,
-        n_labels=corrected.n_labels, n_unlabelled=len(sides.others), n_labels_saved=saved,
-        looks_random=looks, warnings=tuple(warnings),
-    )  # fmt: skip
+        n_labels=corrected.n_labels,
+        n_unlabelled=len(sides.others),
+        n_labels_saved=saved,
+        looks_random=looks,
+        warnings=tuple(warnings),
+    )
 
 
 def label_budget(aligned: AlignedItems, what: str, options: CalibrationOptions) -> LabelBudget:

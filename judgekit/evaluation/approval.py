@@ -116,13 +116,23 @@ def approve_version(
         ids = (evidence.scores.id, *ids)
     decision, now = evidence.decision, datetime.now(UTC)
     approval = Approval(
-        id=f"apr-{now:%Y%m%dT%H%M%SZ}-{random_token()}", at=now, variant=variant,
-        baseline=baseline, version=evidence.version or VariantVersion(fingerprint=""),
-        by=by.strip(), because=because.strip(), suite=evidence.suite, kind=evidence.kind,
-        evidence=ids, rubric=evidence.rubric.name, rubric_fingerprint=evidence.rubric.fingerprint,
-        alpha=decision.alpha, p=decision.p or 0.0, shown=decision.reason,
+        id=f"apr-{now:%Y%m%dT%H%M%SZ}-{random_token()}",
+        at=now,
+        variant=variant,
+        baseline=baseline,
+        version=evidence.version or VariantVersion(fingerprint=""),
+        by=by.strip(),
+        because=because.strip(),
+        suite=evidence.suite,
+        kind=evidence.kind,
+        evidence=ids,
+        rubric=evidence.rubric.name,
+        rubric_fingerprint=evidence.rubric.fingerprint,
+        alpha=decision.alpha,
+        p=decision.p or 0.0,
+        shown=decision.reason,
         gate=None if gate is None else f"{gate.outcome}{_why(gate)}",
-    )  # fmt: skip
+    )
     store.approve(approval)
     return approval
 
@@ -222,10 +232,15 @@ def _blind_evidence(
         decision = summarize_comparison(store, info, alpha=alpha).decision
         own = "a" if sides[0] is info.a else "b"
         return ApprovalEvidence(
-            kind="blind", ids=(info.id,), rubric=info.rubric, version=sides[0].version,
-            decision=decision, is_better=decision.winner == own,
-            is_worse=decision.winner not in {None, own}, suite=info.suite,
-        )  # fmt: skip
+            kind="blind",
+            ids=(info.id,),
+            rubric=info.rubric,
+            version=sides[0].version,
+            decision=decision,
+            is_better=decision.winner == own,
+            is_worse=decision.winner not in {None, own},
+            suite=info.suite,
+        )
     return None
 
 

@@ -416,11 +416,15 @@ def failure_of(answer: Outcome, run: RunInfo) -> Occurrence | None:
         severity = "minor"
     names = [one.name for one in failing] or _below_threshold(answer, run)
     return Occurrence(
-        variant=result.variant, case_id=result.case.id,
-        type=_type(answer, names, rubric_of_result(result, run)), severity=severity,
-        criteria=tuple(names), description=_description(answer)[:_LONGEST],
-        quotes=tuple(_quotes(result, names)), step=_failing_step(result.output),
-    )  # fmt: skip
+        variant=result.variant,
+        case_id=result.case.id,
+        type=_type(answer, names, rubric_of_result(result, run)),
+        severity=severity,
+        criteria=tuple(names),
+        description=_description(answer)[:_LONGEST],
+        quotes=tuple(_quotes(result, names)),
+        step=_failing_step(result.output),
+    )
 
 
 def _below_threshold(answer: Outcome, run: RunInfo) -> list[str]:

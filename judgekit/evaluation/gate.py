@@ -245,10 +245,16 @@ def tier_bounds(value: Estimate | Rate, rule: GateRule) -> tuple[float, float]:
 def _tier(variant: VariantFigures, gate: Gate, least: float) -> TierGateResult:
     low, high = tier_bounds(variant.value, gate.rule)
     return TierGateResult(
-        variant=variant.variant, tier=gate.tier, least=least, value=variant.value, low=low,
-        high=high, n_without=variant.value.n_missing + variant.n_errors,
-        held=check_value(low, high, least), rule=gate.rule,
-    )  # fmt: skip
+        variant=variant.variant,
+        tier=gate.tier,
+        least=least,
+        value=variant.value,
+        low=low,
+        high=high,
+        n_without=variant.value.n_missing + variant.n_errors,
+        held=check_value(low, high, least),
+        rule=gate.rule,
+    )
 
 
 def _drops(
@@ -455,7 +461,11 @@ def _need(
             above = min(least + CLOSEST_DISTANCE, (1 + least) / 2)
             value = above if value >= least else least - CLOSEST_DISTANCE
     return StratumNeed(
-        stratum=name, n_cases=n, least=least,
-        n_needed=sample_size_threshold(value, least, sd).value, value=value, sd=sd,
+        stratum=name,
+        n_cases=n,
+        least=least,
+        n_needed=sample_size_threshold(value, least, sd).value,
+        value=value,
+        sd=sd,
         is_observed=observed is not None,
-    )  # fmt: skip
+    )

@@ -259,11 +259,22 @@ def human_judgment(
     flags: tuple[str, ...] = (),
 ) -> Judgment:
     return Judgment(
-        criterion=criterion.name, raw=raw, value=criterion.scale.value_of(raw),
-        rationale=rationale or _NO_REASON, confidence=confidence, stated_confidence=confidence,
-        source="human", judge=annotator, case_id=item.key.case_id, variant=item.key.variant,
-        repeat=item.repeat, cost_usd=0.0, price_usd=0.0, n_calls=0, flags=flags,
-    )  # fmt: skip
+        criterion=criterion.name,
+        raw=raw,
+        value=criterion.scale.value_of(raw),
+        rationale=rationale or _NO_REASON,
+        confidence=confidence,
+        stated_confidence=confidence,
+        source="human",
+        judge=annotator,
+        case_id=item.key.case_id,
+        variant=item.key.variant,
+        repeat=item.repeat,
+        cost_usd=0.0,
+        price_usd=0.0,
+        n_calls=0,
+        flags=flags,
+    )
 
 
 def parse_score(text: str, scale: Scale) -> float:

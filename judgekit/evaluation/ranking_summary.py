@@ -77,17 +77,21 @@ def rank_matches(
     return RankingSummary(
         sides=tuple(ranked),
         pairs=_pairs([side.name for side in ranked], all_matches, fits, shown),
-        decision=decide_ranking(ranked, whole, shown, rules, all_matches), groups=groups,
+        decision=decide_ranking(ranked, whole, shown, rules, all_matches),
+        groups=groups,
         levels=tuple(one for fit in fits if fit.is_separated for one in fit.levels),
-        ties=rules.ties, tie_share=_tie_share(known),
+        ties=rules.ties,
+        tie_share=_tie_share(known),
         tie_parameter=None if whole is None or isnan(parameter) else parameter,
         position=None if whole is None else whole.position,
         position_reason=_SEVERAL if whole is None else whole.position_reason,
         flip_rate=_flip_rate(known, level),
         n_cases=len({m.case_id or place for place, m in enumerate(all_matches)}),
-        n_comparisons=len(all_matches), n_undecided=len(all_matches) - len(known),
-        n_identical=sum(m.is_identical for m in all_matches), questioned=asked,
-    )  # fmt: skip
+        n_comparisons=len(all_matches),
+        n_undecided=len(all_matches) - len(known),
+        n_identical=sum(m.is_identical for m in all_matches),
+        questioned=asked,
+    )
 
 
 def with_segments(
@@ -380,10 +384,13 @@ class MatchCollection:
         # Sorted, since the order of the comparisons in files may change nothing.
         return RankingProvenance(
             rubric=" and ".join(sorted(set(self.rubrics.values()))) or None,
-            judges=tuple(sorted(judges.judges)), models=tuple(sorted(judges.models)),
-            n_errors=judges.n_errors, failures=dict(sorted(judges.failures.items())),
-            failure_messages=judges.messages, rule=judges.rule,
-        )  # fmt: skip
+            judges=tuple(sorted(judges.judges)),
+            models=tuple(sorted(judges.models)),
+            n_errors=judges.n_errors,
+            failures=dict(sorted(judges.failures.items())),
+            failure_messages=judges.messages,
+            rule=judges.rule,
+        )
 
 
 def read_comparisons(

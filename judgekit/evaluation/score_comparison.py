@@ -194,14 +194,19 @@ def _difference(
     is_binary = isinstance(estimate, PairedProportions)
     test = "none" if p is None else "mcnemar" if is_binary else plain.p_method
     return ScoreDifference(
-        a=sum(sides[0]) / len(cases), b=sum(sides[1]) / len(cases),
-        estimate=bounded_difference(estimate), p=p, test=test, p_adjusted=None,
-        resampled=_resampled(d, 1 - alpha), ranks=signed_rank_test(*sides),
+        a=sum(sides[0]) / len(cases),
+        b=sum(sides[1]) / len(cases),
+        estimate=bounded_difference(estimate),
+        p=p,
+        test=test,
+        p_adjusted=None,
+        resampled=_resampled(d, 1 - alpha),
+        ranks=signed_rank_test(*sides),
         higher=win_rate(n_up, len(cases) - n_up - n_down, n_down, level=1 - alpha),
         changed=(n_down, n_up) if is_binary else None,
         effect_size=plain.value / plain.sd if varies else None,
         detectable=mde_paired(len(cases), plain.sd, alpha=alpha).value if varies else None,
-    )  # fmt: skip
+    )
 
 
 def _resampled(d: list[float], level: float) -> BootstrapEstimate:

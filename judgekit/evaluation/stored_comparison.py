@@ -178,6 +178,10 @@ class ComparisonTerms:
     prior: float = DEFAULT_PRIOR
     suite: str | None = None
 
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise SettingsError(f"alpha is {self.alpha}; it lies between 0 and 1")
+
 
 def new_comparison(
     pairing: Pairing,
@@ -249,10 +253,15 @@ def new_score_comparison(
         for run, variant in (a, b)
     ]
     return ScoreComparisonInfo(
-        id=_new_id(now), a=sides[0], b=sides[1],
-        suite=a[0].suite if a[0].suite == b[0].suite else None, tags=tags, alpha=alpha,
-        anytime=anytime, started_at=now,
-    )  # fmt: skip
+        id=_new_id(now),
+        a=sides[0],
+        b=sides[1],
+        suite=a[0].suite if a[0].suite == b[0].suite else None,
+        tags=tags,
+        alpha=alpha,
+        anytime=anytime,
+        started_at=now,
+    )
 
 
 @dataclass(frozen=True, slots=True)

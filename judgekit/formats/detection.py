@@ -212,18 +212,26 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "a log of inspect_ai (eval, samples)",
         lambda v: {"task", "model"} <= _dict(v.get("eval")).keys(),
-        reader="inspect_logs:read_inspect_log", is_log=True,
+        reader="inspect_logs:read_inspect_log",
+        is_log=True,
     ),
     Format(
-        "an eval/tests.json, version 2 (profile, testCases)", lambda v: "testCases" in v,
-        reader="skill_tests:read_skill_tests", is_suite=True, name="skill-tests",
-        summary="eval/tests.json, version 2", writer="skill_tests:write_skill_tests",
+        "an eval/tests.json, version 2 (profile, testCases)",
+        lambda v: "testCases" in v,
+        reader="skill_tests:read_skill_tests",
+        is_suite=True,
+        name="skill-tests",
+        summary="eval/tests.json, version 2",
+        writer="skill_tests:write_skill_tests",
     ),
     Format(
         "an eval/tests.json, version 1 (name, input, expectedOutput)",
         lambda v: _is_first_version(v) or _is_first_version(_first(v.get("tests"))),
-        reader="skill_tests:read_skill_tests", is_suite=True, name="skill-tests-v1",
-        summary="tests.json, version 1", writer="skill_tests:write_first_version",
+        reader="skill_tests:read_skill_tests",
+        is_suite=True,
+        name="skill-tests-v1",
+        summary="tests.json, version 1",
+        writer="skill_tests:write_first_version",
     ),
     Format(
         "a skill's evals.json (skill, cases with expectations)",
@@ -237,23 +245,35 @@ FORMATS: tuple[Format, ...] = (
         writer="skill_evals:write_skill_evals",
     ),
     Format(
-        "a workflow dataset (workflowName, cases)", _has("workflowName", "cases"),
-        reader="skill_evals:read_workflow_dataset", name="workflow",
-        summary="a workflow dataset with assertions", writer="skill_evals:write_workflow_dataset",
+        "a workflow dataset (workflowName, cases)",
+        _has("workflowName", "cases"),
+        reader="skill_evals:read_workflow_dataset",
+        name="workflow",
+        summary="a workflow dataset with assertions",
+        writer="skill_evals:write_workflow_dataset",
     ),
     Format(
-        "an object of a quality memory (type, fields)", is_quality_record,
-        reader="quality_memory:read_quality_records", outputs="quality_memory:quality_run_rows",
-        in_rows=True, name="quality",
+        "an object of a quality memory (type, fields)",
+        is_quality_record,
+        reader="quality_memory:read_quality_records",
+        outputs="quality_memory:quality_run_rows",
+        in_rows=True,
+        name="quality",
         summary="test-case, rubric and rubric-criterion records (.jsonl, .json)",
-        suffixes=(".jsonl", ".json"), writer="quality_objects:quality_case_objects",
+        suffixes=(".jsonl", ".json"),
+        writer="quality_objects:quality_case_objects",
     ),
     Format(
-        "results of promptfoo", is_promptfoo_results, has_cases=False,
-        reader="promptfoo:check_promptfoo_results", outputs="promptfoo:promptfoo_result_rows",
+        "results of promptfoo",
+        is_promptfoo_results,
+        has_cases=False,
+        reader="promptfoo:check_promptfoo_results",
+        outputs="promptfoo:promptfoo_result_rows",
     ),
     Format(
-        "a configuration of promptfoo", _is_promptfoo_config, reader="promptfoo:read_promptfoo",
+        "a configuration of promptfoo",
+        _is_promptfoo_config,
+        reader="promptfoo:read_promptfoo",
         is_suite=True,
     ),
     Format(
@@ -265,7 +285,9 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "an evaluation of OpenAI with its items (testing_criteria, data_source)",
-        _has("testing_criteria", "data_source"), reader="openai_evals:read_evaluation", is_log=True,
+        _has("testing_criteria", "data_source"),
+        reader="openai_evals:read_evaluation",
+        is_log=True,
     ),
     Format(
         "evals of the registry of openai/evals (class, args)",
@@ -284,8 +306,11 @@ FORMATS: tuple[Format, ...] = (
         "rubric.yaml` makes a rubric of it",
     ),
     Format(
-        "an export of the judge cache", _has("checksum", "key", "request"), has_cases=False,
-        in_rows=True, remedy="it holds replies of judges; read it with `judgekit cache import`",
+        "an export of the judge cache",
+        _has("checksum", "key", "request"),
+        has_cases=False,
+        in_rows=True,
+        remedy="it holds replies of judges; read it with `judgekit cache import`",
     ),
     *(
         Format(
@@ -300,26 +325,37 @@ FORMATS: tuple[Format, ...] = (
         for shape in tool_shapes()
     ),
     Format(
-        "OpenTelemetry spans (resourceSpans, or spans with their ids)", _has_spans,
-        reader="tool_exports:read_span_file", is_log=True, in_rows=True,
+        "OpenTelemetry spans (resourceSpans, or spans with their ids)",
+        _has_spans,
+        reader="tool_exports:read_span_file",
+        is_log=True,
+        in_rows=True,
     ),
     Format(
-        "a history.json of skill versions", _has("versions", "current_version"), has_cases=False,
+        "a history.json of skill versions",
+        _has("versions", "current_version"),
+        has_cases=False,
         reader="skill_evals:check_history",
     ),
     Format(
-        "a grading.json", _has("case_id", "results", "overall_score"), has_cases=False,
+        "a grading.json",
+        _has("case_id", "results", "overall_score"),
+        has_cases=False,
         reader="skill_evals:check_grading",
     ),
     Format(
-        "a comparison.json", _has("winner", "reasoning", "scores"), has_cases=False,
+        "a comparison.json",
+        _has("winner", "reasoning", "scores"),
+        has_cases=False,
         reader="skill_evals:check_comparison",
     ),
     Format(
-        "an analysis.json", _has("winner_version", "loser_version"), has_cases=False,
+        "an analysis.json",
+        _has("winner_version", "loser_version"),
+        has_cases=False,
         reader="skill_evals:check_analysis",
     ),
-)  # fmt: skip
+)
 
 # Columns that only one tool writes, and how its rows can be had in a form that is read.
 _UNREAD_TABLES = {

@@ -86,7 +86,10 @@ def _frame_rows(frame: Any, name: str) -> Iterable[Mapping[Any, object]] | None:
 def _arrow_rows(frame: Any) -> Iterable[Mapping[Any, object]] | None:
     """The rows of an Arrow table, or of what any other library hands over as one."""
     if not hasattr(frame, "to_pylist") and hasattr(frame, "__arrow_c_stream__"):
-        frame = require_pyarrow().table(frame)
+        try:
+            frame = require_pyarrow().table(frame)
+        except ValueError as error:  # a single column, for example
+            raise InputError(f"a {type(frame).__name__} is no table: {error}") from error
     if hasattr(frame, "to_pylist") and hasattr(frame, "column_names"):
         listed: list[Mapping[Any, object]] = frame.to_pylist()
         return listed

@@ -13,9 +13,11 @@ _RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "funct
 _THOUGHTS = frozenset({"reasoning", "thinking"})
 _ITEMS = frozenset({"function_call", "function_call_output", "reasoning"})
 _GEMINI_PARTS = {
-    "functionCall": "tool_call", "function_call": "tool_call", "functionResponse": "tool_result",
+    "functionCall": "tool_call",
+    "function_call": "tool_call",
+    "functionResponse": "tool_result",
     "function_response": "tool_result",
-}  # fmt: skip
+}
 _FAILED = frozenset({"error-text", "error-json"})  # of the AI SDK
 # An item of OpenAI's responses has an `id` of its own beside that of the call.
 _ID_NAMES = ("call_id", "toolCallId", "tool_call_id", "tool_use_id", "id")

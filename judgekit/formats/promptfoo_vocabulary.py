@@ -89,8 +89,10 @@ OWN_TYPES = {"bleu": "text.word_bleu", "javascript": "custom.code", "python": "c
 
 _DIALECTS = ("athena", "bigquery", "hive", "mysql", "redshift", "snowflake", "sqlite", "trino")
 SQL_DIALECTS: Mapping[str, str] = {name: name for name in _DIALECTS} | {
-    "mariadb": "mysql", "postgresql": "postgres", "transactsql": "tsql",
-}  # fmt: skip
+    "mariadb": "mysql",
+    "postgresql": "postgres",
+    "transactsql": "tsql",
+}
 
 CODE_ASSERTIONS = frozenset({"javascript", "python", "ruby", "webhook"})
 """Assertions that run code, or send the output away."""

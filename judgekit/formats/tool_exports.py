@@ -44,9 +44,10 @@ _SPAN_ATTRIBUTES = {
 
 # What the names of Langfuse's tokens have in them.
 _LANGFUSE_TOKENS = {
-    "input_tokens": "input", "output_tokens": "output",
+    "input_tokens": "input",
+    "output_tokens": "output",
     "cached_input_tokens": "input_cached|cache_read_input",
-}  # fmt: skip
+}
 
 # Levels of Langfuse that are no failure; every other tool names the error itself.
 _LEVELS = frozenset({"DEFAULT", "DEBUG", "WARNING"})

@@ -7,7 +7,6 @@ import weakref
 from collections import deque
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
@@ -20,11 +19,11 @@ from judgekit.datasets import (
 )
 from judgekit.errors import SettingsError
 from judgekit.judge.concurrency import SyncRunner
-from judgekit.judge.pairwise import Comparer, PairJudge
+from judgekit.judge.pairwise import Comparer, PairJudge, check_material
 from judgekit.judge.pointwise import Grader
 from judgekit.models import Connection, connect
 from judgekit.prompts import PairTemplate, PromptTemplate, is_pair_template
-from judgekit.records import ReconciliationRule
+from judgekit.records import Case, Output, ReconciliationRule, Rubric
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from judgekit.models import Budget, PriceTable, Refresh
     from judgekit.models.cache import CacheLocation, ReplyCache
     from judgekit.models.request import Model, ModelRequest
-    from judgekit.records import Case, JsonObject, JudgeFailure, Judgment, Output, Rubric, Verdict
+    from judgekit.records import JsonObject, JudgeFailure, Judgment, Verdict
 
 _TEMPLATES = {"per_criterion": "pointwise/criterion", "joint": "pointwise/joint"}
 _PAIR_TEMPLATES = {"per_criterion": "pairwise/criterion", "joint": "pairwise/joint"}
@@ -129,10 +128,12 @@ class Judge(PairJudge):
         # default is in JudgeSettings alone (a test compares the two), so that nothing is listed
         # here a second time.
         settings = {name: value for name, value in locals().items() if name in _SETTINGS}
+        is_one = isinstance(template_folders, str | Path)  # a text is a sequence, too: of letters
+        folders: Any = [template_folders] if is_one else template_folders
         settings |= {
             "parameters": dict(parameters or {}),
             "template": None if template is None else str(template),
-            "template_folders": tuple(map(Path, template_folders)),
+            "template_folders": tuple(map(Path, folders)),
         }
         checked = JudgeSettings.checked(**settings)
         self._set_up(model, checked, cache=cache, prices=prices, budget=budget)
@@ -273,6 +274,8 @@ class Judge(PairJudge):
             TemplateError: When the template does not fit the output or the rubric.
             StoreError: When the cache cannot store what was paid for.
         """
+        if (type(case), type(output), type(rubric)) != (Case, Output, Rubric):
+            check_material(rubric, case, output)
         (grading,) = self._grader.begin([(case, output)], rubric)
         return await grading.finish()
 
@@ -301,7 +304,8 @@ class Judge(PairJudge):
         """Grade many outputs, several at once, and yield each verdict when its turn comes.
 
         Pairs are taken from the iterable while verdicts are read, so it may be longer than memory.
-        Calls in flight are cancelled when the iteration ends early.
+        Calls in flight are cancelled when the iteration ends early. An error of the iterable is
+        raised after the verdicts of the pairs before it.
 
         Args:
             pairs: Cases with their outputs.
@@ -311,6 +315,7 @@ class Judge(PairJudge):
             A verdict for each pair, in their order.
 
         Raises:
+            InputError: When a pair is not a case and its output.
             TemplateError: When the template does not fit an output or the rubric.
             StoreError: When the cache cannot store what was paid for.
         """
@@ -318,16 +323,26 @@ class Judge(PairJudge):
         # slots, the slots stay busy meanwhile.
         most = 2 * self._settings.max_concurrency
         begun: deque[Verdict | asyncio.Task[Verdict]] = deque()
-        source = iter(pairs)
+        source, ended = iter(pairs), None
         try:
-            while batch := list(islice(source, _READ_AHEAD)):
+            while ended is None:
+                batch: list[Any] = []
+                try:
+                    while len(batch) < _READ_AHEAD:
+                        pair: Any = next(source)
+                        is_pair = isinstance(pair, tuple | list) and len(pair) == 2  # noqa: PLR2004 - a pair
+                        check_material(rubric, *(pair if is_pair else (pair,)))
+                        batch.append(pair)
+                # The end of the source, or its error: what was begun is paid for, and comes first.
+                except Exception as error:  # noqa: BLE001 - raised below
+                    ended = error
                 for grading in self.begin(batch, rubric):
                     begun.append(grading.verdict or asyncio.ensure_future(grading.finish()))
                 await asyncio.sleep(0)  # cached verdicts alone would give other tasks no turn
-                while len(begun) > most:
+                while len(begun) > (0 if ended else most):
                     yield await _first(begun)
-            while begun:
-                yield await _first(begun)
+            if not isinstance(ended, StopIteration):
+                raise ended
         finally:
             asked = [one for one in begun if isinstance(one, asyncio.Task)]
             for one in asked:

@@ -11,6 +11,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from judgekit.errors import InputError
 from judgekit.judge.exchange import (
     Asker,
     JudgeQuestion,
@@ -280,6 +281,7 @@ class PairJudge:
             TemplateError: When a template does not fit the rubric.
             StoreError: When a cache cannot store what was paid for.
         """
+        check_material(rubric, case, output_a, output_b)
         comparers = self._comparers()
         pair = comparers[0].blind_pair(output_a, output_b, names)
         outcomes: list[PreferenceOutcome] = []
@@ -303,6 +305,16 @@ class PairJudge:
 
 # Marks a rubric that stands for the cases' own ones, also where it is stored.
 _OF_CASES = "of_cases"
+
+
+def check_material(rubric: Rubric, case: Case, *outputs: Output) -> None:
+    """Refuse what is no case, no output or no rubric."""
+    for kind, value in ((Case, case), *((Output, output) for output in outputs), (Rubric, rubric)):
+        if not isinstance(value, kind):
+            hint = "pass jk.Case(…), jk.Output(…), jk.load_rubric(…); jk.grade reads rows and names"
+            raise InputError(
+                f"a {type(value).__name__} is no {kind.__name__}: {value!r:.80}", hint=hint
+            )
 
 
 def rubric_of_cases(cases: Iterable[Case]) -> Rubric | None:

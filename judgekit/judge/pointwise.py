@@ -20,7 +20,7 @@ from pydantic import JsonValue, TypeAdapter
 from judgekit.errors import ReplyFormatError, SettingsError, TemplateError, UnknownNameError
 from judgekit.fingerprint import Frozen, canonical_json
 from judgekit.judge.exchange import Asker, JudgeQuestion, replace_surrogates, stream_results
-from judgekit.models import score_distribution
+from judgekit.models import refuse_secret_parameters, score_distribution
 from judgekit.prompts import (
     PromptTemplate,
     assistant_turns,
@@ -104,6 +104,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                     hint="use texts, finite numbers, true, false, lists, and dicts with text keys",
                 ) from error
         frozen = Frozen(cast("dict[str, object]", self.parameters))
+        refuse_secret_parameters(frozen)
         object.__setattr__(self, "parameters", frozen)
         # Token probabilities and the seed do not change how strict a judge is, so that a
         # calibration made with other values of them still holds.

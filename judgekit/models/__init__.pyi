@@ -7,6 +7,7 @@ from .error_mapping import (
     mask_secrets as mask_secrets,
     redact as redact,
     refuse_secret_address as refuse_secret_address,
+    refuse_secret_parameters as refuse_secret_parameters,
     secret_forms as secret_forms,
 )
 from .factory import Connection as Connection, check_together as check_together, connect as connect

@@ -20,6 +20,7 @@ from typing import Literal
 from urllib.parse import quote, urlsplit
 
 from judgekit.errors import ModelError, SettingsError
+from judgekit.fingerprint import canonical_json
 
 PLACEHOLDER_KEY = "not-needed"
 """The key sent to an endpoint of one's own for which the environment holds none."""
@@ -115,6 +116,18 @@ def refuse_secret_address(address: str | None) -> None:
             hint="give keys as environment variables, such as OPENAI_API_KEY; the address is "
             "stored with requests and runs",
         )
+
+
+_KEY_FIELD = re.compile(
+    r'(?i)"([\w-]*(?:api[-_]?key|authorization|-auth|password|secret))":"[^"]{6}'
+)
+
+
+def refuse_secret_parameters(parameters: Mapping[str, object]) -> None:
+    """Refuse a key or a password in parameters and headers, which caches and runs would store."""
+    if field := _KEY_FIELD.search(canonical_json(parameters)):
+        hint = "give it as an environment variable, such as OPENAI_API_KEY: parameters are stored"
+        raise SettingsError(f"the parameters have a key or a password in {field[1]!r}", hint=hint)
 
 
 class RedactingFilter(logging.Filter):

@@ -101,7 +101,7 @@ def connect(
 ) -> Connection:
     """Open a model with its limits, prices, budget and cache."""
     # Nothing is sent and nothing slow is imported: transports do both at their first request.
-    table = prices or (PriceTable() if budget is None else budget.prices)
+    table = _price_table(prices, budget, cache)
     if isinstance(model, str) and model.startswith(RECORDED_PREFIX):
         return _recorded(model, table, max_concurrency)
     # Without a cache every question of a frozen judge would fail, one by one.
@@ -143,6 +143,15 @@ def connect(
     )
 
 
+def _price_table(prices: PriceTable | None, budget: Budget | None, cache: object) -> PriceTable:
+    """The prices that hold; what would only be noticed after a paid call is refused."""
+    caches = str | Path | CacheUrl | ReplyCache
+    for value, kind in ((prices, PriceTable), (budget, Budget), (cache, caches)):
+        if value is not None and not isinstance(value, kind):
+            raise SettingsError(f"{value!r:.80} is no {getattr(kind, '__name__', 'cache')}")
+    return prices or (PriceTable() if budget is None else budget.prices)
+
+
 def _recorded(named: str, prices: PriceTable, max_concurrency: int) -> Connection:
     recorded = RecordedModel(named.removeprefix(RECORDED_PREFIX))
     return Connection(recorded.name, recorded, prices, None, max_concurrency)
@@ -159,6 +168,12 @@ def _open(named: str | Model, *, api_base: str | None, timeout_s: float, transpo
     """The model that is called, without limits, prices and cache."""
     refuse_secret_address(api_base)
     if not isinstance(named, str):
+        is_model = isinstance(getattr(named, "name", None), str) and hasattr(named, "complete")
+        if isinstance(named, type) or not is_model:
+            raise SettingsError(
+                f"the judge is {named!r:.80}, which is no model",
+                hint="name one, PROVIDER/MODEL, or pass an object with `name` and `async complete`",
+            )
         return named
     if not named.strip():
         raise SettingsError("the judge has no name", hint="name it PROVIDER/MODEL")

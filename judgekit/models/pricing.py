@@ -73,6 +73,12 @@ class ModelPrice:
     cache_write_usd: float | None = None
     """A token sent that the provider puts into its prompt cache; None means `input_usd`."""
 
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            price = getattr(self, name)
+            if price is not None and not (isinstance(price, int | float) and 0 <= price < math.inf):
+                raise SettingsError(f"{name} is {price!r}", hint="give US dollars, 0 or more")
+
     @classmethod
     def per_million(
         cls,
@@ -167,6 +173,10 @@ class PriceTable:
         self, overrides: Mapping[str, ModelPrice] | None = None, *, path: Path | None = None
     ) -> None:
         self._overrides = dict(overrides or {})
+        for model, price in self._overrides.items():
+            # What is noticed after a call would cost its reply.
+            if not isinstance(price, ModelPrice):
+                raise SettingsError(f"the price of {model} is {price!r:.80}, no jk.ModelPrice")
         self._path = path
 
     def price_of(

@@ -16,7 +16,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from judgekit.errors import ModelError, SettingsError
+from judgekit.errors import JudgeError, ModelError, SettingsError
 from judgekit.models.error_mapping import ProviderFault
 from judgekit.models.request import (
     CHARACTERS_PER_TOKEN,
@@ -394,10 +394,14 @@ async def complete_in_time(
     deadline = asyncio.timeout(timeout_s)
     try:
         async with deadline:
-            return await model.complete(request)
+            reply = await model.complete(request)
     except TimeoutError as error:
         text = f"{timeout_s:g} s are over" if deadline.expired() else str(error)
         raise ProviderFault(model.name, "timeout", text=text).to_error() from error
+    # A model of the caller may return anything.
+    if not isinstance(reply, ModelReply):
+        raise JudgeError(f"{model.name} returned a {type(reply).__name__} in place of a ModelReply")
+    return reply
 
 
 @dataclass(slots=True)

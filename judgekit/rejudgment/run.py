@@ -249,11 +249,14 @@ def paired_verdicts(
             left_out[NO_NEW_VERDICT] += 1
         else:
             yield PairedVerdict(
-                case_id=result.case.id, variant=result.variant, repeat=result.repeat,
+                case_id=result.case.id,
+                variant=result.variant,
+                repeat=result.repeat,
                 old=judged_side(before.verdict, passed=before.passed, value=before.value),
                 new=judged_side(after.verdict, passed=after.passed, value=after.value),
-                stratum=result.case.stratum, tags=result.case.tags,
-            )  # fmt: skip
+                stratum=result.case.stratum,
+                tags=result.case.tags,
+            )
 
 
 _OWN_VALUES = (

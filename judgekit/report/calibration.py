@@ -577,14 +577,11 @@ def _disagreements(
 
 def _disagreement(each: Disagreement, name: str, names: Mapping[float, str]) -> Entry:
     where = f"{each.case_id} {each.variant or ''}".strip()
-    judge, human = (_score(score, names) for score in (each.judge, each.human))
+    scores = (names.get(score) or f"{score:.3g}" for score in (each.judge, each.human))
+    judge, human = (message.printable(score, 40) for score in scores)
     lines = [f"judge: {each.rationale}"] if each.rationale else []
     lines += [f"{who}: {reason}" for who, reason in each.reasons.items()]
     return Entry(f"{where}  {name}: judge {judge}, human {human}", tuple(lines))
-
-
-def _score(score: float, names: Mapping[float, str]) -> str:
-    return message.printable(names.get(score) or f"{score:.3g}", 40)
 
 
 def _next_label_lines(report: CalibrationReport) -> Lines:

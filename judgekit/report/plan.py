@@ -191,9 +191,14 @@ def _shared_rows(n_shared: int) -> list[LabelledText]:
 
 
 _DERIVED = (
-    "is_scaled", "has_all_prices", "likely_usd", "most_usd", "saved_usd", "reserved_usd",
+    "is_scaled",
+    "has_all_prices",
+    "likely_usd",
+    "most_usd",
+    "saved_usd",
+    "reserved_usd",
     "sufficiency",
-)  # fmt: skip
+)
 
 
 def suite_plan_document(plan: SuitePlan) -> Document:

@@ -39,9 +39,14 @@ if TYPE_CHECKING:
 
 # Colours repeat what the words say, so that nothing is lost with NO_COLOR, which rich honours.
 TONE_STYLES: dict[Tone, str] = {
-    "pass": "green", "better": "green", "fail": "red", "worse": "red", "error": "red",
-    "inconclusive": "yellow", "neutral": "",
-}  # fmt: skip
+    "pass": "green",
+    "better": "green",
+    "fail": "red",
+    "worse": "red",
+    "error": "red",
+    "inconclusive": "yellow",
+    "neutral": "",
+}
 """How each tone is coloured."""
 
 _LABEL_WIDTH = 26

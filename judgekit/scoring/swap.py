@@ -238,15 +238,24 @@ def conclude_comparison(
     winners = [one.result.winner for one in overall if one.result.winner is not None]
     pairs = list(combinations(winners, 2))
     return Comparison(
-        case_id=case_id, variant_a=variants[0], variant_b=variants[1], rubric=rubric.name,
+        case_id=case_id,
+        variant_a=variants[0],
+        variant_b=variants[1],
+        rubric=rubric.name,
         rubric_fingerprint=rubric.fingerprint,
-        **result.model_dump(exclude={"name", "n", "n_failed"}), raw_winner=_raw_winner(result),
-        rule=rule, criteria=CriterionComparisons(criteria),
+        **result.model_dump(exclude={"name", "n", "n_failed"}),
+        raw_winner=_raw_winner(result),
+        rule=rule,
+        criteria=CriterionComparisons(criteria),
         judges=tuple(map(_member_comparison, judges, overall)) if len(judges) > 1 else (),
         agreement=sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
-        preferences=tuple(preferences), failures=tuple(failures), is_identical=is_identical,
-        labels=labels, scrubbed=scrubbed, error=error,
-    )  # fmt: skip
+        preferences=tuple(preferences),
+        failures=tuple(failures),
+        is_identical=is_identical,
+        labels=labels,
+        scrubbed=scrubbed,
+        error=error,
+    )
 
 
 _ORDERS: tuple[PresentationOrder, PresentationOrder] = ("ab", "ba")
@@ -279,11 +288,17 @@ class _PartialComparison:
     def on(self, name: str) -> CriterionComparison:
         """The record of this comparison."""
         return CriterionComparison(
-            name=name, winner=self.result.winner, consistent=self.result.consistent,
-            probability=self.result.probability, probability_low=self.result.low,
-            probability_high=self.result.high, raw_a=self.raw_a, raw_b=self.raw_b, n=self.n,
+            name=name,
+            winner=self.result.winner,
+            consistent=self.result.consistent,
+            probability=self.result.probability,
+            probability_low=self.result.low,
+            probability_high=self.result.high,
+            raw_a=self.raw_a,
+            raw_b=self.raw_b,
+            n=self.n,
             n_failed=self.n_failed,
-        )  # fmt: skip
+        )
 
 
 # The same text twice is a tie that needs no judge.

@@ -2,8 +2,9 @@
 
 Knows no record and reads no file. What holds for every function, and is not repeated at each:
 
-- None and nan are missing: they are left out and counted. Sequences that belong together have one
-  length and one order; `clusters` names the case (prompt, document) of each observation.
+- None, nan and what a mask hides are missing: they are left out and counted. Sequences that belong
+  together have one length and one order; an index of pandas is ignored, and a frame is read by its
+  rows. `clusters` names the case (prompt, document) of each observation.
 - ValueError: an argument lies outside the range its description states, a name is unknown, lengths
   differ, or a number is infinite.
 - NotEnoughDataError: nothing known is left. A docstring names it where more than that is needed.

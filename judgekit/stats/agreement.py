@@ -26,7 +26,7 @@ from judgekit.stats.agreement_coefficients import (
     smoothed_interval,
 )
 from judgekit.stats.concordant_pairs import count_pairs
-from judgekit.stats.estimate import Estimate, Result, in_units, undefined_estimate
+from judgekit.stats.estimate import Estimate, Result, by_place, in_units, undefined_estimate
 from judgekit.stats.intervals import proportion, share_interval
 from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
 from judgekit.stats.missing import DIGITS, cluster_codes, known_clusters, known_labels, known_pairs
@@ -223,6 +223,7 @@ def _label_pairs(
     labels: Sequence[Hashable],
     clusters: Sequence[Hashable] | None,
 ) -> _LabelPairs:
+    a, b = by_place(a), by_place(b)
     rank = {label: place for place, label in enumerate(labels)}
     sides: Sequence[Sequence[Hashable]] = (a, b)
     places: Sequence[int] = range(len(a))

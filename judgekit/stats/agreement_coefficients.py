@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import atanh, isnan, nan, sqrt, tanh
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import is_missing, jackknife_se
+from judgekit.stats.estimate import by_place, is_missing, jackknife_se
 from judgekit.stats.missing import DIGITS, cluster_codes, count_units
 from judgekit.stats.quantiles import t_quantile
 
@@ -183,47 +184,31 @@ def list_ratings(
     """The known ratings, without the items that have fewer than `at_least`."""
     if clusters is not None and len(clusters) != len(ratings):
         raise ValueError(f"{len(ratings)} items, but {len(clusters)} cluster names")
-    if isinstance(ratings, np.ndarray):
-        return _scored_ratings(ratings, at_least, clusters)
-    # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
-    known = [
-        [r.item() if isinstance(r, np.generic) else r for r in row if not is_missing(r)]
-        for row in ratings
-    ]
-    usable = [i for i, row in enumerate(known) if len(row) >= at_least]
-    if not usable:
-        raise _too_few(at_least)
-    return RatingList(
-        ratings=[rating for i in usable for rating in known[i]],
-        items=np.repeat(np.arange(len(usable)), [len(known[i]) for i in usable]),
-        labels=frozenset(rating for row in known for rating in row),
-        units=np.arange(len(usable)) if clusters is None else cluster_codes(clusters, usable),
-        n_missing=sum(len(row) - len(k) for row, k in zip(ratings, known, strict=True)),
-        n_dropped=len(known) - len(usable),
-    )
-
-
-def _scored_ratings(
-    ratings: np.ndarray, at_least: int, clusters: Sequence[Hashable] | None
-) -> RatingList:
-    """The same for a table of scores, in which nan is missing."""
-    known = ~np.isnan(ratings)
-    sizes = known.sum(axis=1)
-    usable = np.flatnonzero(sizes >= at_least)
+    if isinstance(ratings, np.ndarray) and ratings.dtype.kind in "iuf" and not np.ma.isMA(ratings):
+        is_known = ~np.isnan(ratings)
+        sizes, labels = is_known.sum(axis=1), frozenset(np.unique(ratings[is_known]).tolist())
+        usable = np.flatnonzero(sizes >= at_least)
+        used = ratings[usable][is_known[usable]].tolist()
+    else:
+        ratings = by_place(ratings)
+        # numpy scalars hash like Python numbers but print as np.float64(1.0) in messages.
+        known = [
+            [r.item() if isinstance(r, np.generic) else r for r in row if not is_missing(r)]
+            for row in ratings
+        ]
+        sizes, labels = np.array(list(map(len, known))), frozenset(chain.from_iterable(known))
+        usable = np.flatnonzero(sizes >= at_least)
+        used = [rating for i in usable for rating in known[i]]
     if not len(usable):
-        raise _too_few(at_least)
+        raise NotEnoughDataError(f"no item has {at_least} ratings")
     return RatingList(
-        ratings=ratings[usable][known[usable]].tolist(),
+        ratings=used,
         items=np.repeat(np.arange(len(usable)), sizes[usable]),
-        labels=frozenset(np.unique(ratings[known]).tolist()),
+        labels=labels,
         units=np.arange(len(usable)) if clusters is None else cluster_codes(clusters, usable),
-        n_missing=int((~known).sum()),
-        n_dropped=len(ratings) - len(usable),
+        n_missing=sum(map(len, ratings)) - int(sizes.sum()),
+        n_dropped=len(sizes) - len(usable),
     )
-
-
-def _too_few(at_least: int) -> NotEnoughDataError:
-    return NotEnoughDataError(f"no item has {at_least} ratings")
 
 
 _LEAST_DEGREES = 4

@@ -134,10 +134,15 @@ def corrected_mean(
     spread = float(y.var(ddof=1)) if len(y) > 1 else nan
     saved = max(0.0, spread / corrected.se**2 - len(y)) if corrected.se > 0 else nan
     return CorrectedMean(
-        corrected=corrected, raw=_plain(np.concatenate([f, others]), level),
-        labels_only=_plain(y, level), estimator=estimator, n_labels=len(y), n_labels_saved=saved,
-        check=check, warnings=tuple(notes),
-    )  # fmt: skip
+        corrected=corrected,
+        raw=_plain(np.concatenate([f, others]), level),
+        labels_only=_plain(y, level),
+        estimator=estimator,
+        n_labels=len(y),
+        n_labels_saved=saved,
+        check=check,
+        warnings=tuple(notes),
+    )
 
 
 def _of_random_subset(

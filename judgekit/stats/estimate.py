@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import Field, dataclass, fields
 from math import fsum, isfinite, isinf, isnan, nan, sqrt
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     import numpy as np
+
+_T = TypeVar("_T")
 
 LabelsAre = Literal["random", "other"]
 """How labelled items were chosen."""
@@ -32,6 +34,15 @@ class Result:
 
     __dataclass_fields__: ClassVar[dict[str, Field[object]]]
 
+    def __init_subclass__(cls) -> None:
+        cls.__eq__ = Result._equals  # type: ignore[assignment] # which dataclasses keep
+
+    def _equals(self, other: object) -> bool:
+        # In lists nan equals itself, and from Python 3.13 on not where dataclasses compare fields.
+        names, same_type = self.__dataclass_fields__, type(other) is type(self)
+        mine, others = ([getattr(one, name, None) for name in names] for one in (self, other))
+        return same_type and mine == others
+
     def __post_init__(self) -> None:
         """Turn numpy's numbers into Python's, in tuples too."""
         for name in self.__dataclass_fields__:
@@ -45,7 +56,7 @@ def python_value(value: object) -> object:
     """A value with numpy's numbers and texts replaced by Python's own."""
     kind = type(value)
     if kind in _OWN:
-        return value
+        return value if value == value else nan  # noqa: PLR0124 - one nan, so that results compare
     if kind is tuple and isinstance(value, tuple):
         if all(map(_OWN.__contains__, map(type, value))):
             return value
@@ -159,7 +170,16 @@ def is_missing(value: object) -> bool:
     if type(value) is float:
         return value != value  # noqa: PLR0124 - nan alone differs from itself
     # Numbers of numpy count as real numbers; arrays do not, and labels may be strings.
-    return value is None or (isinstance(value, Real) and bool(value != value))  # noqa: PLR0124 - as above
+    if isinstance(value, Real):
+        return bool(value != value)  # noqa: PLR0124 - as above
+    return value is None or type(value).__name__ == "NAType"  # that of pandas, which equals nothing
+
+
+def by_place(x: Sequence[_T] | np.ndarray) -> list[_T]:
+    """Its items, or the rows of a table, in their order; None for what is masked."""
+    # A pandas series is read by its index, and the items of a frame are its columns.
+    rows = cast("Any", x).to_numpy() if hasattr(x, "columns") else x
+    return list(rows.tolist() if hasattr(rows, "tolist") else rows)
 
 
 def known_observations(
@@ -171,7 +191,7 @@ def known_observations(
     names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
     try:
         values = [nan if v is None else float(v) for v in x]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"an observation is no number: {error}") from error
     if all(map(isfinite, values)):
         return values, list(names)

@@ -7,25 +7,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from operator import ne
 from typing import TypeVar, cast
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import is_missing
+from judgekit.stats.estimate import by_place, is_missing
 
 _Label = TypeVar("_Label", bound="Hashable")
+
+_NEVER_MISSING = {bool, int, str}
 
 # 0.1 + 0.2 and 0.3 are one score: without rounding they would be two levels, or a broken tie.
 DIGITS = 9
 
 
 def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
-    """Scores, or rows of them, as an array of floats; None becomes nan."""
+    """Scores, or rows of them, as an array of floats; None and what is masked become nan."""
     try:
-        return np.array(x, dtype=float)
-    except (TypeError, ValueError) as error:
+        found = np.array(x, dtype=float)
+        return np.where(np.ma.getmaskarray(x), np.nan, found) if np.ma.isMA(x) else found
+    except (TypeError, ValueError, OverflowError) as error:
         start = ", ".join(repr(value)[:40] for value in list(x)[:3])
         raise ValueError(
             f"not all values are numbers, or rows differ in length: [{start}, ...]"
@@ -37,7 +39,7 @@ def known_columns(*columns: Sequence[float | None] | np.ndarray) -> tuple[np.nda
     if len({len(column) for column in columns}) > 1:
         sizes = ", ".join(str(len(column)) for column in columns)
         raise ValueError(f"sequences of {sizes} values; they have to be equally long")
-    table = floats(columns).reshape(len(columns), -1)
+    table = np.reshape(list(map(floats, columns)), (len(columns), -1))
     if np.isinf(table).any():
         raise ValueError("a value is infinite; give nan where it is missing")
     known = ~np.isnan(table).any(axis=0)
@@ -58,8 +60,9 @@ def known_labels(
     """The pairs of labels of which both sides are known, and the position of each."""
     if len(a) != len(b):
         raise ValueError(f"{len(a)} labels of one rater, but {len(b)} of the other")
-    # Nearly always nothing is missing, and only nan differs from itself.
-    if not any(None in side or any(map(ne, side, side)) for side in (a, b)):
+    a, b = by_place(a), by_place(b)
+    # Nearly always nothing is missing.
+    if set(map(type, (*a, *b))) <= _NEVER_MISSING:
         return cast("list[tuple[_Label, _Label]]", list(zip(a, b, strict=True))), range(len(a))
     known = [
         (place, (x, y))
@@ -80,7 +83,9 @@ def outcomes(x: Sequence[float | None] | np.ndarray, what: str = "an outcome") -
 def cluster_codes(clusters: Sequence[Hashable], places: Sequence[int] | np.ndarray) -> np.ndarray:
     """The clusters of the observations at some places, numbered in order of appearance."""
     # By first appearance and not np.unique: names of clusters may be of types that do not sort.
-    names = clusters if len(places) == len(clusters) else [clusters[place] for place in places]
+    names = by_place(clusters)
+    if len(places) != len(names):
+        names = [names[place] for place in places]
     # A name is numbered when it is first looked up.
     codes: defaultdict[Hashable, int] = defaultdict(lambda: len(codes))
     return np.array(list(map(codes.__getitem__, names)), dtype=int)

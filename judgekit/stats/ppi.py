@@ -11,7 +11,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
-from judgekit.stats.estimate import Estimate, carried
+from judgekit.stats.estimate import Estimate, by_place, carried
 from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
 from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
 
@@ -286,7 +286,8 @@ class LabelledScores(NamedTuple):
         # nan in either sum marks an item that is left out.
         sides = floats(labels) + floats(judge_labeled), floats(judge_unlabeled)
         known = [np.flatnonzero(~np.isnan(side)).tolist() for side in sides]
-        names = [side[i] for side, places in zip(clusters, known, strict=True) for i in places]
+        cases = map(by_place, clusters)
+        names = [case[i] for case, at in zip(cases, known, strict=True) for i in at]
         codes = cluster_codes(names, range(len(names)))
         return cls(y, f, others, n_missing, (codes[: len(y)], codes[len(y) :]))
 

@@ -26,7 +26,7 @@ from judgekit.stats.agreement_coefficients import (
     list_ratings,
 )
 from judgekit.stats.alpha import krippendorff_alpha
-from judgekit.stats.estimate import Estimate, in_units
+from judgekit.stats.estimate import Estimate, by_place, in_units
 from judgekit.stats.missing import floats, group_sums
 from judgekit.stats.quantiles import check_choice, check_level, f_quantile, f_tail, t_quantile
 
@@ -251,9 +251,10 @@ def icc(
     """
     check_level(level)
     check_choice("ICC", kind, get_args(ICCKind))
+    ratings = by_place(ratings)
     if len(set(map(len, ratings))) > 1:
         raise ValueError("items have unlike numbers of ratings; give None where one is missing")
-    if not len(ratings):
+    if not ratings:
         raise NotEnoughDataError("no items; an ICC needs two, of two raters")
     table = floats(ratings).reshape(len(ratings), -1)
     # Mean squares need a full table: an item with a missing rating is left out whole, and counted.

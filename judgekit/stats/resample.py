@@ -287,8 +287,9 @@ class ResampledValues:
             moments = _moments(self.x - centre, self._own_codes)
             # Clusters differ in size; of single numbers every resample has as many.
             used = moments[int(self.codes is None) : 2 if statistic == "mean" else 3]
+            # "clip" skips the check of the positions, which are in range.
             parts = [
-                np.stack([_take(row, part).sum(axis=1) for row in used])
+                np.stack([np.take(row, part, mode="clip").sum(axis=1) for row in used])
                 for part in resample_positions(self.n, rng, n_resamples)
             ]
             sums = np.concatenate(parts, axis=1)
@@ -338,12 +339,6 @@ class ResampledValues:
             low, high = ((reached <= k).sum(axis=1) for k in ((total - 1) // 2, total // 2))
             medians.append((ordered[low] + ordered[high]) / 2)
         return np.concatenate(medians)
-
-
-def _take(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """`values[places]`; `clip` spares a buffer, no place lies outside."""
-    # mode="clip" skips the bounds check: the positions are in range.
-    return np.take(values, places, mode="clip")
 
 
 def _places(uniform: np.ndarray, n: int) -> np.ndarray:

@@ -19,6 +19,7 @@ from judgekit.stats.estimate import (
     Counted,
     Estimate,
     Result,
+    by_place,
     carried,
     is_missing,
     known_observations,
@@ -148,7 +149,7 @@ def should_escalate(directions: Sequence[str], *, consecutive: int = 3) -> Escal
         raise ValueError(f"consecutive is {consecutive}; it is 1 or more")
     length = 0
     # Only a run of degrading up to now escalates; one that ended is history.
-    for name in reversed(directions):
+    for name in reversed(list(directions)):
         if name != "degrading":
             break
         length += 1
@@ -320,7 +321,7 @@ def item_slopes(scores: Sequence[Sequence[float | None]], *, level: float = 0.95
     Raises:
         NotEnoughDataError: When no item has two scores.
     """
-    slopes = [_slope(row) for row in scores]
+    slopes = [_slope(row) for row in by_place(scores)]
     if all(isnan(slope) for slope in slopes):
         raise NotEnoughDataError("no item has scores of two runs")
     found = mean(slopes, level=level)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.assertions import CODE_PREFIX, CODE_STEP, ScriptSettings
 from judgekit.errors import SettingsError
-from judgekit.models import refuse_secret_address
+from judgekit.models import refuse_secret_address, refuse_secret_parameters
 from judgekit.subprocess import ProcessLimits, scrub_environment
 from judgekit.targets.external import CommandTarget, EndpointTarget
 from judgekit.targets.prompt import CodeTarget, PromptTarget, TargetPrompt
@@ -125,6 +125,7 @@ def _prompt(
             f"variant {settings.id!r} stands for several",
             hint="open each of those that `expand_variants` makes of it",
         )
+    refuse_secret_parameters(parameters)
     template = TargetPrompt(
         prompt, folder=suite.folder, template_folders=template_folders, scripts=scripts
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -46,6 +46,24 @@ def test_sides_without_a_common_case_are_refused() -> None:
     other = [{**row, "case_id": f"x{row['case_id']}"} for row in rows("gold")]
     with pytest.raises(jk.InputError, match="no case has an output of both sides"):
         jk.compare_sync(rows("tin"), other, rubric=RUBRIC, judge=fair_judge(WORTH), cache=None)
+
+
+def test_sides_of_which_no_two_share_a_case_are_not_ranked() -> None:
+    other = [{**row, "case_id": f"x{row['case_id']}"} for row in rows("gold")]
+    with pytest.raises(jk.InputError, match="no case has an output of two sides"):
+        jk.rank_sync({"a": rows("tin"), "b": other}, rubric=RUBRIC, judge=fair_judge(WORTH))
+
+
+def test_what_may_not_be_chosen_is_refused_before_a_call() -> None:
+    sides: Any = {"a": rows("tin"), "b": rows("gold")}
+    wrong: Any = "all"
+    with pytest.raises(jk.SettingsError, match="pairs is 'all'") as refused:
+        jk.rank_sync(sides, rubric=RUBRIC, judge=fair_judge(WORTH), pairs=wrong)
+    assert refused.value.hint == "round-robin or adaptive"
+    with pytest.raises(jk.SettingsError, match="alpha is 0; it lies between 0 and 1"):
+        jk.compare_sync(*sides.values(), rubric=RUBRIC, judge=fair_judge(WORTH), alpha=0)
+    with pytest.raises(jk.InputError, match="the rubric is a dict"):
+        jk.grade_sync(rows("tin"), rubric={"name": "r"}, judge=fair_judge(WORTH))  # type: ignore[arg-type] # what is tested
 
 
 def test_lists_are_ranked() -> None:

@@ -94,6 +94,7 @@ def test_records_pairs_and_cases_of_their_own_are_taken() -> None:
         ([], "outputs: there are no outputs"),
         (7, "outputs: a int holds no rows"),
         ({"train": HuggingFaceLike(ROWS)}, "several splits: train"),
+        (pd.Series(["Yes.", "No."]), "a Series is no table: "),
         ([*ROWS, {"case_id": "c9", "input": "?"}], r"^outputs\[4\]: an output needs a text"),
         ([*ROWS, "text"], r"outputs\[4\]: a str is no output"),
         ([*ROWS, ROWS[1]], r"outputs\[4\]: the case 'c1' comes twice"),

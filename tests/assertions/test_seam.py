@@ -56,6 +56,14 @@ def test_a_parameter_by_position_is_refused() -> None:
             raise NotImplementedError
 
 
+def test_a_function_that_takes_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="must take the output, then keyword-only parameters"):
+
+        @assertion("acme.x")
+        def wrong() -> AssertionResult:
+            raise NotImplementedError
+
+
 def test_a_blank_name_is_refused() -> None:
     with pytest.raises(InputError, match="needs a name"):
         assertion(" ")(max_words)

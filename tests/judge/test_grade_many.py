@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from judgekit.errors import ModelError
+import pytest
+
+from judgekit.errors import InputError, ModelError
 from judgekit.models.request import ModelReply
 from tests.factories import make_case, make_judge, make_output, make_rubric, reply
 
@@ -74,6 +76,39 @@ async def test_pairs_without_end_are_taken_as_verdicts_are_read_and_calls_end_wi
     # What was begun ahead of the reader is a few batches, not all.
     assert pairs.n_taken < 100
     assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+
+
+async def test_an_error_of_the_source_comes_after_the_verdicts_before_it() -> None:
+    def source() -> Iterator[tuple[Case, Output]]:
+        for n in range(20):
+            yield make_case(id=f"c{n}"), make_output(f"answer {n}")
+        raise OSError("the file is gone")
+
+    model = Gate(is_open=True)
+    verdicts = make_judge(model, max_concurrency=4).grade_many(source(), RUBRIC)
+    assert [(await anext(verdicts)).case_id for _ in range(20)] == [f"c{n}" for n in range(20)]
+    with pytest.raises(OSError, match="the file is gone"):
+        await anext(verdicts)
+    assert model.n_cancelled == 0
+
+
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        ({"case_id": "c1"}, "a dict is no Case: {"),
+        ((make_case(), "Yes."), "a str is no Output: 'Yes.'"),
+        ((make_case(),), "a tuple is no Case"),
+        ("c1", "a str is no Case: 'c1'"),
+    ],
+)
+async def test_what_is_no_pair_is_refused_after_the_verdicts_before_it(
+    pair: Any, words: str
+) -> None:
+    pairs = [(make_case(), make_output()), pair]
+    verdicts = make_judge(Gate(is_open=True)).grade_many(pairs, RUBRIC)
+    assert (await anext(verdicts)).passed
+    with pytest.raises(InputError, match=words):
+        await anext(verdicts)
 
 
 async def test_outputs_are_graded_at_the_same_time() -> None:

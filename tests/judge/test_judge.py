@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import gc
 import json
 import pickle  # noqa: TID251 - what Ray, Dask and multiprocessing do with a judge
@@ -15,6 +16,7 @@ from judgekit.errors import InputError, SettingsError, StoreError, TemplateError
 from judgekit.judge import Judge
 from judgekit.models import Budget
 from judgekit.models.cache import MemoryCache
+from judgekit.models.pricing import ModelPrice
 from judgekit.models.request import ModelReply
 from judgekit.testing import FlawedModel, ScriptedModel
 from tests.factories import (
@@ -252,9 +254,11 @@ def test_own_templates_are_looked_up_first(tmp_path: Path) -> None:
     folder = tmp_path / "partials"
     folder.mkdir()
     (folder / "guard.j2").write_text("Be kind.", encoding="utf-8")
-    model = always()
-    grade(make_judge(model, template_folders=[str(tmp_path)]))
-    assert "Be kind." in model.requests[0].messages[0]["content"]
+    one: Any = str(tmp_path)  # a text is a sequence, too: of letters
+    for folders in ([str(tmp_path)], one, tmp_path):
+        model = always()
+        grade(make_judge(model, template_folders=folders))
+        assert "Be kind." in model.requests[0].messages[0]["content"]
 
 
 @pytest.mark.parametrize(
@@ -272,6 +276,56 @@ def test_own_templates_are_looked_up_first(tmp_path: Path) -> None:
 def test_a_setting_out_of_its_range_is_refused(settings: dict[str, Any], problem: str) -> None:
     with pytest.raises(SettingsError, match=problem):
         make_judge("x/y", **settings)
+
+
+@pytest.mark.parametrize("model", [None, [ScriptedModel("4")], ScriptedModel, lambda _: "4"])
+def test_what_is_no_model_is_refused_with_what_one_is(model: Any) -> None:
+    with pytest.raises(SettingsError, match="which is no model") as refused:
+        make_judge(model)
+    assert "`name` and `async complete`" in str(refused.value.hint)
+
+
+def test_a_model_that_returns_something_else_is_named_in_the_failure() -> None:
+    class Careless:
+        name = "acme/careless"
+
+        async def complete(self, _request: object) -> Any:
+            return "a text"
+
+    failure = grade(make_judge(Careless())).failures[0]
+    assert failure.message == "acme/careless returned a str in place of a ModelReply"
+
+
+def test_rows_and_names_are_refused_by_a_judge_with_what_reads_them() -> None:
+    judge, case, output = make_judge(ScriptedModel(reply(4))), make_case(), make_output()
+    wrong: Any = "helpfulness"
+    with pytest.raises(InputError, match="a str is no Rubric: 'helpfulness'") as refused:
+        judge.grade_sync(case, output, wrong)
+    assert "jk.load_rubric" in str(refused.value.hint)
+    with pytest.raises(InputError, match="a str is no Output"):
+        judge.compare_sync(case, output, wrong, make_rubric())
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"api_key": "s3cr3t-key"},
+        {"extra_headers": {"Authorization": "Bearer s3cr3t-key"}},
+        {"extra_body": {"route": [{"x-api-key": "s3cr3t-key"}]}},
+    ],
+)
+def test_a_key_among_the_parameters_is_refused_since_replies_are_stored_with_them(
+    parameters: dict[str, Any],
+) -> None:
+    with pytest.raises(SettingsError, match="a key or a password in") as refused:
+        make_judge("openai/m", parameters=parameters)
+    assert "s3cr3t" not in f"{refused.value}{refused.value.hint}"
+
+
+def test_parameters_may_speak_of_keys() -> None:
+    schema = {"properties": {"password": {"type": "string"}}, "required": ["api_key"]}
+    known = {"guided_json": schema, "prompt_cache_key": "suite-1", "stop": ['"api_key":"secret']}
+    assert make_judge("openai/m", parameters=known).grader.parameters["stop"] == known["stop"]
 
 
 def test_an_unknown_template_is_refused() -> None:
@@ -424,7 +478,31 @@ def test_a_pickled_judge_is_made_anew_from_its_settings_without_a_key(
     assert all(one.cached for one in again.judgments)
 
 
+def test_a_judge_with_an_open_cache_is_not_pickled_and_its_copy_shares_it() -> None:
+    model = ScriptedModel(reply(4))
+    judge = Judge(model, cache=MemoryCache())
+    with pytest.raises(SettingsError, match="a cache that is open cannot be pickled"):
+        pickle.dumps(judge)
+    grade(judge)
+    assert all(one.cached for one in grade(copy.copy(judge)).judgments)
+
+
 def test_a_judge_with_a_budget_is_not_pickled_since_each_copy_would_spend_it() -> None:
     judge = Judge("openai/gpt-4.1-mini", cache=None, budget=Budget(1.0))
     with pytest.raises(SettingsError, match="each process would spend all of it"):
         pickle.dumps(judge)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"prices": {"openai/m": ModelPrice(0.1, 0.2)}}, "is no PriceTable"),
+        ({"budget": 2.0}, "2.0 is no Budget"),
+        ({"cache": True}, "True is no cache"),
+    ],
+)
+def test_what_would_be_noticed_after_a_paid_call_is_refused_before(
+    settings: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(SettingsError, match=problem):
+        make_judge("openai/m", **settings)

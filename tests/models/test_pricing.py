@@ -3,11 +3,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, strategies as st
 
+from judgekit.errors import SettingsError
 from judgekit.models import ModelPrice, PriceTable
 from judgekit.models.pricing import PriceRange
 from judgekit.records import Usage
@@ -257,3 +258,15 @@ def test_writing_to_a_prompt_cache_has_a_price_where_one_is_listed() -> None:
     other = PriceTable().price("openai/gpt-4.1-mini")
     assert other is not None
     assert other.cache_write_usd is None
+
+
+@pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf"), "1"])
+def test_a_price_is_0_or_more(price: Any) -> None:
+    with pytest.raises(SettingsError, match=f"output_usd is {price!r}"):
+        ModelPrice(1e-6, price)
+
+
+def test_a_table_holds_prices_and_nothing_else() -> None:
+    prices: Any = {"openai/m": {"input_usd": 1, "output_usd": 2}}
+    with pytest.raises(SettingsError, match="the price of openai/m is"):
+        PriceTable(prices)

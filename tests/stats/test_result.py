@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 import inspect
 import json
+import math
 import pkgutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ import judgekit.stats
 from judgekit.stats.agreement import cohen_kappa
 from judgekit.stats.confidence import vote_confidence
 from judgekit.stats.estimate import Result, python_value
-from judgekit.stats.intervals import proportion
+from judgekit.stats.intervals import mean, proportion
 from judgekit.stats.replacement import alt_test
 
 if TYPE_CHECKING:
@@ -77,3 +78,11 @@ def test_every_result_is_made_of_pythons_numbers(name: str) -> None:
     ]
     arrays = {"RatingList", "RatingCounts", "ResampledValues"}
     assert {found.__name__ for found in own if not issubclass(found, Result)} <= arrays
+
+
+def test_equal_results_are_equal_also_without_an_interval() -> None:
+    found, again = mean([1, 1, 1]), mean([1, 1, 1])
+    assert math.isnan(found.low)
+    assert (found, hash(found)) == (again, hash(again))
+    assert found != mean([1, 1, 2])
+    assert mean([1, 2, 4]) == mean([1, 2, 4])

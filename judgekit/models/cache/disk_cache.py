@@ -14,7 +14,7 @@ import stat
 import threading
 import warnings
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -100,14 +100,36 @@ class DiskCache(ReplyCache):
 # at most the last commits; FULL costs 2 ms of waiting for each reply. Memory mapping is off: a
 # file that another process cuts short would end this one by SIGBUS.
 DISKCACHE_SETTINGS: dict[str, int | str] = {
-    "size_limit": 2**62, "eviction_policy": "none", "cull_limit": 0, "statistics": 0,
-    "tag_index": 0, "disk_min_file_size": 2**62,
-    "sqlite_journal_mode": "wal", "sqlite_synchronous": 1, "sqlite_mmap_size": 0,
-}  # fmt: skip
+    "size_limit": 2**62,
+    "eviction_policy": "none",
+    "cull_limit": 0,
+    "statistics": 0,
+    "tag_index": 0,
+    "disk_min_file_size": 2**62,
+    "sqlite_journal_mode": "wal",
+    "sqlite_synchronous": 1,
+    "sqlite_mmap_size": 0,
+}
 """Given at every open and compared afterwards: they are stored in the file, where any program that
 opens the folder can change them."""
 
 BUSY_TIMEOUT_S = 30.0
+
+
+class _Connections(threading.local):
+    """The connection of each thread; none but the thread itself can close it, when it ends."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "con":
+            super().__setattr__("closer", _close_later(value))
+            next(self.closer)
+
+
+def _close_later(connection: sqlite3.Connection) -> Iterator[None]:
+    # Ended with its thread. From Python 3.13 on, a connection that nobody closes is a warning.
+    with suppress(sqlite3.Error), closing(connection):
+        yield
 
 
 class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcache has no types
@@ -122,6 +144,8 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
             with _map_write_errors("opened"):
                 super().__init__(str(folder), timeout=BUSY_TIMEOUT_S, **DISKCACHE_SETTINGS)
                 stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
+                self._local, opened = _Connections(), self._local
+                self._local.pid, self._local.con = opened.pid, opened.con
         except StoreError:
             with suppress(AttributeError, sqlite3.Error):
                 self.close()

@@ -17,10 +17,10 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import count, islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from judgekit.byte_lock import BEYOND_TEXT, lock_byte
-from judgekit.errors import StoreError
+from judgekit.errors import SettingsError, StoreError
 from judgekit.fingerprint import canonical_json
 from judgekit.models.cache.entries import (
     COUNTS_ROW,
@@ -78,6 +78,11 @@ class ReplyCache:
         they are sent as batches."""
         self._counted = CacheCounts()  # since the counts were last written
         self._counting = threading.Lock()
+
+    def __reduce__(self) -> NoReturn:
+        raise SettingsError(
+            "a cache that is open cannot be pickled", hint="name its folder instead"
+        )
 
     @property
     def location(self) -> Path | None:

@@ -54,36 +54,45 @@ class _Host(NamedTuple):
 
 _HOSTS = {
     "openai": _Host(
-        "https://api.openai.com/v1", "OPENAI_BASE_URL OPENAI_API_BASE", "OPENAI_API_KEY",
+        "https://api.openai.com/v1", "OPENAI_BASE_URL OPENAI_API_BASE", "OPENAI_API_KEY"
     ),
     "mistral": _Host(
-        "https://api.mistral.ai/v1", "MISTRAL_API_BASE", "MISTRAL_API_KEY",
+        "https://api.mistral.ai/v1",
+        "MISTRAL_API_BASE",
+        "MISTRAL_API_KEY",
         renamed={"seed": "random_seed", "max_completion_tokens": "max_tokens"},
     ),
     "groq": _Host("https://api.groq.com/openai/v1", "GROQ_API_BASE", "GROQ_API_KEY"),
     "together_ai": _Host(
-        "https://api.together.ai/v1", "TOGETHER_AI_API_BASE",
+        "https://api.together.ai/v1",
+        "TOGETHER_AI_API_BASE",
         "TOGETHER_API_KEY TOGETHER_AI_API_KEY TOGETHERAI_API_KEY TOGETHER_AI_TOKEN",
     ),
     "deepseek": _Host("https://api.deepseek.com/v1", "DEEPSEEK_API_BASE", "DEEPSEEK_API_KEY"),
     "openrouter": _Host(
-        "https://openrouter.ai/api/v1", "OPENROUTER_API_BASE", "OPENROUTER_API_KEY OR_API_KEY",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_BASE",
+        "OPENROUTER_API_KEY OR_API_KEY",
         protocol=OpenRouterProtocol,
     ),
     "anthropic": _Host(
-        "https://api.anthropic.com", "ANTHROPIC_API_BASE ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY",
+        "https://api.anthropic.com",
+        "ANTHROPIC_API_BASE ANTHROPIC_BASE_URL",
+        "ANTHROPIC_API_KEY",
         protocol=AnthropicProtocol,
     ),
     "gemini": _Host(
-        "https://generativelanguage.googleapis.com", "GEMINI_API_BASE",
-        "GOOGLE_API_KEY GEMINI_API_KEY", protocol=GeminiProtocol,
+        "https://generativelanguage.googleapis.com",
+        "GEMINI_API_BASE",
+        "GOOGLE_API_KEY GEMINI_API_KEY",
+        protocol=GeminiProtocol,
     ),
     "hosted_vllm": _Host(None, "HOSTED_VLLM_API_BASE", "HOSTED_VLLM_API_KEY", wants_key=False),
     "llamafile": _Host(
-        "http://127.0.0.1:8080/v1", "LLAMAFILE_API_BASE", "LLAMAFILE_API_KEY", wants_key=False,
+        "http://127.0.0.1:8080/v1", "LLAMAFILE_API_BASE", "LLAMAFILE_API_KEY", wants_key=False
     ),
     "ollama": _Host("http://localhost:11434", "OLLAMA_API_BASE", "OLLAMA_API_KEY", wants_key=False),
-}  # fmt: skip
+}
 # litellm has two names for Ollama's two protocols of its own; the compatible one serves both.
 _HOSTS["ollama_chat"] = _HOSTS["ollama"]
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import io
 import pickletools
 import sqlite3
+import threading
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import diskcache
 import pytest
@@ -279,3 +280,20 @@ def test_a_full_disk_leaves_an_import_incomplete(reason: str, *, is_full: bool) 
     ):
         found.change(lambda _: None)
     assert raised.value.is_incomplete is is_full
+
+
+def test_a_thread_that_ends_closes_its_connection(tmp_path: Path) -> None:
+    kept: list[Any] = []
+
+    def use() -> None:
+        rows = DiskcacheRows(tmp_path)
+        # Python 3.13 warns where only the garbage collection closes a connection.
+        kept.extend((rows, rows._con))
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    thread.join()
+    # SQLite removes its log when the last connection is closed.
+    assert not (tmp_path / "cache.db-wal").exists()
+    assert kept[0].text("nothing") is None
+    kept[0].close()
