@@ -67,42 +67,33 @@ def http_sessions(
     """One session for each event loop that calls an endpoint."""
 
     async def session() -> AsyncGenerator[HttpSession, None]:
+        from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - as aiohttp does
+
         import aiohttp  # noqa: PLC0415 - 0.4 s of import
 
+        parts, proxy, certificates = urlsplit(url), None, None
+        # Not by `trust_env`: that looks into ~/.netrc too, and sends the passwords that it has to
+        # the provider, or refuses the call, which has a key.
+        if parts.hostname not in LOOPBACK_HOSTS and not proxy_bypass(parts.hostname or ""):
+            proxy = getproxies().get(parts.scheme)
+            proxy = f"http://{proxy}" if proxy and "://" not in proxy else proxy
+        # Python has none on macOS before a script of it is run; litellm brings some.
+        paths = ssl.get_default_verify_paths()
+        if sys.platform != "win32" and not (paths.cafile or paths.capath):
+            import certifi  # noqa: PLC0415 - seldom needed
+
+            certificates = ssl.create_default_context(cafile=certifi.where())
         async with aiohttp.ClientSession(
             # The callers limit how many calls are in flight; a second limit would hide in timings.
-            connector=aiohttp.TCPConnector(limit=0, ssl=_certificates()),
+            connector=aiohttp.TCPConnector(limit=0, ssl=certificates or True),
             timeout=aiohttp.ClientTimeout(total=timeout_s, sock_connect=connect_s),
-            proxy=_proxy(url),
+            proxy=proxy,
             # A cookie of one reply must not reach the next request: calls are independent.
             cookie_jar=aiohttp.DummyCookieJar(),
         ) as client:
             yield HttpSession(client, (aiohttp.ClientError, OSError))
 
     return LoopScoped(session)
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment has for an address."""
-    # Not by `trust_env`: that looks into ~/.netrc too, and sends the passwords that it has to the
-    # provider, or refuses the call, which has a key.
-    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 - aiohttp imports it too
-
-    parts = urlsplit(url)
-    if parts.hostname in LOOPBACK_HOSTS or proxy_bypass(parts.hostname or ""):
-        return None
-    proxy = getproxies().get(parts.scheme)
-    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
-
-
-def _certificates() -> ssl.SSLContext | bool:
-    """Those of Python; where it has none, as on macOS before a script of it is run, litellm's."""
-    paths = ssl.get_default_verify_paths()
-    if sys.platform == "win32" or paths.cafile or paths.capath:
-        return True
-    import certifi  # noqa: PLC0415 - seldom needed
-
-    return ssl.create_default_context(cafile=certifi.where())
 
 
 async def read_body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:

@@ -288,16 +288,12 @@ async def rank(
         _new_side(name, _read_data(data, cases, f"sides[{name!r}]"), name)
         for name, data in every.items()
     ]
-    rules, contest = (
-        evaluation.RankRules(ties=ties, top=top, alpha=alpha),
-        evaluation.Contest(competitors, seed=seed),
-    )
+    rules = evaluation.RankRules(ties=ties, top=top, alpha=alpha)
+    contest = evaluation.Contest(competitors, seed=seed)
     if len(competitors) > 1 and not contest.n_matches:
         raise InputError("no case has an output of two sides", hint=_SAME_CASES)
-    if pairs not in get_args(evaluation.PairChoice):
-        raise SettingsError(
-            f"pairs is {pairs!r}", hint=" or ".join(get_args(evaluation.PairChoice))
-        )
+    if pairs not in (known := get_args(PairChoice)):
+        raise SettingsError(f"pairs is {pairs!r}", hint=" or ".join(known))
     asked = _rubric_of(rubric)
     judging = _opened_panel(who, rubric, cache=cache, frozen=frozen, max_cost_usd=max_cost_usd)
     async with judging as panel:

@@ -15,7 +15,7 @@ from judgekit.fingerprint import canonical_part
 from judgekit.judge import Panel
 from judgekit.models import Budget, Connection, count_messages, count_tokens
 from judgekit.models.budget import MOST_OUTPUT_TOKENS, BudgetedModel
-from judgekit.models.pricing import ModelPrice, may_reason, most_cost
+from judgekit.models.pricing import ModelPrice, listed_facts, most_cost
 from judgekit.models.request import IMAGE_TOKENS, ModelReply, ModelRequest, output_limit
 from judgekit.records import Case, Output, Rubric, Usage
 
@@ -472,5 +472,13 @@ def estimate_reply_tokens(request: ModelRequest, asked: int) -> tuple[int, int]:
     # A limit that is sent is the true maximum, whatever is typical.
     longest = output_limit(request.parameters)
     if longest is None:
-        longest = MOST_OUTPUT_TOKENS if may_reason(request) else _LONGEST_REPLY_TOKENS * asked
+        longest = MOST_OUTPUT_TOKENS if _may_reason(request) else _LONGEST_REPLY_TOKENS * asked
     return min(_LIKELY_REPLY_TOKENS * asked, longest), longest
+
+
+def _may_reason(request: ModelRequest) -> bool:
+    """Whether a model may reason before it replies, in tokens that count as received."""
+    # Of the models that can, only Claude does not unless it is asked to.
+    is_asked = not request.parameters.keys().isdisjoint({"reasoning_effort", "thinking"})
+    can = bool(listed_facts(request.model).get("supports_reasoning"))
+    return can and (is_asked or "claude" not in request.model)

@@ -310,7 +310,8 @@ def parse_completion(
 def _text_and_finish_reason(choice: Mapping[str, Any], *, by_tool: bool) -> tuple[Any, str]:
     message = choice.get("message") or {}
     # litellm keeps the provider's own word for what it calls `stop`.
-    more, own = (one.get("provider_specific_fields") or {} for one in (message, choice))
+    more = message.get("provider_specific_fields") or {}
+    own = choice.get("provider_specific_fields") or {}
     finish_reason = _FINISH_REASONS.get(choice.get("finish_reason")) or _FINISH_REASONS.get(
         own.get("native_finish_reason"), "stop"
     )

@@ -313,14 +313,6 @@ def listed_facts(model: str) -> Mapping[str, object]:
     return PriceTable()._entry(model, None) or {}  # noqa: SLF001 - of this module
 
 
-def may_reason(request: ModelRequest) -> bool:
-    """Whether a model may reason before it replies, in tokens that count as received."""
-    # Of the models that can, only Claude does not unless it is asked to.
-    is_asked = not request.parameters.keys().isdisjoint({"reasoning_effort", "thinking"})
-    can = bool(listed_facts(request.model).get("supports_reasoning"))
-    return can and (is_asked or "claude" not in request.model)
-
-
 @lru_cache(maxsize=1)
 def litellm_folder() -> Path | None:
     """Where litellm is installed; found without importing it, which takes seconds."""

@@ -310,8 +310,7 @@ def poststratified_mean(
     """
     check_level(level)
     y, f, n_missing = known_pairs(labels, judge_labeled)
-    others = known_scores(judge_unlabeled)
-    f, others = np.round(f, DIGITS), np.round(others, DIGITS)
+    f, others = np.round(f, DIGITS), np.round(known_scores(judge_unlabeled), DIGITS)
     smoothed = smooth and bool(np.isin(y, (0, 1)).all())
     values, place, counts = np.unique(f, return_inverse=True, return_counts=True)
     # A smoothed variance exists for one label; a plain one needs two.
@@ -324,17 +323,16 @@ def poststratified_mean(
     weights = (sizes + np.bincount(rest, minlength=len(strata))) / total
     means = np.bincount(own, y, minlength=len(strata)) / sizes
     value = float((weights * means).sum())
-    if smoothed:
-        rate = (np.bincount(own, y) + 0.5) / (sizes + 1)
-        within = rate * (1 - rate)
-    else:
-        within = np.bincount(own, (y - means[own]) ** 2) / (sizes - 1)
+    rate = (np.bincount(own, y) + 0.5) / (sizes + 1)
+    spread = (
+        rate * (1 - rate) if smoothed else np.bincount(own, (y - means[own]) ** 2) / (sizes - 1)
+    )
     # The weights are estimates too: the last term is what their sampling adds (Holt & Smith 1979).
-    between = float((weights * (means - value) ** 2).sum()) / total
+    between = (weights * (means - value) ** 2).sum() / total
     # Humans may pass all or none of a value without labels, whatever the nearest value's mean.
     alone = np.unique(others[~np.isin(others, strata)], return_counts=True)[1] / total
-    spread = float((weights**2 * within / sizes).sum() + smoothed * (alone**2).sum() / 4)
-    se = sqrt(spread + between)
+    within = (weights**2 * spread / sizes).sum() + smoothed * (alone**2).sum() / 4
+    se = sqrt(within + between)
     half = normal_quantile(level) * se if se > _FLAT else nan
     low, high = value - half, value + half
     if smoothed:

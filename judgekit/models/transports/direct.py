@@ -31,13 +31,6 @@ LARGEST_REPLY_BYTES = 2**20
 
 _OK = 200
 
-# Who pays for a call to OpenAI, the stronger variable last.
-_PAYERS = {
-    "OPENAI_ORG_ID": "OpenAI-Organization",
-    "OPENAI_ORGANIZATION": "OpenAI-Organization",
-    "OPENAI_PROJECT_ID": "OpenAI-Project",
-}
-
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -50,11 +43,19 @@ class _Host(NamedTuple):
     wants_key: bool = True  # whether its own address refuses a call without a key
     renamed: Mapping[str, str] = MappingProxyType({})  # its names of parameters, by OpenAI's
     protocol: type[ChatProtocol] = ChatProtocol
+    payers: Mapping[str, str] = MappingProxyType({})  # variables and headers, the stronger last
 
 
 _HOSTS = {
     "openai": _Host(
-        "https://api.openai.com/v1", "OPENAI_BASE_URL OPENAI_API_BASE", "OPENAI_API_KEY"
+        "https://api.openai.com/v1",
+        "OPENAI_BASE_URL OPENAI_API_BASE",
+        "OPENAI_API_KEY",
+        payers={
+            "OPENAI_ORG_ID": "OpenAI-Organization",
+            "OPENAI_ORGANIZATION": "OpenAI-Organization",
+            "OPENAI_PROJECT_ID": "OpenAI-Project",
+        },
     ),
     "mistral": _Host(
         "https://api.mistral.ai/v1",
@@ -180,7 +181,8 @@ class DirectModel:
     async def embed(self, text: str) -> object | ProviderFault:
         return await self.fetch("embeddings", {"model": self.protocol.model, "input": text})
 
-    def _key(self, hint: str) -> str:
+    def _own_headers(self, hint: str) -> dict[str, str]:
+        """The key, and who pays, as the environment has them now."""
         # Read at a call and not before: planning and cached runs need no key. Servers of one's own
         # mostly want none, but an empty header is refused by some.
         key = PLACEHOLDER_KEY
@@ -190,7 +192,12 @@ class DirectModel:
             self.check()  # which says what is missing
         if not key.isprintable():
             raise SettingsError(f"the key for {self.label} has more than one line", hint=hint)
-        return key
+        header, before = self.protocol.key_header
+        headers = {header: before + key}
+        for name, header in self._host.payers.items():
+            if payer := os.environ.get(name, "").strip():
+                headers[header] = payer
+        return headers
 
     async def fetch(
         self,
@@ -207,11 +214,7 @@ class DirectModel:
         session, names = await self._sessions.current(), self._host.key_variables
         hint = f"check the key in the environment variable {names.replace(' ', ' or ')}"
         body = _to_json(content).encode() if isinstance(content, Mapping) else content
-        header, before = self.protocol.key_header
-        headers = {header: before + self._key(hint), "Content-Type": content_type, **headers}
-        if self._host is _HOSTS["openai"]:
-            named = {one: os.environ.get(one, "").strip() for one in _PAYERS}
-            headers |= {_PAYERS[one]: name for one, name in named.items() if name}
+        headers = {**self._own_headers(hint), "Content-Type": content_type, **headers}
         try:
             async with session.client.request(
                 method, f"{self.base}/{route}", data=body, headers=headers, allow_redirects=False

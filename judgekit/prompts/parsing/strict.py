@@ -31,9 +31,19 @@ def parse_criterion_replies(
     judged_text: str | Sequence[str] | None = None,
 ) -> dict[str, CriterionReply]:
     """What a judge's reply states on each criterion: score, rationale, evidence, confidence."""
-    answer = _strict_answer(text, finish_reason, judged_text)
-    if answer is not None and (strict := _strict_replies(answer, criteria)) is not None:
-        return strict
+    answer = _strict_answer(text, finish_reason, judged_text) or {}
+    if len(criteria) == 1 and "score" in answer:
+        answer = {"criteria": {criteria[0].name: answer}}
+    answers = answer.get("criteria") if len(answer) == 1 else None
+    if isinstance(answers, dict) and len(answers) == len(criteria):
+        replies: dict[str, CriterionReply] = {}
+        for criterion in criteria:
+            reply = _strict_criterion(answers.get(criterion.name), criterion)
+            if reply is None:
+                break
+            replies[criterion.name] = reply
+        else:
+            return replies
     from judgekit.prompts.parsing.resolve import resolve_criteria  # noqa: PLC0415
 
     return resolve_criteria(text, criteria, finish_reason, judged_text)
@@ -75,24 +85,6 @@ def _strict_answer(
 _LARGEST = 10**15
 _CRITERION_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
 _NEEDED_FIELDS = frozenset({"rationale", "score"})  # templates may leave out the others
-
-
-def _strict_replies(
-    answer: dict[str, object], criteria: Sequence[Criterion]
-) -> dict[str, CriterionReply] | None:
-    if len(criteria) == 1 and "score" in answer:
-        answers: object = {criteria[0].name: answer}
-    else:
-        answers = answer.get("criteria") if len(answer) == 1 else None
-    if not isinstance(answers, dict) or len(answers) != len(criteria):
-        return None
-    replies: dict[str, CriterionReply] = {}
-    for criterion in criteria:
-        reply = _strict_criterion(answers.get(criterion.name), criterion)
-        if reply is None:
-            return None
-        replies[criterion.name] = reply
-    return replies
 
 
 def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | None:
