@@ -284,9 +284,13 @@ PAYERS = {"OPENAI_ORG_ID": "org-1", "OPENAI_ORGANIZATION": "org-2", "OPENAI_PROJ
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("names", [{"OPENAI_ORG_ID"}, {"OPENAI_PROJECT_ID"}, set(PAYERS)], ids=str)
+@pytest.mark.parametrize(
+    "names",
+    [["OPENAI_ORG_ID"], ["OPENAI_PROJECT_ID"], [*PAYERS]],
+    ids=["organisation", "project", "all"],
+)
 async def test_both_name_the_payer_to_openai(
-    provider: str, names: set[str], monkeypatch: pytest.MonkeyPatch
+    provider: str, names: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in names:
         monkeypatch.setenv(name, PAYERS[name])
