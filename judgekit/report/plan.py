@@ -437,7 +437,7 @@ def _limit_words(
     """Whether the limit of the price suffices."""
     limit = f"--max-cost {compact_usd(limit_usd)}"
     if sufficiency == "at_most":
-        return f"{limit} suffices for the upper bound, too"
+        return f"{limit} also suffices for the upper bound"
     if sufficiency == "likely":
         likely = "suffices without escalation" if is_cascade else "likely suffices"
         return f"{limit} {likely}, but not for the upper bound"

@@ -314,7 +314,7 @@ def test_a_dry_run_asks_nothing_and_says_what_it_would(bench: Bench) -> None:
     ("limit", "code", "words"),
     [
         (0.0001, 5, "--max-cost $0.00010 likely does not suffice"),
-        (100, 0, "--max-cost $100 suffices for the upper bound, too"),
+        (100, 0, "--max-cost $100 also suffices for the upper bound"),
     ],
 )
 def test_a_dry_run_says_whether_the_limit_suffices_at_the_list_price(

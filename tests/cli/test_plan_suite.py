@@ -94,7 +94,7 @@ def test_enough_money_is_said_too(bench: Bench) -> None:
     lay_out(bench)
     ran = bench.run("plan", "--variant", "old", "--max-cost", 5)
     assert ran.code == 0
-    assert "--max-cost $5.00 suffices for the upper bound, too" in " ".join(ran.out.split())
+    assert "--max-cost $5.00 also suffices for the upper bound" in " ".join(ran.out.split())
 
 
 def test_what_belongs_to_a_grading_is_refused_for_a_suite(bench: Bench) -> None:

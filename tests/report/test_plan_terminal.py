@@ -183,7 +183,7 @@ def test_one_price_for_likely_and_at_most_is_said_once() -> None:
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
-        (3.0, "--max-cost $3.00 suffices for the upper bound, too"),
+        (3.0, "--max-cost $3.00 also suffices for the upper bound"),
         (1.0, "--max-cost $1.00 likely suffices, but not for the upper bound"),
         (0.1, "--max-cost $0.10 likely does not suffice: the run would stop with exit code 5"),
     ],
