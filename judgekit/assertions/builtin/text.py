@@ -239,8 +239,8 @@ def _quote_parts(parts: list[str]) -> str:
 Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 # A number that continues after what is understood (`12,50`, `1.2.3`) is not read in part.
 _NUMBER = re.compile(
-    r"(?<![\w.,])[-+\u2212]?(?:(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?+|\.\d++)"
-    r"(?:[eE][-+]?\d++)?+(?![.,_]?\d)"
+    r"(?<![\w.,])[-+\u2212]?(?:(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?|\.\d++)"
+    r"(?:[eE][-+]?\d++)?(?![.,_]?\d|[eE][-+]?\d)"
 )
 
 # Longer sequences of digits exceed every float.
