@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -56,9 +57,8 @@ class CachedModel(ModelAround):
         if not self.cacheable:
             return await self._model.complete(request)
         key = request.key
-        is_stale = self._refresh is True or key in self._unreadable
         try:
-            reply = None if is_stale and key not in self._refreshed else self.cache.get(key)
+            reply = self._servable_now(key)
         except StoreError as error:
             await self.finish_calls(error)
             raise
@@ -157,11 +157,7 @@ class CachedModel(ModelAround):
             calls.n_unstored += 1
             try:
                 self.cache.count_miss()
-                reply = await self._model.complete(request)
-                # On disk before anyone sees it: a reply that was paid for survives a kill.
-                store = self.cache.put if is_servable(reply) else self.cache.put_rejected
-                store(request, reply)
-                self._refreshed.add(request.key)
+                reply = self._store(request, await self._model.complete(request))
             finally:
                 calls.n_unstored -= 1
                 waited_for = calls.all_stored
@@ -182,6 +178,25 @@ class CachedModel(ModelAround):
             await calls.stop(calls.error)
         return reply.model_copy(update={"key": request.key})
 
+    def _servable_now(self, key: str) -> ModelReply | None:
+        """The cached reply of a key, unless it is to be fetched again."""
+        is_stale = self._refresh is True or key in self._unreadable
+        return None if is_stale and key not in self._refreshed else self.cache.get(key)
+
+    def _store(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
+        """Store a reply that was just paid for; the reply that is used."""
+        with suppress(StoreError):  # then it is saved beside the cache
+            # A process that was suspended may have lost its lock, and others rest on what the next
+            # holder stored: that text is used, at the cost of this call.
+            if (earlier := self._servable_now(request.key)) is not None:
+                own = {"cached": False, "usage": reply.usage, "cost_usd": reply.cost_usd}
+                return earlier.model_copy(update=own)
+        # On disk before anyone sees it: a reply that was paid for survives a kill.
+        store = self.cache.put if is_servable(reply) else self.cache.put_rejected
+        store(request, reply)
+        self._refreshed.add(request.key)
+        return reply
+
     async def _wait_for_turn(self, key: str, calls: _LoopCalls) -> ModelReply | None:
         """The reply, if it was fetched elsewhere meanwhile; None when this caller has the lock."""
         # Polled, because locks of files cannot be awaited; a thread for each waiting call would
@@ -192,9 +207,7 @@ class CachedModel(ModelAround):
             try:
                 is_ours = self.cache.try_lease(key)
                 # Also with the lock: another caller may have fetched it since the first look.
-                is_stale = self._refresh is True or key in self._unreadable
-                is_refetched = is_stale and key not in self._refreshed
-                cached = None if is_refetched else self.cache.get(key)
+                cached = self._servable_now(key)
                 is_kept = is_ours and cached is None
             except StoreError as error:
                 # A server may be gone before this call, and others are paid for already.

@@ -322,6 +322,20 @@ def test_a_reply_that_a_lost_server_does_not_take_is_saved_and_served(folder: Pa
     cache.close()
 
 
+async def test_a_process_that_outlived_its_lock_leaves_the_reply_of_the_next_holder() -> None:
+    server, late = FakeServer(), CountingModel(make_reply("late", cost_usd=0.75))
+    late.may_answer.clear()
+    suspended = asyncio.ensure_future(CachedModel(late, cache_on(server)).complete(make_request()))
+    await late.was_asked.wait()
+    server.held.clear()  # the lock of a process that is suspended ends by itself
+    other = CachedModel(CountingModel(make_reply("first")), cache_on(server))
+    await other.complete(make_request())
+    late.may_answer.set()
+    reply = await suspended
+    assert (reply.text, reply.cost_usd, reply.cached) == ("first", 0.75, False)
+    assert (await other.complete(make_request())).text == "first"
+
+
 async def test_calls_in_flight_are_stored_before_a_lost_server_ends_the_run() -> None:
     server = FakeServer()
     cache = cache_on(server)
