@@ -126,7 +126,8 @@ def _of_run(
         old = rejudgment.original_run(old, store)
     rejudgment.check_judged(old, store)
     maps, rubric = options.calibration, options.rubric
-    with make_judge(options, None, options.judge_model, budget=cost_budget(options)) as judge:
+    prices, budget = evaluation.price_table(old), cost_budget(options)
+    with make_judge(options, None, options.judge_model, prices=prices, budget=budget) as judge:
         new = rejudgment.new_rejudgment(
             old,
             judge,

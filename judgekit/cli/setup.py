@@ -228,6 +228,7 @@ def make_judge(
     name: str | None,
     more: data_files.JudgeSettings | None = None,
     *,
+    prices: models.PriceTable | None = None,
     budget: models.Budget | None = None,
 ) -> Judge:
     """The judge of that name, or the suite's, with the settings of the options and the suite."""
@@ -269,7 +270,7 @@ def make_judge(
         model,
         data_files.JudgeSettings.checked(**settings),
         cache=cache_place(options),
-        prices=None if suite is None else evaluation.price_table(suite),
+        prices=prices if suite is None else evaluation.price_table(suite),
         budget=budget,
     )
 

@@ -9,6 +9,7 @@ from .judge_settings import (
     HumanSettings as HumanSettings,
     JudgeMode as JudgeMode,
     JudgeSettings as JudgeSettings,
+    PriceSettings as PriceSettings,
     SuiteJudge as SuiteJudge,
     may_ask_judge as may_ask_judge,
 )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from judgekit.assertions import IS_TRANSFORMED, ScriptSettings, transform_output, with_scripts
 from judgekit.datasets import (
     CaseSelection,
+    PriceSettings,
     Suite,
     choose_variants,
     expand_variants,
@@ -41,7 +42,7 @@ from judgekit.models import (
     open_embeddings,
 )
 from judgekit.models.cache import CacheUrl, ReplyCache, open_reply_cache
-from judgekit.records import CaseSource, RunPanel
+from judgekit.records import CaseSource, RunInfo, RunPanel, config_part
 from judgekit.targets import (
     ContextFiller,
     GivenTarget,
@@ -374,11 +375,11 @@ def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> Contex
     return ContextFiller(suite, largest) if largest else None
 
 
-def price_table(suite: Suite) -> PriceTable:
-    """What models charge, the suite's own prices first."""
-    return PriceTable(
-        {name: ModelPrice.per_million(**price.model_dump()) for name, price in suite.prices.items()}
-    )
+def price_table(of: Suite | RunInfo) -> PriceTable:
+    """What models charge: first what the suite says, or said when the run was begun."""
+    own = of.prices if isinstance(of, Suite) else config_part(of, "prices")
+    prices = {name: PriceSettings.model_validate(price).model_dump() for name, price in own.items()}
+    return PriceTable({name: ModelPrice.per_million(**price) for name, price in prices.items()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,20 @@ def test_money_that_runs_out_is_exit_5(kept: Bench) -> None:
     assert "run the same command again" in ran.err
 
 
+def test_the_prices_of_the_suite_hold_when_its_run_is_judged_again(bench: Bench) -> None:
+    price = {"openai/gpt-4.1-mini": {"input_usd": 0.0, "output_usd": 1_000_000.0}}
+    with closing(RunStore(bench.folder / DEFAULT_STORE_FILE)) as store:
+        judged = answer(key(), output=make_output("answer a"), said=(said(value=1.0, raw=5),))
+        run = begun(store, judged, rubric=make_rubric(), n_cases=1, config={"prices": price})
+        store.end(run.id, status="complete", at=START)
+    with OpenAILikeServer(GOOD) as server:
+        what = ("rejudge", "run-1", "--judge", "openai/gpt-4.1-mini", "--api-base", server.url)
+        assert bench.run(*what, "--dry-run", "--json").json["price_usd"][0] > 100
+        ran = bench.run(*what, "--max-cost", "1")
+        assert server.n_requests == 0
+    assert ran.code == 5
+
+
 @pytest.mark.parametrize("how", ["run", "file"])
 def test_an_interrupt_tells_what_was_judged_with_exit_130(
     kept: Bench, monkeypatch: pytest.MonkeyPatch, how: str
