@@ -224,11 +224,13 @@ def plan_audit(
             rubric = inputs.rubric.model_copy(update={"criteria": criteria})
             for request in runner.requests(ask):
                 counter.take(request, estimate_judge_reply_tokens(request, rubric))
-        calls = calls_of([counter])
+        calls, so_far = calls_of([counter]), calls_of([*counters, counter])
         price = 0.0 if calls.price_usd is None else calls.price_usd[0]
-        if max_cost_usd is not None and used + price > max_cost_usd:
+        # As each call is checked: the last probe would end incomplete otherwise.
+        if max_cost_usd is not None and so_far.sufficiency(max_cost_usd) == "short":
             left = max(0.0, max_cost_usd - used)
             reason = f"it would cost about ${price:.4g}, and ${left:.4g} of the limit is left"
+            reason += f" (${so_far.reserved_usd:.4g} is set aside before a call)"
             plan.append(PlannedProbe(probe=probe, trials=Trials(skipped=reason), is_too_dear=True))
             continue
         used += price

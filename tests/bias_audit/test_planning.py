@@ -40,19 +40,22 @@ def test_a_probe_that_cannot_be_made_is_in_the_plan_with_its_reason() -> None:
 
 def test_a_probe_that_does_not_fit_into_what_is_left_is_skipped() -> None:
     judge = {"model": "openai/priced", "prices": PRICES}
-    whole = planned(material("a", "b"), "scale", "stability", judge=judge)
+    names = "scale", "stability", "identical"
+    whole = planned(material("a", "b"), *names, judge=judge)
     assert whole.probes[0].calls.price_usd is not None
     first, _ = whole.probes[0].calls.price_usd
-    found = planned(
-        material("a", "b"), "scale", "stability", "identical", judge=judge,
-        max_cost_usd=first * 1.9,
-    )  # fmt: skip
+    limit = first * 1.9 + whole.calls.reserved_usd
+    found = planned(material("a", "b"), *names, judge=judge, max_cost_usd=limit)
     scale, stability, identical = found.probes
     assert (scale.is_too_dear, stability.is_too_dear) == (False, True)
     assert "of the limit is left" in str(stability.trials.skipped)
     assert identical.trials.skipped is None
     assert found.calls.price_usd is not None
-    assert found.calls.price_usd[0] <= first * 1.9
+    assert found.calls.price_usd[0] <= limit
+    # What is set aside before a call has to be left for the last one, too.
+    short = planned(material("a", "b"), *names, judge=judge, max_cost_usd=first)
+    assert [one.is_too_dear for one in short.probes] == [True, True, True]
+    assert "is set aside before a call" in str(short.probes[0].trials.skipped)
 
 
 def test_where_nobody_knows_the_price_nothing_is_skipped_for_it() -> None:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -173,9 +174,10 @@ def test_probes_that_the_money_does_not_reach_for_are_skipped_with_exit_5(bench:
 
 def test_money_that_runs_out_on_the_way_is_exit_5(bench: Bench) -> None:
     """The limit holds whatever the plan said: what a call may cost at most is set aside first."""
-    with OpenAILikeServer(biased()) as server:
+    say, many = biased(), {"prompt_tokens": 400, "completion_tokens": 2000, "total_tokens": 2400}
+    with OpenAILikeServer(lambda seen: replace(say(seen), fields={"usage": many})) as server:
         what = ("audit", "outputs.jsonl", "--rubric", "rubric.yaml", "--api-base", server.url)
-        named = ("--judge", "openai/gpt-4.1-mini", "--max-cost", "0.017", "-j", "1")
+        named = ("--judge", "openai/gpt-4.1-mini", "--max-cost", "0.03", "-j", "1")
         ran = bench.run(*what, *named, "--probes", "scale,identical,verbosity")
         assert 0 < server.n_requests < 40
     assert ran.code == 5
