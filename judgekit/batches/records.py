@@ -20,6 +20,7 @@ from judgekit.atomic_write import atomic_writer, make_folder
 from judgekit.byte_lock import lock_byte, unlock_byte
 from judgekit.errors import SettingsError, StoreError, write_error
 from judgekit.models.cache import CacheLocation, CacheUrl
+from judgekit.models.pricing import BATCH_PROVIDERS
 from judgekit.records import Count, Finite, JsonObject, Name, Record
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class BatchRecord(Record):
     """One batch: what was sent, and how far it is."""
 
     name: Name  # its name here, and at a provider that takes names: of its file, and of the batch
-    model: Name
+    model: str = Field(pattern=rf"^({'|'.join(BATCH_PROVIDERS)})/")
     api_base: str | None = None
     created_at: str
     state: Literal["written", "sending", "submitted", "ended", "collected"] = "written"

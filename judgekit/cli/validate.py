@@ -7,6 +7,7 @@ import sys
 import warnings
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -49,7 +50,7 @@ from judgekit.formats import DOCUMENT_SUFFIXES, FORMATS, LINE_SUFFIXES, TABLE_SU
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pydantic import JsonValue
 
@@ -404,16 +405,21 @@ def _of_suite(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
 def _of_judges(
     suite: Suite, document: ParsedDocument, folders: Sequence[Path]
 ) -> Iterator[Diagnostic]:
-    """The judges whose template is unknown."""
+    """The judges whose template is unknown, or whose settings hold a key."""
     for place, judge in enumerate(suite.judge):
-        name = datasets.resolve_suite_template(suite, judge.template)
-        try:
-            if name is not None:
-                prompts.find_template(name, folders)
-        except UnknownNameError as error:
-            each = (place,) if len(suite.judge) > 1 else ()
-            line = document.line_of("judge", *each, "template")
-            yield _error(document.path, line, error.message, error.hint)
+        each = (place,) if len(suite.judge) > 1 else ()
+        checks: dict[str, Callable[[], object]] = {
+            "parameters": partial(models.refuse_secret_parameters, judge.parameters),
+            "api_base": partial(models.refuse_secret_address, judge.api_base),
+        }
+        if (name := datasets.resolve_suite_template(suite, judge.template)) is not None:
+            checks["template"] = partial(prompts.find_template, name, folders)
+        for field, check in checks.items():
+            try:
+                check()
+            except (SettingsError, UnknownNameError) as error:
+                line = document.line_of("judge", *each, field)
+                yield _error(document.path, line, error.message, error.hint)
 
 
 def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:

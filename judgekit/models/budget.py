@@ -106,7 +106,7 @@ class Budget:
     def _settle(self, reserved: int, spent: int) -> None:
         with self._lock:
             self._reserved -= reserved
-            self._spent += spent
+            self._spent += max(spent, 0)  # a target of its own may report anything
             self._hand_out()
 
     def _hand_out(self) -> None:

@@ -218,7 +218,7 @@ class ModelReply(Record):
     duration_ms: Finite | None = None
     """How long the call took when it was made, in milliseconds."""
 
-    cost_usd: Finite | None = None
+    cost_usd: Finite | None = Field(default=None, ge=0)
     """What the call cost when it was made, in US dollars; None when unknown."""
 
     cached: bool = False

@@ -197,6 +197,16 @@ def test_requests_that_cannot_be_read_are_an_error_and_not_sent_again(
     assert bench.run("batch", "collect").code == 0
 
 
+def test_a_record_that_names_another_provider_is_an_error_that_names_the_file(
+    bench: Bench, server: BatchServer
+) -> None:
+    submit(bench, server)
+    path = next((CACHE / "batches").glob("*.json"))
+    path.write_text(path.read_text().replace("openai/", "elsewhere/"))
+    ran = bench.run("batch", "status")
+    assert (ran.code, f"the record of a batch cannot be read: {path}" in ran.err) == (2, True)
+
+
 def test_a_batch_that_has_ended_meanwhile_is_not_cancelled_and_can_be_collected(
     bench: Bench, server: BatchServer
 ) -> None:

@@ -58,6 +58,23 @@ def test_every_problem_of_every_file_is_printed_with_its_line(run: Run, suite: P
     assert "\n2 files: 3 errors" in ran.out
 
 
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ("parameters: {api_key: sk-s3cr3t-s3cr3t}", "a key or a password in 'api_key'"),
+        ('api_base: "http://me:s3cr3t@127.0.0.1/v1"', "has a user, a password or a key in it"),
+    ],
+)
+def test_a_key_in_a_judges_settings_is_an_error_as_it_is_of_a_run(
+    run: Run, suite: Path, own: str, words: str
+) -> None:
+    text = suite.read_text()
+    suite.write_text(text.replace("openai/gpt-4.1-mini", f"{{model: openai/x, {own}}}"))
+    ran = run("validate", "--json")
+    (found,) = ran.json["findings"]
+    assert (ran.code, words in found["message"], "s3cr3t" in ran.out) == (2, True, False)
+
+
 def test_warnings_alone_exit_0_unless_strict(run: Run, tmp_path: Path) -> None:
     (tmp_path / "cases.jsonl").write_text('{"id": "a", "input": "2+2?"}\n')
     ran = run("validate", "cases.jsonl")

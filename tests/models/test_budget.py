@@ -141,6 +141,8 @@ async def test_money_spent_elsewhere_counts_even_beyond_the_limit() -> None:
     assert budget.spent_usd == 1.5
     with pytest.raises(BudgetExceededError, match=r"\$-0.5"):
         await budget.reserve(0.1)
+    budget.spend(-1.0)  # an endpoint may report anything; nothing is given back
+    assert budget.spent_usd == 1.5
 
 
 def test_threads_with_loops_of_their_own_share_one_limit() -> None:

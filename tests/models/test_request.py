@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, strategies as st
+from pydantic import ValidationError
 
 from judgekit.errors import SettingsError
 from judgekit.fingerprint import Frozen, fingerprint
 from judgekit.models import PriceTable, connect
-from judgekit.models.request import IMAGE_TOKENS, ModelRequest, Subject
+from judgekit.models.request import IMAGE_TOKENS, ModelReply, ModelRequest, Subject
 from judgekit.records import Image
 from tests.factories import make_request
 from tests.pictures import data_url, png
@@ -92,6 +93,11 @@ def test_an_image_is_part_of_the_key_by_its_bytes_and_not_by_its_name() -> None:
     assert one.key != make_request(one.messages[0]["content"]).key
     assert one.key_parts["images"] == [hashlib.sha256(png(1)).hexdigest()]
     assert one.n_characters == 4 * IMAGE_TOKENS + len(one.messages[0]["content"])
+
+
+def test_a_reply_does_not_cost_less_than_nothing() -> None:
+    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+        ModelReply(text="4", cost_usd=-0.01)
 
 
 async def test_an_image_is_not_sent_to_a_model_that_is_known_to_take_none(tmp_path: Path) -> None:

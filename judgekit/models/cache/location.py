@@ -33,6 +33,8 @@ def cache_location(named: str | Path | CacheUrl) -> CacheLocation:
     if not isinstance(named, str):
         return named
     url = expand_address(named)
+    if not url.strip():
+        raise SettingsError("the cache has no name", hint="name a folder or an address")
     if "://" not in url:
         return Path(url)
     name = mask_address(url)

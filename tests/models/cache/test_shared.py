@@ -71,6 +71,13 @@ def test_what_is_no_address_is_a_folder(named: str | Path) -> None:
     assert cache_location(named) == Path(named)
 
 
+@pytest.mark.parametrize("named", ["", "  "])
+def test_a_cache_without_a_name_is_refused_and_not_made_here(folder: Path, named: str) -> None:
+    with pytest.raises(SettingsError, match=r"the cache has no name[\s\S]*name a folder"):
+        open_reply_cache(named)
+    assert [*folder.iterdir()] == []
+
+
 @pytest.mark.parametrize("named", ["mysql://me:s3cret@h/c", "http://me:s3cret@h"])
 def test_other_addresses_are_refused_without_their_password(named: str) -> None:
     with pytest.raises(
