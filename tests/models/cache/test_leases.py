@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.models.cache import CacheWarning
+from judgekit.models.cache import CacheWarning, DiskCache
 from judgekit.models.cache.disk_cache import FileKeyLocks
 from judgekit.models.cache.reply_cache import LocalKeyLocks
-from tests.models.cache.buying import make_request
+from tests.models.cache.buying import make_reply, make_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,6 +83,19 @@ def test_another_process_sees_the_lease(leases: FileKeyLocks, tmp_path: Path) ->
     with holder(tmp_path, KEY) as process:
         assert first_line(process) == "False"
         process.kill()
+
+
+def test_a_forked_child_counts_none_of_its_parents_hits(tmp_path: Path) -> None:
+    with DiskCache(tmp_path) as cache:
+        cache.count_hit(make_reply(cost_usd=0.25))
+        child = os.fork()
+        if child == 0:
+            cache.count_hit(make_reply(cost_usd=0.5))
+            cache.close()
+            os._exit(0)
+        os.waitpid(child, 0)
+    with DiskCache(tmp_path) as cache:
+        assert (cache.counts().n_hits, cache.counts().saved_usd) == (2, 0.75)
 
 
 def test_a_forked_child_holds_none_of_its_parents_leases(leases: FileKeyLocks) -> None:
