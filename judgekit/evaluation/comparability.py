@@ -419,11 +419,13 @@ def _is_whole(one: RunInfo, run: RunInfo) -> bool:
 
 
 def suite_config(run: RunInfo) -> JsonObject:
-    """The suite as it was run, with its rubric in full."""
+    """The suite as it was run, with its rubric in full and the versions of judges' templates."""
     # What a run notes beside it (versions of outputs, fingerprints) is no configuration.
     config = {
         name: part for name, part in run.config.items() if name in datasets.Suite.model_fields
     }
+    if (asked := judging_of_run(run)) is not None:
+        config["templates"] = {"judges": [one.template for one in asked.judges], **asked.templates}
     return config if run.rubric is None else {**config, "rubric": run.rubric.to_json()}
 
 

@@ -289,6 +289,29 @@ def test_configurations_are_listed_and_compared(run: Run, tmp_path: Path) -> Non
         assert (ran.code, what in ran.err) == (2, True)
 
 
+def test_an_edited_template_of_the_judge_is_another_configuration(
+    run: Run, tmp_path: Path
+) -> None:
+    judge, ids = {"model": "recorded:replies.jsonl", "template": "own"}, []
+    path = lay_suite(tmp_path, n=1, judge=judge, rubric="rubric.yaml", assertions=None)
+    (tmp_path / "rubric.yaml").write_text(json.dumps(RUBRIC), encoding="utf-8")
+    replies = rows({"case_id": "c0", "text": reply(1)})
+    (tmp_path / "replies.jsonl").write_text(replies, encoding="utf-8")
+    (tmp_path / "prompts").mkdir()
+    for words in ("Question:", "Strictly:"):
+        (tmp_path / "prompts" / "own.j2").write_text(
+            "{% block shared %}{{ output | fenced('output') }}{% endblock %}"
+            f"{{% block question %}}{words} {{{{ criterion.question }}}}{{% endblock %}}"
+        )
+        ran = run("run", path, "--json")
+        assert ran.code == 0, (ran.out, ran.err)
+        ids.append(ran.json["run"]["id"])
+    (changed,) = run("show", *ids, "--configs", "--json").json
+    assert changed["setting"] == "templates.judges"
+    assert changed["then"].startswith('["own@')
+    assert changed["then"] != changed["now"]
+
+
 def test_what_differs_between_two_runs_is_named_down_to_the_judge_and_the_cases(
     run: Run, tmp_path: Path
 ) -> None:
