@@ -8,7 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.datasets import Suite, expand_variants, suite_template_folders
+from judgekit.datasets import (
+    Suite,
+    expand_variants,
+    load_suite_rubric,
+    suite_template_folders,
+)
 from judgekit.errors import (
     ApprovalRefusedError,
     InputError,
@@ -16,6 +21,7 @@ from judgekit.errors import (
     NotComparableError,
     NotEnoughDataError,
 )
+from judgekit.evaluation.comparability import rubric_changes
 from judgekit.evaluation.gate import check_gate, decide_gate
 from judgekit.evaluation.run_config import variant_version_in
 from judgekit.evaluation.schedule import file_mark, version_mark
@@ -162,12 +168,22 @@ def _gate_decision(
 
 
 def check_version_current(evidence: ApprovalEvidence, variant: str, suite: Suite | None) -> None:
+    """Refuse evidence about an older version, or by another rubric than that of its suite."""
     if evidence.version is None:
         return
     if approval_status(evidence.version, variant, suite) == "stale":
         raise ApprovalRefusedError(
             f"{variant} has changed since it was compared ({', '.join(evidence.ids)})",
             hint="compare it as it is now",
+        )
+    if suite is None or suite.name != evidence.suite:
+        return
+    rubric = load_suite_rubric(suite)
+    if changes := () if rubric is None else (*rubric_changes(evidence.rubric, rubric),):
+        raise ApprovalRefusedError(
+            f"{', '.join(evidence.ids)} was judged by another rubric than the suite {suite.name} "
+            f"has now: {'; '.join(changes)}",
+            hint="compare both by the rubric of the suite",
         )
 
 

@@ -59,7 +59,7 @@ def compare_measures(a: RunInfo, b: RunInfo, *, apart_from_judges: bool = False)
     then, now = sorted((a, b), key=lambda run: (run.started_at, run.id))
     changes = (
         *(() if apart_from_judges else _judging_changes(then, now)),
-        *_rubric_changes(then.rubric, now.rubric),
+        *rubric_changes(then.rubric, now.rubric),
         *_config_changes(then, now),
     )
     if changes:
@@ -249,7 +249,8 @@ def _config_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
         yield f"retry_failed was {tries[0]}, is {tries[1]}"
 
 
-def _rubric_changes(then: Rubric | None, now: Rubric | None) -> Iterator[str]:
+def rubric_changes(then: Rubric | None, now: Rubric | None) -> Iterator[str]:
+    """What two rubrics ask differently, in words; weights and thresholds ask nothing."""
     if then is None or now is None:
         if then is not now:
             yield "one has no rubric"

@@ -225,6 +225,16 @@ def test_scores_of_a_stored_run_are_evidence_too(judged: Bench) -> None:
     assert (changed.code, "has changed" in changed.err) == (4, True)
 
 
+def test_evidence_by_another_rubric_than_the_suite_has_now_is_refused(judged: Bench) -> None:
+    text = (judged.folder / "rubric.yaml").read_text(encoding="utf-8")
+    judged.write("rubric.yaml", text.replace("Is it right?", "Is it polite?"))
+    ran = judged.run("approve", "v2", "--baseline", "v1", *WHY)
+    assert ran.code == 4
+    assert "another rubric than the suite small has now: criterion" in ran.err
+    judged.write("rubric.yaml", text.replace("pass_threshold: 0.7", "pass_threshold: 0.65"))
+    assert judged.run("approve", "v2", "--baseline", "v1", *WHY).code == 0
+
+
 def test_scores_can_be_asked_for_where_there_is_a_blind_comparison(judged: Bench) -> None:
     judge = OpenAILikeServer(lambda _: ok("no verdict"))
     with judge as server:
