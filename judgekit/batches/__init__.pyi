@@ -1,4 +1,5 @@
 from .jobs import (
+    BatchPrices as BatchPrices,
     Submission as Submission,
     cancel_batch as cancel_batch,
     refresh_batches as refresh_batches,

@@ -243,7 +243,7 @@ class _Group:
         # Before anything is written: a request that is refused takes no other with it.
         for request in requests:
             self.client.messages(request)
-        self._prices = _BatchPrices(prices)
+        self._prices = BatchPrices(prices)
         self._bounded: BudgetedModel | None = None
         if max_cost_usd is not None:
             self._bounded = BudgetedModel(
@@ -276,7 +276,7 @@ class _Group:
         return () if price is None else astuple(price)
 
 
-class _BatchPrices(pricing.PriceTable):
+class BatchPrices(pricing.PriceTable):
     """What models charge in batches: half, except where litellm's table has another price."""
 
     def __init__(self, prices: pricing.PriceTable) -> None:

@@ -8,12 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from judgekit.datasets import (
-    Suite,
-    expand_variants,
-    load_suite_rubric,
-    suite_template_folders,
-)
+from judgekit.datasets import Suite, expand_variants, load_suite_rubric, suite_template_folders
 from judgekit.errors import (
     ApprovalRefusedError,
     InputError,

@@ -10,12 +10,13 @@ from math import fsum
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
+from judgekit import batches  # loaded when used: most models have none
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.fingerprint import canonical_part
 from judgekit.judge import Panel
 from judgekit.models import Budget, Connection, count_messages, count_tokens
 from judgekit.models.budget import MOST_OUTPUT_TOKENS, BudgetedModel
-from judgekit.models.pricing import ModelPrice, listed_facts, most_cost
+from judgekit.models.pricing import ModelPrice, PriceTable, can_batch, listed_facts, most_cost
 from judgekit.models.request import IMAGE_TOKENS, ModelReply, ModelRequest, output_limit
 from judgekit.records import Case, Output, Rubric, Usage
 
@@ -54,6 +55,8 @@ class JudgePlan:
     price_usd: tuple[float, float] | None
     saved_usd: float
     reserved_usd: float = 0.0
+    # As `price_usd`, in batches
+    batch_usd: tuple[float, float] | None = None
 
     @property
     def n_calls(self) -> int:
@@ -196,6 +199,8 @@ def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
     # money.
     is_priced = all(load.price_usd is not None for load in (*likely, *most))
     prices = (fsum(load.price_usd or 0.0 for load in loads) for loads in (likely, most))
+    batched = [fsum(load.batch_usd or 0.0 for load in loads) for loads in (likely, most)]
+    can_be = is_priced and all(load.batch_usd is not None for load in (*likely, *most))
     return {
         "n_questions": sum(one.n_questions for one in countings),
         "n_shared": sum(one.n_shared for one in countings),
@@ -210,6 +215,7 @@ def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
         "price_usd": (next(prices), next(prices)) if is_priced else None,
         "saved_usd": fsum(one.saved_usd for one in countings),
         "reserved_usd": max((one.reserved_usd() for one in countings), default=0.0),
+        "batch_usd": (batched[0], batched[1]) if can_be else None,
     }
 
 
@@ -237,6 +243,8 @@ class CallLoad:
     input_tokens: int
     output_tokens: int
     price_usd: float | None
+    # The same in batches; None where there are none
+    batch_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,25 +444,34 @@ class RequestCounter:
             self._longest, self._longest_tokens = request, n
         return n
 
-    def _price(self, input_tokens: int) -> ModelPrice | None:
-        way = self.connection
-        price = way.prices.price(way.name, input_tokens=input_tokens, api_base=way.api_base)
+    def _price(self, input_tokens: int, prices: PriceTable | None = None) -> ModelPrice | None:
+        way, table = self.connection, prices or self.connection.prices
+        price = table.price(way.name, input_tokens=input_tokens, api_base=way.api_base)
         # At an endpoint of one's own the list price may differ, but is what a budget assumes too.
-        return price or way.prices.price(way.name, input_tokens=input_tokens)
+        return price or table.price(way.name, input_tokens=input_tokens)
 
     def _load(
         self, calls: int, sent: float, back: float, scale: float, *, is_most: bool = False
     ) -> CallLoad:
         n, tokens_sent, tokens_back = round(calls * scale), round(sent * scale), round(back * scale)
-        price_usd = 0.0 if n == 0 else None
         # Some models charge more for long prompts, so that the price is looked up at the mean
         # length, or at most that of the longest; all calls are charged as calls of that size.
-        price = self._price(max(tokens_sent // max(1, n), self._longest_tokens if is_most else 0))
-        if n and price is not None:
+        size = max(tokens_sent // max(1, n), self._longest_tokens if is_most else 0)
+
+        def cost(prices: PriceTable | None = None) -> float | None:
+            price = self._price(size, prices) if n else ModelPrice(0.0, 0.0)
+            if price is None:
+                return None
             plain = price.cost(Usage(input_tokens=tokens_sent, output_tokens=tokens_back))
-            price_usd = most_cost(price, tokens_sent, tokens_back) if is_most else plain
+            return most_cost(price, tokens_sent, tokens_back) if is_most else plain
+
+        way = self.connection
         return CallLoad(
-            calls=n, input_tokens=tokens_sent, output_tokens=tokens_back, price_usd=price_usd
+            calls=n,
+            input_tokens=tokens_sent,
+            output_tokens=tokens_back,
+            price_usd=cost(),
+            batch_usd=cost(batches.BatchPrices(way.prices)) if can_batch(way.name) else None,
         )
 
 

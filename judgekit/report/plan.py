@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from math import fsum
 from typing import TYPE_CHECKING
 
 from judgekit.evaluation import ASSUMED_DISTANCE, CLOSEST_DISTANCE, TARGET_DIFFERENCE, GradePlan
-from judgekit.models import BATCH_PRICE_SHARE, can_batch
+from judgekit.models import can_batch
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Column,
@@ -161,10 +162,7 @@ def _joint_words(joint: CallLoad, price_usd: float | None) -> str:
 def judge_batch_usd(plan: JudgePlan) -> tuple[float, float] | None:
     """What the calls cost in batches, likely and at most; None where they cannot be batches."""
     # Of the jobs of one judge only gradings are submitted.
-    if not (isinstance(plan, GradePlan) and plan.price_usd and plan.n_calls):
-        return None
-    likely, most = plan.price_usd
-    return (likely * BATCH_PRICE_SHARE, most * BATCH_PRICE_SHARE) if can_batch(plan.model) else None
+    return plan.batch_usd if isinstance(plan, GradePlan) and plan.n_calls else None
 
 
 def suite_batch_usd(plan: SuitePlan) -> tuple[float, float] | None:
@@ -173,9 +171,9 @@ def suite_batch_usd(plan: SuitePlan) -> tuple[float, float] | None:
     can_be = all(can_batch(one.model) and one.role != "checks" for one in plan.models)
     if not (is_called and can_be and plan.has_all_prices):
         return None
-    own = plan.own_usd
-    likely, most = plan.likely_usd - own, plan.most_usd - own
-    return own + likely * BATCH_PRICE_SHARE, own + most * BATCH_PRICE_SHARE
+    likely = fsum(one.likely.batch_usd or 0.0 for one in plan.models)
+    most = fsum(one.most.batch_usd or 0.0 for one in plan.models)
+    return plan.own_usd + likely, plan.own_usd + most
 
 
 def _batch_rows(usd: tuple[float, float] | None) -> list[LabelledText]:

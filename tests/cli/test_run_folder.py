@@ -289,9 +289,7 @@ def test_configurations_are_listed_and_compared(run: Run, tmp_path: Path) -> Non
         assert (ran.code, what in ran.err) == (2, True)
 
 
-def test_an_edited_template_of_the_judge_is_another_configuration(
-    run: Run, tmp_path: Path
-) -> None:
+def test_an_edited_template_of_the_judge_is_another_configuration(run: Run, tmp_path: Path) -> None:
     judge, ids = {"model": "recorded:replies.jsonl", "template": "own"}, []
     path = lay_suite(tmp_path, n=1, judge=judge, rubric="rubric.yaml", assertions=None)
     (tmp_path / "rubric.yaml").write_text(json.dumps(RUBRIC), encoding="utf-8")
