@@ -250,7 +250,7 @@ def _config_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
 
 
 def rubric_changes(then: Rubric | None, now: Rubric | None) -> Iterator[str]:
-    """What two rubrics ask differently, in words; weights and thresholds ask nothing."""
+    """The differences in what two rubrics have judged, in words; weights are left out."""
     if then is None or now is None:
         if then is not now:
             yield "one has no rubric"

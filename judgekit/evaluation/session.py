@@ -376,7 +376,7 @@ def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> Contex
 
 
 def price_table(of: Suite | RunInfo) -> PriceTable:
-    """What models charge: first what the suite says, or said when the run was begun."""
+    """What models charge: the prices of the suite, or of the suite of a run, first."""
     own = of.prices if isinstance(of, Suite) else config_part(of, "prices")
     prices = {name: PriceSettings.model_validate(price).model_dump() for name, price in own.items()}
     return PriceTable({name: ModelPrice.per_million(**price) for name, price in prices.items()})

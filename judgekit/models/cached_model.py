@@ -7,11 +7,13 @@ Identical requests are one call, across tasks, threads and processes; the cache 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter
+from time import time
 from typing import Literal
 from weakref import WeakKeyDictionary
 
@@ -25,6 +27,7 @@ Refresh = bool | Literal["unreadable"]
 _KEY = attrgetter("key")
 _FIRST_WAIT_S = 0.005
 _LONGEST_WAIT_S = 0.1
+_LOCK_MAY_END_S = 10.0  # less than a lock on a server lasts without renewal
 
 
 class CachedModel(ModelAround):
@@ -57,8 +60,9 @@ class CachedModel(ModelAround):
         if not self.cacheable:
             return await self._model.complete(request)
         key = request.key
+        is_stale = self._refresh is True or key in self._unreadable
         try:
-            reply = self._servable_now(key)
+            reply = None if is_stale and key not in self._refreshed else self.cache.get(key)
         except StoreError as error:
             await self.finish_calls(error)
             raise
@@ -157,7 +161,14 @@ class CachedModel(ModelAround):
             calls.n_unstored += 1
             try:
                 self.cache.count_miss()
-                reply = self._store(request, await self._model.complete(request))
+                asked_at = time()
+                reply = await self._model.complete(request)
+                # On disk before anyone sees it: a reply that was paid for survives a kill.
+                put = self.cache.put if is_servable(reply) else self.cache.put_rejected
+                is_late = time() - asked_at >= _LOCK_MAY_END_S
+                store = partial(self._store_late, put=put) if is_late else put
+                reply = store(request, reply) or reply
+                self._refreshed.add(request.key)
             finally:
                 calls.n_unstored -= 1
                 waited_for = calls.all_stored
@@ -178,23 +189,19 @@ class CachedModel(ModelAround):
             await calls.stop(calls.error)
         return reply.model_copy(update={"key": request.key})
 
-    def _servable_now(self, key: str) -> ModelReply | None:
-        """The cached reply of a key, unless it is to be fetched again."""
-        is_stale = self._refresh is True or key in self._unreadable
-        return None if is_stale and key not in self._refreshed else self.cache.get(key)
-
-    def _store(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
-        """Store a reply that was just paid for; the reply that is used."""
+    def _store_late(
+        self, request: ModelRequest, reply: ModelReply, put: Callable[..., None]
+    ) -> ModelReply:
+        """Store a reply, unless another process has; then its reply, at what this call cost."""
+        # A process that is suspended loses its lock on a shared cache, and verdicts rest on what
+        # the next holder stored.
+        key = request.key
         with suppress(StoreError):  # then it is saved beside the cache
-            # A process that was suspended may have lost its lock, and others rest on what the next
-            # holder stored: that text is used, at the cost of this call.
-            if (earlier := self._servable_now(request.key)) is not None:
+            is_stale = self._refresh is True or key in self._unreadable
+            if not is_stale and (earlier := self.cache.get(key)) is not None:
                 own = {"cached": False, "usage": reply.usage, "cost_usd": reply.cost_usd}
                 return earlier.model_copy(update=own)
-        # On disk before anyone sees it: a reply that was paid for survives a kill.
-        store = self.cache.put if is_servable(reply) else self.cache.put_rejected
-        store(request, reply)
-        self._refreshed.add(request.key)
+        put(request, reply)
         return reply
 
     async def _wait_for_turn(self, key: str, calls: _LoopCalls) -> ModelReply | None:
@@ -207,7 +214,9 @@ class CachedModel(ModelAround):
             try:
                 is_ours = self.cache.try_lease(key)
                 # Also with the lock: another caller may have fetched it since the first look.
-                cached = self._servable_now(key)
+                is_stale = self._refresh is True or key in self._unreadable
+                is_refetched = is_stale and key not in self._refreshed
+                cached = None if is_refetched else self.cache.get(key)
                 is_kept = is_ours and cached is None
             except StoreError as error:
                 # A server may be gone before this call, and others are paid for already.

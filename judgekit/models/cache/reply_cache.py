@@ -76,7 +76,7 @@ class ReplyCache:
         self.missed: dict[str, ModelRequest] | None = None
         """The requests that a frozen judge could not be answered, by key, where they are wanted:
         they are sent as batches."""
-        self._counted = CacheCounts()  # since the counts were last written
+        self._counted = CacheCounts()  # since the counts were last written, by this process
         self._pid = os.getpid()
         self._counting = threading.Lock()
 
@@ -239,7 +239,7 @@ class ReplyCache:
     def count_hit(self, reply: ModelReply) -> None:
         """Count a request that was answered without a call of its own."""
         with self._counting:
-            counted = self._unwritten()
+            counted = self._counted if self._pid == os.getpid() else self._begin_counts()
             # Written out: it is on the path of every hit.
             self._counted = CacheCounts(
                 n_hits=counted.n_hits + 1,
@@ -256,8 +256,7 @@ class ReplyCache:
     def count_miss(self) -> None:
         """Count a request that the cache could not answer."""
         with self._counting:
-            counted = self._unwritten()
-            self._counted = replace(counted, n_misses=counted.n_misses + 1)
+            self._counted = replace(self._counted, n_misses=self._counted.n_misses + 1)
 
     def counts(self) -> CacheCounts:
         """What the cache has saved so far, this run included."""
@@ -267,7 +266,7 @@ class ReplyCache:
                 text = self._rows.text(COUNTS_ROW)
             except DamagedEntryError as error:
                 _warn(f"the counts of the cache are damaged: {error.message}")
-            return _decode_counts(text) + self._unwritten()
+            return _decode_counts(text) + self._counted
 
     def try_lease(self, key: str) -> bool:
         """Try to become the only caller that fetches a key; never waits."""
@@ -330,15 +329,17 @@ class ReplyCache:
         numbers = count(len(list(self._rejected_rows(key))))
         return next(row for n in numbers if (row := rejected_row(key, n)) not in names)
 
-    def _unwritten(self) -> CacheCounts:
-        if self._pid != os.getpid():  # a forked child would write its parent's counts, too
-            self._pid, self._counted = os.getpid(), CacheCounts()
+    def _begin_counts(self) -> CacheCounts:
+        # A forked child would write its parent's counts a second time.
+        self._pid, self._counted = os.getpid(), CacheCounts()
         return self._counted
 
     def _flush_counts(self) -> None:
         with self._counting:
+            if self._pid != os.getpid():
+                self._begin_counts()
             # Swapped under the lock, written outside it: a slow disk must not stop other threads.
-            counted, self._counted = self._unwritten(), CacheCounts()
+            counted, self._counted = self._counted, CacheCounts()
         if counted == CacheCounts():
             return
         try:

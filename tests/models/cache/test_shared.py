@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.errors import JudgekitError, SettingsError, StoreError
+from judgekit.models import cached_model
 from judgekit.models.cache import (
     CacheEntry,
     CacheUrl,
@@ -329,7 +330,10 @@ def test_a_reply_that_a_lost_server_does_not_take_is_saved_and_served(folder: Pa
     cache.close()
 
 
-async def test_a_process_that_outlived_its_lock_leaves_the_reply_of_the_next_holder() -> None:
+async def test_a_process_that_outlived_its_lock_leaves_the_reply_of_the_next_holder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cached_model, "_LOCK_MAY_END_S", 0.0)
     server, late = FakeServer(), CountingModel(make_reply("late", cost_usd=0.75))
     late.may_answer.clear()
     suspended = asyncio.ensure_future(CachedModel(late, cache_on(server)).complete(make_request()))
