@@ -171,13 +171,12 @@ def check_version_current(evidence: ApprovalEvidence, variant: str, suite: Suite
             f"{variant} has changed since it was compared ({', '.join(evidence.ids)})",
             hint="compare it as it is now",
         )
-    if suite is None or suite.name != evidence.suite:
-        return
-    rubric = load_suite_rubric(suite)
-    if changes := () if rubric is None else (*rubric_changes(evidence.rubric, rubric),):
+    is_of_suite = suite is not None and suite.name == evidence.suite
+    rubric = load_suite_rubric(suite) if suite is not None and is_of_suite else None
+    if rubric and (changes := "; ".join(rubric_changes(evidence.rubric, rubric))):
         raise ApprovalRefusedError(
-            f"{', '.join(evidence.ids)} was judged by another rubric than the suite {suite.name} "
-            f"has now: {'; '.join(changes)}",
+            f"{', '.join(evidence.ids)} was judged by another rubric than the suite "
+            f"{evidence.suite} has now: {changes}",
             hint="compare both by the rubric of the suite",
         )
 

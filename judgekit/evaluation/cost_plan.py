@@ -195,12 +195,13 @@ def _counter(connection: Connection, *, refresh: bool) -> RequestCounter:
 
 def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
     likely, most = [one.likely() for one in countings], [one.most() for one in countings]
-    # One unknown price makes the total unknown; a sum without it would be too low, and it limits
-    # money.
-    is_priced = all(load.price_usd is not None for load in (*likely, *most))
-    prices = (fsum(load.price_usd or 0.0 for load in loads) for loads in (likely, most))
-    batched = [fsum(load.batch_usd or 0.0 for load in loads) for loads in (likely, most)]
-    can_be = is_priced and all(load.batch_usd is not None for load in (*likely, *most))
+
+    def total(name: str) -> tuple[float, float] | None:
+        # One unknown price makes the total unknown; a sum without it would be too low, and it
+        # limits money.
+        usd = [[getattr(load, name) for load in loads] for loads in (likely, most)]
+        return None if None in usd[0] + usd[1] else (fsum(usd[0]), fsum(usd[1]))
+
     return {
         "n_questions": sum(one.n_questions for one in countings),
         "n_shared": sum(one.n_shared for one in countings),
@@ -212,10 +213,10 @@ def judge_plan_fields(countings: Sequence[RequestCounter]) -> dict[str, Any]:
             sum(load.output_tokens for load in most),
         ),
         "token_source": ", ".join(dict.fromkeys(one.counted_by for one in countings)),
-        "price_usd": (next(prices), next(prices)) if is_priced else None,
+        "price_usd": total("price_usd"),
         "saved_usd": fsum(one.saved_usd for one in countings),
         "reserved_usd": max((one.reserved_usd() for one in countings), default=0.0),
-        "batch_usd": (batched[0], batched[1]) if can_be else None,
+        "batch_usd": total("batch_usd"),
     }
 
 
