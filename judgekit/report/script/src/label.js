@@ -240,7 +240,7 @@ function Anchors({ criterion }) {
 function Keys({ task, isOpen }) {
   const rows = task.pairs
     ? [["1", "the first is better"], ["2", "the second is better"], ["3", "they are equally good"], ["0", "cannot judge"]]
-    : [["1 … 9", "score, by the number on the button; the next criterion follows"], ["0", "cannot judge this criterion"]];
+    : [["1 … 9", "score, by the number on the button; the next criterion follows"], ["0", "cannot judge this criterion; where the score is typed, it begins one"]];
   const all = [...rows, ["Enter", "next item"], ["← →", "item before, item after"], ["↑ ↓", "criterion before, after"],
     ["Backspace", "undo the last answer"], ["m", "comment (Esc leaves it)"], ["f", "flag this item, to come back to it"], ["?", "these keys"]];
   return html`<details class="keys" open=${isOpen}><summary>Keys</summary><dl>${all.map(([key, words]) => html`<dt><kbd>${key}</kbd></dt><dd>${words}</dd>`)}</dl></details>`;
@@ -389,8 +389,8 @@ function Items({ task, items, work: given, change, save, leave, resume, isPracti
       const asked = task.pairs ? choices.map(({ value, name }) => [value, name]) : choices.map((level) => [level.value, level.shown]);
       asked.forEach(([value, shown], n) => (acts[n + 1] = () => choose(active, value, shown)));
       // A score that is typed goes where it is typed.
-      if (!choices.length && /^[1-9.-]$/.test(event.key)) panel.current?.querySelector(`[data-place="${active}"] input`)?.focus();
-      acts[0] = () => choose(active, null, "Cannot judge");
+      if (!choices.length && /^[0-9.-]$/.test(event.key)) panel.current?.querySelector(`[data-place="${active}"] input`)?.focus();
+      if (choices.length) acts[0] = () => choose(active, null, "Cannot judge");
       acts.ArrowRight = () => go(at + 1);
       acts.ArrowDown = () => setActive(Math.min(item.criteria.length - 1, active + 1));
       acts.ArrowUp = () => setActive(Math.max(0, active - 1));
@@ -573,6 +573,8 @@ function Question({ task, criterion, place, isActive, isGap: isOpen, answer, act
 function NumberInput({ criterion, answer, place, choose }) {
   const [text, setText] = useState(answer?.choice ?? "");
   const [problem, setProblem] = useState("");
+  // It may be undone, or come from another tab.
+  useEffect(() => setText(answer?.choice ?? ""), [answer?.choice]);
   function take(event) {
     event.preventDefault();
     const score = Number(text);
@@ -613,7 +615,7 @@ function End({ task, items, work, go, save, leave, isPractice, isStored, unsent 
   return html`
     <section class="end">
       <h2 ref=${heading} tabindex="-1">${gaps.length ? `${plural(gaps.length, "item is", "items are")} not finished` : "All items are done"}</h2>
-      ${cannot > 0 && html`<p>You could not judge ${plural(cannot, "criterion", "criteria")}; that is recorded as such.</p>`}
+      ${cannot > 0 && html`<p>You could not judge ${plural(cannot, "criterion", "criteria")}: ${isStored && !task.pairs ? "no label is stored there" : "that is recorded as such"}.</p>`}
       ${list("Not finished", gaps)}
       ${list("Flagged", flagged)}
       ${isStored
