@@ -321,7 +321,7 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     lines += _reply_lines(summary)
     n_failing = Counter(kind for variant in summary.variants for kind in variant.failures)
     messages = {  # of several variants the first failure may be that of any
-        kind: text if n_failing[kind] < 2 else f"first in the run: {text}"
+        kind: text if n_failing[kind] == 1 else f"first in the run: {text}"
         for kind, text in summary.failure_messages.items()
     }
     for variant in summary.variants:
