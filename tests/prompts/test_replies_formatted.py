@@ -34,11 +34,44 @@ def test_a_final_choice_is_its_score(text: str, reply_format: ReplyFormat, raw: 
 
 
 @pytest.mark.parametrize(
-    "text", ["Yes and no, it depends", "Perhaps", "Answer: yes\nAnswer: no, or so"]
-)
+    "text",
+    [
+        "Yes and no, it depends", "Perhaps", "Answer: yes\nAnswer: no, or so", "Answer: Yes/No",
+        "Answer: yes or no", "Answer: yes, no.", "Yes, no", "Answer: no verdict is possible",
+        "The answer is not yes.", "I would have said yes", "I cannot say no", "No/A",
+    ],
+)  # fmt: skip
 def test_an_unclear_choice_is_asked_again(text: str) -> None:
     with pytest.raises(ReplyFormatError, match=r"the reply"):
         parse_formatted_reply(text, PASSED, reply_format=YES_NO)
+
+
+@pytest.mark.parametrize(
+    "text", ["Answer: N/A", "N.A.", "Grade: N+", "Answer: Y or N", "Verdict: Y-N", "It is not a Y"]
+)
+def test_a_letter_that_is_part_of_something_else_is_no_choice(text: str) -> None:
+    letters = ReplyFormat("choice", {"Y": 1, "N": 0})
+    with pytest.raises(ReplyFormatError, match="no verdict in the form that was asked for"):
+        parse_formatted_reply(text, PASSED, reply_format=letters)
+
+
+@pytest.mark.parametrize(
+    ("text", "raw"),
+    [
+        ("Its date is not correct.", None),
+        ("It is neither complete nor correct", None),
+        ("Verdict: partially correct", None),
+        ("It is not complete, but I call it correct.", 1),
+        ("Verdict: correct and complete", 1),
+    ],
+)
+def test_a_word_that_is_denied_or_limited_is_no_choice(text: str, raw: float | None) -> None:
+    words = ReplyFormat("choice", {"correct": 1, "incorrect": 0})
+    if raw is not None:
+        assert parse_formatted_reply(text, PASSED, reply_format=words).raw == raw
+        return
+    with pytest.raises(ReplyFormatError, match="no verdict in the form that was asked for"):
+        parse_formatted_reply(text, PASSED, reply_format=words)
 
 
 @pytest.mark.parametrize(

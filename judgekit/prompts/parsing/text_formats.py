@@ -17,6 +17,7 @@ from judgekit.prompts.parsing.extract import without_fences
 from judgekit.prompts.parsing.fields import CriterionReply, expected_criteria
 from judgekit.prompts.parsing.nodes import ascii_digits, not_wanted, quote_value
 from judgekit.prompts.parsing.ownership import (
+    SUPPOSES,
     is_amid_prose,
     is_in_brackets,
     other_number,
@@ -343,6 +344,20 @@ _LEAD = (
 )
 
 
+# What makes a choice part of something else: `N/A`, `B+`, `A > B`, "no idea", "a tie".
+_JOINED = (
+    r"[*_`\"')\]]{0,4}(?:[ \t]{0,3}(?:[/=+]|[<>](?![/a-z]))|-(?!-)|\.\w)"
+    r"|(?:(?<=\b[Nn]o)|(?<=\bA))[ \t]+(?!(?:and|as|because|but|due|for|has|is|it|since|that|the"
+    r"|there|this|wins)\b)[a-z]"
+    r"|[ \t]+(?:(?:is|are|was)[ \t]+(?:the[ \t]+)?(?:less|not|weaker|worse)|loses|in part)\b"
+)
+_LIMITS = re.compile(
+    r"\b(?:almost|barely|cannot|could be|far from|hardly|in part|largely|may be|might be|mostly"
+    r"|nearly|or|partially|partly|says|scarcely|somewhat|would be|would have)\b",
+    re.IGNORECASE,
+)
+
+
 def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     """Places where a choice is made, in order: a line that is one, or `Answer: B`."""
     # Where there is none of these, the first word counts when a colon or a comma follows it (`Yes,
@@ -354,19 +369,28 @@ def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     end = r"[*_`\"')\].!]{0,5}[ \t]{0,5}"
     alone = re.compile(rf"^{mark}{option}{end}$", re.MULTILINE)
     stated = re.compile(rf"(?i:{_LEAD}){option}")
+    # Another choice joined to it; behind a comma or bracket that choice may begin an explanation.
+    joined = re.compile(
+        rf"{_JOINED}|[ \t)]{{0,3}}(?:(?:or|and|to)\b|&){mark}(?:{options})(?!\w)"
+        rf"|[ \t]{{0,3}}[,;(]{mark}(?:{options})(?:[*_`\"')\].,;]|\s*$)",
+        re.MULTILINE,
+    )
     hits = [*alone.finditer(prose), *stated.finditer(prose)]
+    hits = [hit for hit in hits if not joined.match(prose, hit.end("value"))]
     if hits:
         return sorted(hits, key=lambda hit: hit.start("value"))
     opening = re.match(
         rf"\s{{0,50}}{mark}{option}[*_`\"')\]]{{0,4}}[ \t]{{0,3}}[:,.;\u2013—-]", prose
     )
-    closing = re.search(rf"(?<![\w'\u2019]){option}{end}\s{{0,50}}\Z", prose[-400:])
-    if opening:
+    if opening and not joined.match(prose, opening.end("value")):
         return [opening]
-    # The last word counts only when no other choice precedes it.
+    closing = re.search(rf"(?<![\w'\u2019]){option}{end}\s{{0,50}}\Z", prose[-400:])
+    # The last word counts only when no other choice precedes it, and nothing denies or limits it.
     words = list(re.finditer(rf"(?<![\w'\u2019]){option}", prose))
-    is_only = closing is not None and len({fold_choice(hit["value"]) for hit in words}) == 1
-    return words[-1:] if is_only else []
+    if closing is None or len({fold_choice(hit["value"]) for hit in words}) > 1:
+        return []
+    clause = re.split(r"[.!?,;:\n]", prose[: words[-1].start("value")])[-1]
+    return [] if SUPPOSES.search(clause) or _LIMITS.search(clause) else words[-1:]
 
 
 def fold_choice(word: str) -> str:
@@ -410,6 +434,18 @@ _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 
 
+# Either end of "4 or 5" and "4,5"; of "4 of 5", which may be a share, neither number is the score.
+_DASH, _JOIN = r"(?:[,:]|[ ]?(?:[\u2013\u2014→-]|->)[ ]?)", r"[ ](?:of|or|to|and)[ ]"
+_RANGE_BEFORE = re.compile(rf"(?:[0-9]{_DASH}|\b{_ONE}{_JOIN})\Z", re.IGNORECASE)
+_RANGE_AFTER = re.compile(rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b", re.IGNORECASE)
+
+
+def _is_in_range(hit: re.Match[str]) -> bool:
+    start, end = hit.span("value")
+    before = hit.string[max(0, start - 20) : start]
+    return bool(_RANGE_BEFORE.search(before) or _RANGE_AFTER.match(hit.string, end))
+
+
 def _is_disowned(hit: re.Match[str]) -> bool:
     before = hit.string[max(0, hit.start() - _TAIL_LENGTH) : hit.start()]
     return _DISOWNS.search(re.split(r"[.!?\n]", before)[-1]) is not None
@@ -431,11 +467,17 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
         *([_SENTENCE] if has_verb else ()),
         *([_BARE] if labelled else ()),
     ]
-    found = {hit.start("value"): hit for one in patterns for hit in one.finditer(prose, end)}
+    found = {
+        hit.start("value"): hit
+        for one in patterns
+        for hit in one.finditer(prose, end)
+        if not _is_in_range(hit)
+    }
     if labelled:
         # What a sentence says afterwards is another score, unless it is only denied or reported.
         later = [hit for hit in found.values() if not _is_disowned(hit)]
         return sorted([*labelled, *later], key=lambda hit: hit.start("value"))
-    if not found and (last := _LAST_SCORE.search(prose[-_TAIL_LENGTH:])):
+    last = _LAST_SCORE.search(prose[-_TAIL_LENGTH:])
+    if not found and last and not _is_in_range(last):
         return [last]
     return [found[start] for start in sorted(found)]
