@@ -17,7 +17,8 @@ from judgekit.prompts.parsing import PairReplyFormat, ReplyFormat
 from judgekit.records import PreferenceSlot
 from judgekit.resources import shipped_file
 
-_HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
+_HEADER = re.compile(r"\A[\s\ufeff]*\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
+_OTHER_HEADER = re.compile(r"^\s*\{#-?\s*judgekit\s*\n", re.MULTILINE | re.IGNORECASE)
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
 # Words may have an equals sign themselves, as in `A=B=tie`.
@@ -108,8 +109,7 @@ def _all_names(folders: Sequence[Path]) -> list[str]:
 
 def read_header(source: str, name: str) -> TemplateHeader:
     """Read the comment that a template begins with."""
-    match = _HEADER.match(source)
-    fields = {} if match is None else _fields(match.group(1), name)
+    fields = _fields(source, name)
 
     def one_of(field: str, *allowed: str) -> str:
         """The value of a field, the first of those allowed where it is not there."""
@@ -179,9 +179,14 @@ def _reply_kinds(fields: Mapping[str, str], *, is_pair: bool) -> dict[str, bool]
     return {"json": False} | {name: name == "choice" for name in TEXT_FORMATS}
 
 
-def _fields(text: str, name: str) -> dict[str, str]:
-    fields: dict[str, str] = {}
-    for line in text.splitlines():
+def _fields(source: str, name: str) -> dict[str, str]:
+    match, fields = _HEADER.match(source), dict[str, str]()
+    if match is None and _OTHER_HEADER.search(source):
+        raise TemplateError(
+            f"template {name}: its header is not its first line",
+            hint="begin the file with `{# judgekit`, in lower case",
+        )
+    for line in match.group(1).splitlines() if match else ():
         if not line.strip():
             continue
         key, colon, value = line.partition(":")

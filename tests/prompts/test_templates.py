@@ -84,6 +84,20 @@ def test_an_unsound_header_is_refused(line: str, problem: str) -> None:
         read_header(header(line), "mine")
 
 
+@pytest.mark.parametrize("before", ["\ufeff", "\n", " \r\n", "\ufeff\n"])
+def test_a_mark_or_blank_lines_before_a_header_do_not_hide_it(before: str) -> None:
+    assert read_header(before + header("reply: result"), "mine").reply.kind == "result"
+
+
+@pytest.mark.parametrize("source", ["{# of mine #}\n{}", "Text\n\n{}", "  {% set a = 1 %}\n {}"])
+def test_a_header_behind_anything_else_is_refused(source: str) -> None:
+    text = source.replace("{}", header("reply: result"))
+    with pytest.raises(TemplateError, match=r"mine: its header is not its first line\n.*begin"):
+        read_header(text, "mine")
+    with pytest.raises(TemplateError, match="in lower case"):
+        read_header(header("reply: result").replace("judgekit", "JudgeKit"), "mine")
+
+
 def test_an_own_folder_comes_before_the_shipped_one(tmp_path: Path) -> None:
     own = tmp_path / "pointwise"
     own.mkdir()
