@@ -60,6 +60,10 @@ class TemplateHeader:
         """The fields of a JSON reply about one question, named or not."""
         return self.fields or (PREFERENCE_FIELDS if self.pair else SCORE_FIELDS)
 
+    @property
+    def asks_evidence(self) -> bool:
+        return self.reply.kind == "json" and "evidence" in self.reply_fields
+
 
 def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[Path, ...]]:
     """A template's file name, and the folders in which it and its partials are looked up."""
@@ -235,4 +239,7 @@ def _choices(text: str, name: str, pattern: re.Pattern[str], form: str) -> dict[
         if match is None:
             raise TemplateError(f"template {name}: choices: {part!r} is not of the form {form}")
         choices[match[1]] = match[2]
+    # Only of single letters does case count where a reply is read.
+    if len({word if len(word) == 1 else word.casefold() for word in choices}) < len(text.split()):
+        raise TemplateError(f"template {name}: choices: {text!r} has a word twice")
     return choices
