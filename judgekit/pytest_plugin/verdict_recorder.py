@@ -144,14 +144,11 @@ def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
     yield "passed", _WORDS[verdict.passed]
     if verdict.value is not None:
         yield "value", f"{verdict.value:.4f}"
-    for judgment in verdict.judgments:
-        again = f"#{judgment.repeat + 1}" if judgment.repeat else ""
-        name = message.printable(asked_criterion(judgment))
-        yield f"{name}{again}", f"{judgment.raw:g}: {judgment.rationale}"
-    for failure in verdict.failures:
-        again = f"#{failure.repeat + 1}" if failure.repeat else ""
-        name = message.printable(asked_criterion(failure))
-        yield f"{name}{again}", f"no answer ({failure.kind}): {failure.message}"
+    answers = [(each, f"{each.raw:g}: {each.rationale}") for each in verdict.judgments]
+    failures = [(each, f"no answer ({each.kind}): {each.message}") for each in verdict.failures]
+    for each, text in (*answers, *failures):
+        again = f"#{each.repeat + 1}" if each.repeat else ""
+        yield f"{message.printable(asked_criterion(each))}{again}", text
 
 
 def _criterion_lines(criterion: CriterionVerdict, verdict: Verdict) -> Iterator[str]:

@@ -10,6 +10,7 @@ import re
 import sys
 from bisect import bisect_right
 from functools import cache
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
@@ -26,7 +27,7 @@ from judgekit.prompts.parsing.ownership import (
     unquoted,
     withdraws,
 )
-from judgekit.prompts.parsing.phrases import is_judge_refusal
+from judgekit.prompts.parsing.phrases import is_judge_refusal, phrases
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.resolve import (
     AMID_PROSE,
@@ -58,6 +59,8 @@ _SCORE_LABEL = (
 _SCORE_LINE = re.compile(
     rf"{_SCORE_LABEL}[ \t]{{0,5}}(?P<value>(?:(?!{_SCORE_LABEL})[^\n]){{1,120}})", re.IGNORECASE
 )
+# A label that begins with one of these names another score than the verdict.
+_OTHER_SCORE = re.compile(rf"\b(?:{phrases('other_scores')})[*_` ]{{1,4}}\Z", re.IGNORECASE)
 _SCORE_OUT_OF = re.compile(
     rf"(?<![\w.,/-])(?P<value>{_STATED_NUMBER}[ \t]{{0,3}}(?:/"
     rf"|out of)[ \t]{{0,3}}{_STATED_NUMBER})(?![\w/]|[.,]\d)",
@@ -221,6 +224,11 @@ def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
         re.IGNORECASE | re.MULTILINE,
     )
     hits = [*_SCORE_LINE.finditer(prose), *named.finditer(prose)]
+    hits = [
+        hit
+        for hit in hits
+        if not _OTHER_SCORE.search(prose[max(0, hit.start() - 20) : hit.start()])
+    ]
     if any(_LEADING.match(ascii_digits(hit.group("value"))) for hit in hits):
         # Where a line is labelled, "in 39 out of 50 states" is prose.
         return sorted(hits, key=lambda hit: hit.start("value"))
@@ -351,11 +359,7 @@ _JOINED = (
     r"|there|this|wins)\b)[a-z]"
     r"|[ \t]+(?:(?:is|are|was)[ \t]+(?:the[ \t]+)?(?:less|not|weaker|worse)|loses|in part)\b"
 )
-_LIMITS = re.compile(
-    r"\b(?:almost|barely|cannot|could be|far from|hardly|in part|largely|may be|might be|mostly"
-    r"|nearly|or|partially|partly|says|scarcely|somewhat|would be|would have)\b",
-    re.IGNORECASE,
-)
+_LIMITS = re.compile(rf"\b(?:{phrases('limits')})\b", re.IGNORECASE)
 
 
 def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
@@ -376,8 +380,7 @@ def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
         re.MULTILINE,
     )
     hits = [*alone.finditer(prose), *stated.finditer(prose)]
-    hits = [hit for hit in hits if not joined.match(prose, hit.end("value"))]
-    if hits:
+    if hits := [hit for hit in hits if not joined.match(prose, hit.end("value"))]:
         return sorted(hits, key=lambda hit: hit.start("value"))
     opening = re.match(
         rf"\s{{0,50}}{mark}{option}[*_`\"')\]]{{0,4}}[ \t]{{0,3}}[:,.;\u2013—-]", prose
@@ -418,16 +421,7 @@ _SENTENCE = re.compile(
 _STATED_OUT_OF = re.compile(
     rf"(?<![\w.-])(?P<value>{_ONE}[ -]?(?:out[ ]of|/)[ ]?{_ONE})(?![\w%/]|[.,][0-9])", re.IGNORECASE
 )
-# Before a score that a sentence names and the judge does not give: "I would not give it a score
-# of 2", "I would have rated it 5", "the text asks for a score of 5".
-_DISOWNS = re.compile(
-    r"(?:(?:\b(?:not|never|cannot)|n['\u2019]t)\s+(?:(?:really|even|simply|just)\s+)?"
-    r"(?:(?:give|assign|award|deserve|merit|warrant|recommend|choose|get)\b[^.;,\n]{0,40})?"
-    r"|\b(?:would|could|might|should) have (?:(?:been\s+)?(?:given|assigned|awarded|received|earned"
-    r"|deserved|merited|warranted|got|gotten)\b[^.;,\n]{0,40})?"
-    r"|\b(?:ask|demand|request|beg|plead|instruct|tell|claim|insist|say)s\b[^.;,\n]{0,40})\Z",
-    re.IGNORECASE,
-)
+_DISOWNS = re.compile(rf"(?:{phrases('disowned')})\Z", re.IGNORECASE)
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
 _TAIL_LENGTH = 200
 _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
@@ -442,8 +436,8 @@ _RANGE_AFTER = re.compile(rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b", re.IGNORECASE)
 
 def _is_in_range(hit: re.Match[str]) -> bool:
     start, end = hit.span("value")
-    before = hit.string[max(0, start - 20) : start]
-    return bool(_RANGE_BEFORE.search(before) or _RANGE_AFTER.match(hit.string, end))
+    before = _RANGE_BEFORE.search(hit.string[max(0, start - 20) : start])
+    return (before or _RANGE_AFTER.match(hit.string, end)) is not None
 
 
 def _is_disowned(hit: re.Match[str]) -> bool:
@@ -467,12 +461,8 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
         *([_SENTENCE] if has_verb else ()),
         *([_BARE] if labelled else ()),
     ]
-    found = {
-        hit.start("value"): hit
-        for one in patterns
-        for hit in one.finditer(prose, end)
-        if not _is_in_range(hit)
-    }
+    hits = filterfalse(_is_in_range, chain.from_iterable(p.finditer(prose, end) for p in patterns))
+    found = {hit.start("value"): hit for hit in hits}
     if labelled:
         # What a sentence says afterwards is another score, unless it is only denied or reported.
         later = [hit for hit in found.values() if not _is_disowned(hit)]
