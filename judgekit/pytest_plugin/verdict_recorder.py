@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from judgekit.records import CriterionVerdict, JudgeFailure, Rubric, Verdict
+    from judgekit.records import CriterionVerdict, JudgeFailure, Judgment, Rubric, Verdict
 
 
 class ReportPayload(TypedDict):
@@ -35,8 +35,8 @@ class VerdictRecorder:
 
     def __init__(self, item: pytest.Item) -> None:
         # A test that is run again states its last verdicts only.
-        kept = [each for each in item.user_properties if not each[0].startswith("judgekit.")]
-        item.user_properties[:] = kept
+        others = [each for each in item.user_properties if not each[0].startswith("judgekit.")]
+        item.user_properties[:] = others
         self._item = item
         self._n_ids = 0
         self._n_verdicts = 0
@@ -144,9 +144,10 @@ def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
     yield "passed", _WORDS[verdict.passed]
     if verdict.value is not None:
         yield "value", f"{verdict.value:.4f}"
-    answers = [(each, f"{each.raw:g}: {each.rationale}") for each in verdict.judgments]
-    failures = [(each, f"no answer ({each.kind}): {each.message}") for each in verdict.failures]
-    for each, text in (*answers, *failures):
+    texts = [f"{each.raw:g}: {each.rationale}" for each in verdict.judgments]
+    texts += [f"no answer ({each.kind}): {each.message}" for each in verdict.failures]
+    answers: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
+    for each, text in zip(answers, texts, strict=True):
         again = f"#{each.repeat + 1}" if each.repeat else ""
         yield f"{message.printable(asked_criterion(each))}{again}", text
 
