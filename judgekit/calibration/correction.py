@@ -206,7 +206,7 @@ def label_budget(aligned: AlignedItems, what: str, options: CalibrationOptions) 
     n = len(labels)
     sd = 0.0 if aligned.is_nominal else _spread(labels, sides.clusters[0])
     if sd <= 0:
-        reason = "the labels do not vary" if n >= _FEW else f"{n} labels show no spread"
+        reason = "the labels do not vary" if n >= _FEW else "fewer than 2 labels show no spread"
         return LabelBudget(options.half_width, n, reason=NO_ORDER if aligned.is_nominal else reason)
     if options.labels_are == "other" and what == "pass rate":
         return _transferred_budget(sides, options)

@@ -85,7 +85,7 @@ def dataset_problems(dataset: Dataset) -> list[Problem]:
         for case in dataset.cases
     )
     if n_missing:
-        message = f"{n_missing} of {len(dataset.cases)} cases have no reference"
+        message = f"cases without a reference: {n_missing} of {len(dataset.cases)}"
         remedy = "add a good answer where one is known; a judge without one guesses"
         problems.append(Problem(severity="warning", message=message, remedy=remedy))
     return problems

@@ -5,6 +5,7 @@ Its answers are in `answers`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from math import isnan
@@ -318,7 +319,11 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     if has_model_judges(run):
         lines += _calibration_lines(summary)
     lines += _reply_lines(summary)
-    messages = dict(summary.failure_messages)
+    n_failing = Counter(kind for variant in summary.variants for kind in variant.failures)
+    messages = {  # of several variants the first failure may be that of any
+        kind: text if n_failing[kind] == 1 else f"first in the run: {text}"
+        for kind, text in summary.failure_messages.items()
+    }
     for variant in summary.variants:
         lines += _variant_lines(variant, messages, is_retried=run.repeats == 1)
     if summary.replaced_usd:

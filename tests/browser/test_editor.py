@@ -197,6 +197,25 @@ def test_a_field_that_is_not_json_stays_out_of_the_file(
     expect(summary(page)).to_have_text("no problems found")
 
 
+def test_a_number_that_a_browser_would_round_is_not_in_a_field(
+    page: Page, editor: str, folder: Path
+) -> None:
+    rows = ({"order": 2**64, "note": "x"}, {"order": 2**53 - 1, "rate": 0.1})
+    lines = [
+        json.dumps({"id": f"c{n}", "input": "Q", "reference": "R", "metadata": row})
+        for n, row in enumerate(rows)
+    ]
+    (folder / "big.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    open_file(page, editor, "big.jsonl")
+    note = page.get_by_text("metadata holds a number with more digits than this form keeps")
+    field = page.get_by_label("metadata (JSON)")
+    expect(note).to_be_visible()
+    expect(field).to_have_count(0)
+    page.get_by_role("button", name="c1").click()
+    expect(field).to_have_value(re.compile(str(2**53 - 1)))
+    expect(note).to_have_count(0)
+
+
 def test_a_rubric_is_edited_by_criteria_and_the_prompt_follows(page: Page, editor: str) -> None:
     open_file(page, editor, "rubrics/quality.yaml")
     expect(page.locator(".ed-prompt").first).to_be_visible()

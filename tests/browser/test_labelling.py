@@ -121,6 +121,26 @@ def test_an_incomplete_item_is_not_left_by_enter(page: Page, made: Path) -> None
     expect(page.get_by_role("heading", name="Item 2")).to_be_visible()
 
 
+def test_a_typed_score_may_begin_with_zero_and_is_undone(page: Page, tmp_path: Path) -> None:
+    scales = "".join(
+        f"  - {{name: {n}, question: Is it?, scale: {{min: 0, max: 1}}}}\n" for n in "ab"
+    )
+    (tmp_path / "rubric.yaml").write_text(f"name: r\ncriteria:\n{scales}", encoding="utf-8")
+    output = {"case_id": "c", "input": "Can I?", "text": "Yes."}
+    (tmp_path / "o.jsonl").write_text(rows(output), encoding="utf-8")
+    judgekit("label", "o.jsonl", "--rubric", "rubric.yaml", "-o", "x.html", folder=tmp_path)
+    start(page, tmp_path / "x.html")
+    for score in ("0.5", "0"):
+        page.keyboard.type(score)
+        press(page, "Enter")
+    assert [(row["criterion"], row["raw"]) for row in saved(page, tmp_path)] == [
+        ("a", 0.5), ("b", 0),
+    ]  # fmt: skip
+    press(page, "Backspace")
+    expect(page.get_by_role("spinbutton").last).to_have_value("")
+    assert [row["criterion"] for row in saved(page, tmp_path)] == ["a"]
+
+
 def test_undo_flag_comment_and_cannot_judge(page: Page, made: Path, tmp_path: Path) -> None:
     start(page, made / "label.html")
     press(page, "3", "Backspace", "1", "m")

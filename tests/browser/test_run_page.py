@@ -204,6 +204,11 @@ def test_search_finds_ids_at_once_and_all_texts_after_that(small: Page) -> None:
     assert len(rows(small)) == 9
 
 
+def test_search_does_not_find_how_a_judgment_is_coloured(small: Page) -> None:
+    small.get_by_role("searchbox").fill("neutral")
+    expect(small.locator(".count")).to_have_text("0 of 9 cases Show all")
+
+
 def test_a_link_shows_the_same_and_back_closes_the_case(small: Page) -> None:
     small.goto(f"{small.url}#state=failed&q=refund")
     small.reload()

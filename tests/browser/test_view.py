@@ -257,3 +257,18 @@ def test_a_case_of_a_site_opens(page: Page, two_runs: Path, tmp_path: Path) -> N
     page.goto(file_url(next((tmp_path / "site").glob("runs-*.html"))))
     page.locator("tr[data-row]").first.click()
     assert page.locator(".drawer").inner_text()
+
+
+def test_a_case_that_is_not_held_any_more_is_explained_in_words(
+    page: Page, viewer: str, problems: list[str]
+) -> None:
+    page.goto(viewer)
+    page.locator("a[href^='/runs/']").first.click()
+    gone = re.compile("/api/chunk/[^/]+")
+    page.route(
+        gone, lambda route: route.continue_(url=gone.sub("/api/chunk/gone", route.request.url))
+    )
+    page.locator("tr[data-row] a").first.click()
+    words = "This case cannot be shown: these cases are not held any more: reload the page."
+    expect(page.get_by_role("dialog").get_by_text(words)).to_be_visible()
+    problems.clear()

@@ -106,7 +106,8 @@ def test_further_labels_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "reason"), [([(4, 4)], "1 labels show no spread"), ([(4, 4), (5, 4)], "do not vary")]
+    ("pairs", "reason"),
+    [([(4, 4)], "fewer than 2 labels show no spread"), ([(4, 4), (5, 4)], "do not vary")],
 )
 def test_labels_that_do_not_vary_say_nothing_of_how_many_are_needed(
     pairs: list[tuple[float | None, float]], reason: str

@@ -61,7 +61,7 @@ def test_every_problem_of_every_file_is_printed_with_its_line(run: Run, suite: P
 def test_warnings_alone_exit_0_unless_strict(run: Run, tmp_path: Path) -> None:
     (tmp_path / "cases.jsonl").write_text('{"id": "a", "input": "2+2?"}\n')
     ran = run("validate", "cases.jsonl")
-    assert (ran.code, "warning: 1 of 1 cases have no reference" in ran.out) == (0, True)
+    assert (ran.code, "warning: cases without a reference: 1 of 1" in ran.out) == (0, True)
     assert run("validate", "cases.jsonl", "--strict").code == 2
 
 

@@ -70,7 +70,7 @@ def test_a_vague_description_is_a_warning(word: str) -> None:
 def test_missing_references_are_one_warning() -> None:
     cases = (Case(id="a", input="Q"), Case(id="b", input="Q", reference="R"))
     [problem] = dataset_problems(make_dataset(*cases))
-    assert problem.message == "1 of 2 cases have no reference"
+    assert problem.message == "cases without a reference: 1 of 2"
 
 
 def test_a_case_that_says_how_it_is_evaluated_needs_no_reference() -> None:

@@ -180,3 +180,13 @@ def test_failures_of_all_variants_are_summed_by_kind() -> None:
     summary = summarize_run(results, run(variants=variants))
     assert isinstance(summary, RunSummary)
     assert summary.failures == {"unreadable": 2}
+
+
+def test_the_message_of_a_failure_is_not_given_to_another_variant() -> None:
+    late = (make_failure("good", message="case c0: no score", cost_usd=0.0, **SAID),)
+    first = result(0, None, failures=late, variant="w")
+    other = result(1, None, failures=late)
+    found = told(first, other, variants=(Variant(id="v"), Variant(id="w")))
+    assert "\nfirst in the run: case c0: no score\n" in found
+    alone = told(first, result(1), variants=(Variant(id="v"), Variant(id="w")))
+    assert "\ncase c0: no score" in alone

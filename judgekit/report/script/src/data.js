@@ -25,8 +25,10 @@ async function unpack(text) {
 
 async function download(address) {
   const reply = await fetch(address);
-  if (!reply.ok) throw new Error((await reply.text()) || `the server answered ${reply.status}`);
-  return reply.json();
+  if (reply.ok) return reply.json();
+  // The guard answers in plain text, routes in JSON.
+  const isJson = reply.headers.get("content-type")?.startsWith("application/json");
+  throw new Error((isJson ? (await reply.json()).error : await reply.text()) || `the server answered ${reply.status}`);
 }
 
 const chunks = new Map();
@@ -56,9 +58,14 @@ export async function loadCase(index, place) {
 
 const fullTexts = [];
 
+// What no reader sees as a text: how it is coloured, how a quote was found, the bytes of a picture.
+const NO_TEXTS = new Set(["tone", "match", "src"]);
+
 function* strings(value) {
   if (typeof value === "string") yield value;
-  else if (value && typeof value === "object") for (const part of Object.values(value)) yield* strings(part);
+  else if (value && typeof value === "object") {
+    for (const [key, part] of Object.entries(value)) if (!NO_TEXTS.has(key)) yield* strings(part);
+  }
 }
 
 /** Whether the texts of a chunk were read before. */

@@ -65,9 +65,18 @@ function TextField({ label, value, onCommit, lines = 1, hint = "", problem = "",
     </div>`;
 }
 
+/** Whether no number of a value has more digits than a browser keeps: writing it back would change it. */
+function isExact(value) {
+  if (typeof value === "number") return !Number.isInteger(value) || Number.isSafeInteger(value);
+  return value === null || typeof value !== "object" || Object.values(value).every(isExact);
+}
+
 /** Any value as JSON; what is not JSON is kept in the field and not handed over. */
 function JsonField({ label, value, onCommit, hint }) {
   const [problem, setProblem] = useState("");
+  if (!isExact(value)) {
+    return html`<p class="note"><strong><bdi>${label}</bdi></strong> holds a number with more digits than this form keeps: change it in “Text”.</p>`;
+  }
   const text = JSON.stringify(value, null, 2);
   const commit = (draft) => {
     let parsed;

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { Pictures } from "./evidence.js";
 import { html } from "./html.js";
 import {
-  answerOf, download, emptyWork, fileName, isAnswered, isDone, isGap, isKeptAt, joined, keep, keptName,
+  answerOf, download, emptyWork, fileName, isAnswered, isDone, isGap, isKeptAt, isSame, joined, keep, keptName,
   keyOf, labelRow, labelRows, ordered, readKept, workOfFile, workOfRows,
 } from "./label_file.js";
 import { postJson } from "./api.js";
@@ -41,8 +41,9 @@ function Labelling({ task, intro, store }) {
   const [work, setWork] = useState(null);
   const [problem, setProblem] = useState("");
   const [isRefused, setRefused] = useState(false);
-  const [nSending, setSending] = useState(0);
-  const sending = useRef({ n: 0, last: Promise.resolve() });
+  // What the store has not confirmed yet: an answer that could not be stored is sent again.
+  const [nUnsent, setUnsent] = useState(0);
+  const sending = useRef({ unsent: new Map(), last: Promise.resolve() });
   const latest = useRef(null);
   latest.current = work;
 
@@ -56,26 +57,38 @@ function Labelling({ task, intro, store }) {
   }
 
   function send(known, sent) {
-    // One after the other: an answer must not arrive after its undo.
+    sending.current.unsent.set(`${known.annotator} ${sent.item.id} ${sent.name}`, { known, ...sent });
+    sendAll();
+  }
+
+  function sendAll() {
     const queue = sending.current;
-    setSending((queue.n += 1));
-    queue.last = queue.last.then(() => sendOne(known, sent)).finally(() => setSending((queue.n -= 1)));
+    setUnsent(queue.unsent.size);
+    // One after the other: an answer must not arrive after its undo.
+    queue.last = queue.last.then(sendUnsent);
   }
 
-  async function sendOne(known, { item, name, position }) {
-    try {
-      await postJson(store, { annotator: known.annotator, labels: [labelRow(task, known, item, name, position)] });
-      const stored = { ...latest.current, saved: new Date().toISOString() };
-      latest.current = stored;
-      setWork(stored);
-      setProblem("");
-    } catch (error) {
-      setProblem(`The last answer is not stored: ${error.message} It is kept in this browser; choose it again to store it.`);
+  async function sendUnsent() {
+    const { unsent } = sending.current;
+    let failure = "";
+    for (const [key, sent] of [...unsent]) {
+      const { known, item, name, position } = sent;
+      try {
+        await postJson(store, { annotator: known.annotator, labels: [labelRow(task, known, item, name, position)] });
+        // A later answer to the same question has taken its place meanwhile.
+        if (unsent.get(key) === sent) unsent.delete(key);
+        latest.current = { ...latest.current, saved: new Date().toISOString() };
+        setWork(latest.current);
+      } catch (error) {
+        failure = error.message;
+      }
     }
+    setUnsent(unsent.size);
+    setProblem(failure && `${plural(unsent.size, "answer is", "answers are")} not stored: ${failure} They are kept in this browser, and sent again with the next answer.`);
   }
 
-  async function begin(name) {
-    let known = readKept(task, name) ?? emptyWork(name);
+  async function begin(name, before = readKept(task, name) ?? emptyWork(name)) {
+    let known = before;
     if (store) {
       try {
         const { labels } = await postJson(store, { annotator: name, labels: [] });
@@ -83,9 +96,11 @@ function Labelling({ task, intro, store }) {
         known = joined(known, stored);
         // What this browser could not send before.
         for (const [place, item] of ordered(task, name).entries()) {
-          for (const criterion of item.criteria.map((at) => keyOf(task.criteria[at]))) {
-            const [own, other] = [known, stored].map((one) => answerOf(one, item, criterion)?.choice ?? null);
-            if (own !== other) send(known, { item, name: criterion, position: place + 1 });
+          for (const at of item.criteria) {
+            const criterion = keyOf(task.criteria[at]);
+            const [own, other] = [known, stored].map((one) => answerOf(one, item, criterion));
+            const isReasonMissing = isAnswered(own) && isGap(task, known, item, at);
+            if (!isReasonMissing && !isSame(own, other)) send(known, { item, name: criterion, position: place + 1 });
           }
         }
       } catch (error) {
@@ -105,7 +120,7 @@ function Labelling({ task, intro, store }) {
       const known = joined(readKept(task, read.annotator) ?? emptyWork(read.annotator), read);
       setProblem("");
       // Beginning sends what the store does not have.
-      if (store && keep(task, known)) return void begin(read.annotator);
+      if (store) return void begin(read.annotator, known);
       setWork({ ...known, saved: known.saved ?? read.changed });
       setRefused(!keep(task, known));
       setStage("items");
@@ -127,7 +142,7 @@ function Labelling({ task, intro, store }) {
     const leave = (event) => {
       const now = latest.current;
       // With a store every answer is there already.
-      if (store ? sending.current.n > 0 : now?.changed && now.changed > (now.saved ?? "")) event.preventDefault();
+      if (store ? sending.current.unsent.size > 0 : now?.changed && now.changed > (now.saved ?? "")) event.preventDefault();
     };
     const adopt = (event) => {
       const now = latest.current;
@@ -147,7 +162,8 @@ function Labelling({ task, intro, store }) {
   const kept = isRefused
     ? html`<p class="banner fail" role="alert">! This browser does not keep your answers. Use “Save file” often, and before you close the page.</p>`
     : null;
-  const trouble = problem && html`<p class="banner fail" role="alert">! ${problem}</p>`;
+  const trouble = problem && html`<p class="banner fail" role="alert">! ${problem}
+    ${nUnsent > 0 && html` <button onClick=${sendAll}>Store again</button>`}</p>`;
   if (stage === "practice") {
     return html`<${Items} task=${practiceTask(task)} items=${practiceTask(task).items} work=${emptyWork("practice")}
       isPractice leave=${() => setStage("start")} />`;
@@ -157,7 +173,7 @@ function Labelling({ task, intro, store }) {
       practise=${() => setStage("practice")} />`;
   }
   return html`${kept}${trouble}<${Items} task=${task} items=${items} work=${work} change=${change} save=${save} isRefused=${isRefused}
-    isStored=${store != null} isSending=${nSending > 0} resume=${resume} leave=${() => setStage("start")} />`;
+    isStored=${store != null} unsent=${nUnsent && (problem ? "not stored" : "storing …")} resume=${resume} leave=${() => setStage("start")} />`;
 }
 
 // --- first screen
@@ -224,7 +240,7 @@ function Anchors({ criterion }) {
 function Keys({ task, isOpen }) {
   const rows = task.pairs
     ? [["1", "the first is better"], ["2", "the second is better"], ["3", "they are equally good"], ["0", "cannot judge"]]
-    : [["1 … 9", "score, by the number on the button; the next criterion follows"], ["0", "cannot judge this criterion"]];
+    : [["1 … 9", "score, by the number on the button; the next criterion follows"], ["0", "cannot judge this criterion; where the score is typed, it begins one"]];
   const all = [...rows, ["Enter", "next item"], ["← →", "item before, item after"], ["↑ ↓", "criterion before, after"],
     ["Backspace", "undo the last answer"], ["m", "comment (Esc leaves it)"], ["f", "flag this item, to come back to it"], ["?", "these keys"]];
   return html`<details class="keys" open=${isOpen}><summary>Keys</summary><dl>${all.map(([key, words]) => html`<dt><kbd>${key}</kbd></dt><dd>${words}</dd>`)}</dl></details>`;
@@ -246,7 +262,7 @@ function practiceTask(task) {
 
 // --- items
 
-function Items({ task, items, work: given, change, save, leave, resume, isPractice, isRefused, isStored, isSending }) {
+function Items({ task, items, work: given, change, save, leave, resume, isPractice, isRefused, isStored, unsent }) {
   const [practised, setPractised] = useState(given);
   const work = isPractice ? practised : given;
   const first = items.findIndex((item) => !isDone(task, work, item));
@@ -373,8 +389,8 @@ function Items({ task, items, work: given, change, save, leave, resume, isPracti
       const asked = task.pairs ? choices.map(({ value, name }) => [value, name]) : choices.map((level) => [level.value, level.shown]);
       asked.forEach(([value, shown], n) => (acts[n + 1] = () => choose(active, value, shown)));
       // A score that is typed goes where it is typed.
-      if (!choices.length && /^[1-9.-]$/.test(event.key)) panel.current?.querySelector(`[data-place="${active}"] input`)?.focus();
-      acts[0] = () => choose(active, null, "Cannot judge");
+      if (!choices.length && /^[0-9.-]$/.test(event.key)) panel.current?.querySelector(`[data-place="${active}"] input`)?.focus();
+      if (choices.length) acts[0] = () => choose(active, null, "Cannot judge");
       acts.ArrowRight = () => go(at + 1);
       acts.ArrowDown = () => setActive(Math.min(item.criteria.length - 1, active + 1));
       acts.ArrowUp = () => setActive(Math.max(0, active - 1));
@@ -404,14 +420,14 @@ function Items({ task, items, work: given, change, save, leave, resume, isPracti
   }, []);
 
   const status = html`<${Status} task=${task} items=${items} work=${work} nDone=${nDone} at=${at} isPractice=${isPractice}
-    isRefused=${isRefused} isStored=${isStored} isSending=${isSending} save=${save} leave=${leave} resume=${resume} />`;
+    isRefused=${isRefused} isStored=${isStored} unsent=${unsent} save=${save} leave=${leave} resume=${resume} />`;
   const reminder = reminded > 0 && isRefused
     ? html`<p class="banner fail" role="alert">! ${plural(reminded, "item")} done, and this browser does not keep them.
         <button onClick=${() => { save(); setReminded(0); }}>Save file</button></p>` : null;
   const live = html`<p class="hidden" role="status" aria-live="polite">${words}</p>`;
   if (!item) {
     return html`${status}${reminder}${live}<${End} task=${task} items=${items} work=${work} go=${go} save=${save} leave=${leave}
-      isPractice=${isPractice} isStored=${isStored} />`;
+      isPractice=${isPractice} isStored=${isStored} unsent=${unsent} />`;
   }
   return html`
     ${status}${reminder}${live}
@@ -465,7 +481,7 @@ function useTimer(item, isOff) {
   };
 }
 
-function Status({ task, items, work, nDone, at, isPractice, isRefused, isStored, isSending, save, leave, resume }) {
+function Status({ task, items, work, nDone, at, isPractice, isRefused, isStored, unsent, save, leave, resume }) {
   if (isPractice) {
     return html`<header class="status"><p><strong>Practice</strong> Nothing that you do here is kept.</p>
       <button class="main" onClick=${leave}>Back to the start</button></header>`;
@@ -474,7 +490,7 @@ function Status({ task, items, work, nDone, at, isPractice, isRefused, isStored,
   const pace = paces.length < PACE_AFTER ? task.seconds : median(paces);
   const minutes = Math.ceil(((items.length - nDone) * pace) / 60);
   const where = isStored ? "stored" : isRefused ? "not kept" : "kept in this browser";
-  const time = isSending ? "storing …" : work.changed ? (isRefused ? where : `${where} at ${clock(isStored ? (work.saved ?? work.changed) : work.changed)}`) : "";
+  const time = unsent || (work.changed ? (isRefused ? where : `${where} at ${clock(isStored ? (work.saved ?? work.changed) : work.changed)}`) : "");
   return html`
     <header class="status">
       <p><bdi><strong>${work.annotator}</strong></bdi>
@@ -557,6 +573,8 @@ function Question({ task, criterion, place, isActive, isGap: isOpen, answer, act
 function NumberInput({ criterion, answer, place, choose }) {
   const [text, setText] = useState(answer?.choice ?? "");
   const [problem, setProblem] = useState("");
+  // It may be undone, or come from another tab.
+  useEffect(() => setText(answer?.choice ?? ""), [answer?.choice]);
   function take(event) {
     event.preventDefault();
     const score = Number(text);
@@ -583,7 +601,7 @@ function Help({ task, hasKeys, setHasKeys, close }) {
     <button onClick=${close}>Close</button></section>`;
 }
 
-function End({ task, items, work, go, save, leave, isPractice, isStored }) {
+function End({ task, items, work, go, save, leave, isPractice, isStored, unsent }) {
   const heading = useRef(null);
   useLayoutEffect(() => heading.current?.focus(), []);
   if (isPractice) {
@@ -597,11 +615,11 @@ function End({ task, items, work, go, save, leave, isPractice, isStored }) {
   return html`
     <section class="end">
       <h2 ref=${heading} tabindex="-1">${gaps.length ? `${plural(gaps.length, "item is", "items are")} not finished` : "All items are done"}</h2>
-      ${cannot > 0 && html`<p>You could not judge ${plural(cannot, "criterion", "criteria")}; that is recorded as such.</p>`}
+      ${cannot > 0 && html`<p>You could not judge ${plural(cannot, "criterion", "criteria")}: ${isStored && !task.pairs ? "no label is stored there" : "that is recorded as such"}.</p>`}
       ${list("Not finished", gaps)}
       ${list("Flagged", flagged)}
       ${isStored
-        ? html`<p>Every answer is stored. You can close this page.</p>`
+        ? html`<p>${unsent ? `Not every answer is stored yet: ${unsent}.` : "Every answer is stored. You can close this page."}</p>`
         : html`<p>${task.adjudicates
             ? "Save the file, and join it with the files of the annotators: judgekit label --merge."
             : "Save the file and send it back to whoever gave you this page."}</p><button class="main" onClick=${save}>Save file</button>`}

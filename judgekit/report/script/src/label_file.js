@@ -17,6 +17,12 @@ export function isAnswered(answer) {
   return answer != null && (answer.cannot || answer.choice != null);
 }
 
+/** Whether two answers would be stored alike; what has no answer is like one that was undone. */
+export function isSame(one, other) {
+  const [a, b] = [one, other].map((answer) => [answer?.choice ?? null, answer?.cannot ?? false, (answer?.comment ?? "").trim()]);
+  return a.every((part, n) => part === b[n]);
+}
+
 /** The key of a criterion in the answers; a pair is judged as a whole where none is named. */
 export const keyOf = (criterion) => criterion.name ?? OVERALL;
 

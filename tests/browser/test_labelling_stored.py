@@ -1,0 +1,105 @@
+"""What the viewer could not store of an annotator's answers is sent again, and never forgotten."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import judgekit, viewing
+from tests.browser.test_labelling import PAGE, RUBRIC, begin, press, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Page, Route
+
+N = 2
+LABELS = "**/api/label/*"
+DISK_FULL = "the store cannot be written: database or disk is full"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+    made = [{"case_id": f"c{n}", "variant": "v", "text": f"lamp {n}"} for n in range(N)]
+    (tmp_path / "outputs.jsonl").write_text(rows(*made), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def address(folder: Path) -> Iterator[str]:
+    with viewing(folder, "outputs.jsonl", "--rubric", "rubric.yaml", verb=PAGE) as served:
+        yield served
+
+
+def refuse(route: Route) -> None:
+    """Answer as the viewer does when its disk is full."""
+    route.fulfill(status=500, json={"error": DISK_FULL})
+
+
+def stored(folder: Path) -> list[dict[str, Any]]:
+    judgekit("label", "--export", "labels.jsonl", folder=folder)
+    lines = (folder / "labels.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_an_answer_that_was_refused_is_sent_with_the_next(
+    page: Page, folder: Path, address: str, problems: list[str]
+) -> None:
+    page.goto(address)
+    begin(page)
+    page.route(LABELS, refuse)
+    press(page, "3", "1", "Enter", "2")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text(f"3 answers are not stored: {DISK_FULL}")
+    page.unroute(LABELS)
+    press(page, "2", "Enter")
+    expect(page.get_by_text("Every answer is stored.")).to_be_visible()
+    expect(alert).to_have_count(0)
+    assert sorted((row["criterion"], row["raw"]) for row in stored(folder)) == [
+        ("correct", 2), ("correct", 3), ("tone", 0), ("tone", 1),
+    ]  # fmt: skip
+    problems.clear()
+
+
+def test_the_end_never_says_that_a_refused_answer_is_stored(
+    page: Page, folder: Path, address: str, problems: list[str]
+) -> None:
+    page.goto(address)
+    begin(page)
+    press(page, "3", "1", "Enter", "2")
+    expect(page.get_by_text("stored at")).to_be_visible()
+    page.route(LABELS, refuse)
+    press(page, "2", "Enter")
+    expect(page.get_by_text("Not every answer is stored yet: not stored.")).to_be_visible()
+    page.unroute(LABELS)
+    page.get_by_role("button", name="Store again").press("Enter")
+    expect(page.get_by_text("Every answer is stored.")).to_be_visible()
+    assert len(stored(folder)) == 2 * N
+    problems.clear()
+
+
+def test_a_comment_that_was_refused_is_sent_after_a_reload(
+    page: Page, folder: Path, address: str, problems: list[str]
+) -> None:
+    page.goto(address)
+    begin(page)
+    press(page, "3", "1")
+    expect(page.get_by_text("stored at")).to_be_visible()
+    page.route(LABELS, refuse)
+    press(page, "m")
+    page.keyboard.type("the receipt is missing")
+    press(page, "Escape")
+    expect(page.get_by_role("alert")).to_contain_text("1 answer is not stored")
+    page.unroute(LABELS)
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    begin(page)
+    expect(page.get_by_text("stored at")).to_be_visible()
+    comments = [row["rationale"] for row in stored(folder) if "rationale" in row]
+    assert comments == ["the receipt is missing"]
+    problems.clear()
