@@ -186,10 +186,8 @@ def _reply_kinds(fields: Mapping[str, str], *, is_pair: bool) -> dict[str, bool]
 def _fields(source: str, name: str) -> dict[str, str]:
     match, fields = _HEADER.match(source), dict[str, str]()
     if match is None and _OTHER_HEADER.search(source):
-        raise TemplateError(
-            f"template {name}: its header is not its first line",
-            hint="begin the file with `{# judgekit`, in lower case",
-        )
+        hint = "begin the file with `{# judgekit`, in lower case"
+        raise TemplateError(f"template {name}: its header is not its first line", hint=hint)
     for line in match.group(1).splitlines() if match else ():
         if not line.strip():
             continue

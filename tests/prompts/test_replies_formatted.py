@@ -20,6 +20,7 @@ LINE, RESULT, BRACKETS = ReplyFormat("score_line"), ReplyFormat("result"), Reply
     [
         ("Yes", YES_NO, 1),
         ("**No.**", YES_NO, 0),
+        ("No.The text fails.", YES_NO, 0),
         ("It holds. There is no doubt.\n\nAnswer: yes", YES_NO, 1),
         ("Yes, because it holds.", YES_NO, 1),
         ("So the answer is no", YES_NO, 0),

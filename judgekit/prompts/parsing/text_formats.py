@@ -113,14 +113,11 @@ def parse_formatted_reply(
     raise_if_too_many(hits, reply)
     has = cache(judged.has)
     hits = [hit for hit in hits if not _is_quoted(hit, has)]
-    if is_cut_off(finish_reason):
+    if is_cut := is_cut_off(finish_reason):
         hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
-    is_cut = is_cut_off(finish_reason)
     if not hits:
-        ask, why = (
-            f"{wanted.ask} in the form asked for",
-            "the reply gave no verdict in the form that was asked for",
-        )
+        ask = f"{wanted.ask} in the form asked for"
+        why = "the reply gave no verdict in the form that was asked for"
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
     if reply_format.kind == "stated" and _is_disowned(hit):
@@ -354,7 +351,7 @@ _LEAD = (
 
 # What makes a choice part of something else: `N/A`, `B+`, `A > B`, "no idea", "a tie".
 _JOINED = (
-    r"[*_`\"')\]]{0,4}(?:[ \t]{0,3}(?:[/=+]|[<>](?![/a-z]))|-(?!-)|\.\w)"
+    r"[*_`\"')\]]{0,4}(?:[ \t]{0,3}(?:[/=+]|[<>](?![/a-z]))|-(?!-)|(?<=\b\w)\.\w)"
     r"|(?:(?<=\b[Nn]o)|(?<=\bA))[ \t]+(?!(?:and|as|because|but|due|for|has|is|it|since|that|the"
     r"|there|this|wins)\b)[a-z]"
     r"|[ \t]+(?:(?:is|are|was)[ \t]+(?:the[ \t]+)?(?:less|not|weaker|worse)|loses|in part)\b"
