@@ -253,10 +253,10 @@ class PromptTemplate(JudgeTemplate):
     def check_fits(self, rubric: Rubric) -> None:
         """Refuse a rubric that the template cannot ask about, whatever output is graded."""
         header = self.header
-        if rubric.require_evidence and header.reply.kind != "json":
+        if rubric.require_evidence and not header.asks_evidence:
             raise TemplateError(
                 f"the rubric requires evidence, and template {self.name} asks for no quotations",
-                hint="use a template that replies in JSON, such as pointwise/criterion",
+                hint="use a template that asks for `evidence` in JSON, such as pointwise/criterion",
             )
         worth = header.reply.choices.values()
         for criterion in rubric.criteria:
@@ -276,11 +276,12 @@ class PromptTemplate(JudgeTemplate):
                     hint="give the criterion scale: binary, or use pointwise/joint",
                 )
             # Choices worth 0 and 1 would be valid scores of a scale from 0 to 5, and wrong.
-            if worth and (min(worth), max(worth)) != (scale.min, scale.max):
+            ends = [min(worth), max(worth)] if worth else []
+            if ends and (ends != [scale.min, scale.max] or not all(map(scale.holds, worth))):
                 raise TemplateError(
                     f"template {self.name} gives the scores {', '.join(f'{n:g}' for n in worth)}"
                     f", and criterion {criterion.name!r} scores {scale_words(scale)}",
-                    hint="give the criterion a scale with the same ends, or use "
+                    hint="give the criterion a scale with these scores and the same ends, or use "
                     "pointwise/criterion",
                 )
 

@@ -17,7 +17,8 @@ from judgekit.prompts.parsing import PairReplyFormat, ReplyFormat
 from judgekit.records import PreferenceSlot
 from judgekit.resources import shipped_file
 
-_HEADER = re.compile(r"\A\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
+_HEADER = re.compile(r"\A[\s\ufeff]*\{#-?\s*judgekit\s*\n(.*?)-?#\}", re.DOTALL)
+_OTHER_HEADER = re.compile(r"^\s*\{#-?\s*judgekit\s*\n", re.MULTILINE | re.IGNORECASE)
 _PAIR = re.compile(r"^[ \t]*judges[ \t]*:[ \t]*pair[ \t]*$", re.MULTILINE)
 _CHOICE = re.compile(r"([^=]+)=([+-]?\d+(?:\.\d+)?)")
 # Words may have an equals sign themselves, as in `A=B=tie`.
@@ -58,6 +59,10 @@ class TemplateHeader:
     def reply_fields(self) -> tuple[str, ...]:
         """The fields of a JSON reply about one question, named or not."""
         return self.fields or (PREFERENCE_FIELDS if self.pair else SCORE_FIELDS)
+
+    @property
+    def asks_evidence(self) -> bool:
+        return self.reply.kind == "json" and "evidence" in self.reply_fields
 
 
 def find_template(name: str, folders: Sequence[Path] = ()) -> tuple[str, tuple[Path, ...]]:
@@ -108,8 +113,7 @@ def _all_names(folders: Sequence[Path]) -> list[str]:
 
 def read_header(source: str, name: str) -> TemplateHeader:
     """Read the comment that a template begins with."""
-    match = _HEADER.match(source)
-    fields = {} if match is None else _fields(match.group(1), name)
+    fields = _fields(source, name)
 
     def one_of(field: str, *allowed: str) -> str:
         """The value of a field, the first of those allowed where it is not there."""
@@ -179,9 +183,12 @@ def _reply_kinds(fields: Mapping[str, str], *, is_pair: bool) -> dict[str, bool]
     return {"json": False} | {name: name == "choice" for name in TEXT_FORMATS}
 
 
-def _fields(text: str, name: str) -> dict[str, str]:
-    fields: dict[str, str] = {}
-    for line in text.splitlines():
+def _fields(source: str, name: str) -> dict[str, str]:
+    match, fields = _HEADER.match(source), dict[str, str]()
+    if match is None and _OTHER_HEADER.search(source):
+        hint = "begin the file with `{# judgekit`, in lower case"
+        raise TemplateError(f"template {name}: its header is not its first line", hint=hint)
+    for line in match.group(1).splitlines() if match else ():
         if not line.strip():
             continue
         key, colon, value = line.partition(":")
@@ -230,4 +237,7 @@ def _choices(text: str, name: str, pattern: re.Pattern[str], form: str) -> dict[
         if match is None:
             raise TemplateError(f"template {name}: choices: {part!r} is not of the form {form}")
         choices[match[1]] = match[2]
+    # Only of single letters does case count where a reply is read.
+    if len({word if len(word) == 1 else word.casefold() for word in choices}) < len(text.split()):
+        raise TemplateError(f"template {name}: choices: {text!r} has a word twice")
     return choices

@@ -124,7 +124,7 @@ def pytest_runtest_makereport(
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """Report a test whose judge gave no usable answer as an error, not as a failure."""
     # The code under test did nothing wrong, and retrying the test may help.
-    if getattr(report, "judgekit_unanswered", False):
+    if report.failed and getattr(report, "judgekit_unanswered", False):
         return "error", "E", "NO ANSWER"
     return None
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
-from judgekit.report import message, numbers, verdict_line
+from judgekit.report import asked_criterion, message, numbers, verdict_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pytest
 
-    from judgekit.records import CriterionVerdict, JudgeFailure, Rubric, Verdict
+    from judgekit.records import CriterionVerdict, JudgeFailure, Judgment, Rubric, Verdict
 
 
 class ReportPayload(TypedDict):
@@ -34,6 +34,9 @@ class VerdictRecorder:
     """The verdicts of one test."""
 
     def __init__(self, item: pytest.Item) -> None:
+        # A test that is run again states its last verdicts only.
+        others = [each for each in item.user_properties if not each[0].startswith("judgekit.")]
+        item.user_properties[:] = others
         self._item = item
         self._n_ids = 0
         self._n_verdicts = 0
@@ -141,12 +144,12 @@ def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
     yield "passed", _WORDS[verdict.passed]
     if verdict.value is not None:
         yield "value", f"{verdict.value:.4f}"
-    for judgment in verdict.judgments:
-        again = f"#{judgment.repeat + 1}" if judgment.repeat else ""
-        yield f"{judgment.criterion}{again}", f"{judgment.raw:g}: {judgment.rationale}"
-    for failure in verdict.failures:
-        again = f"#{failure.repeat + 1}" if failure.repeat else ""
-        yield f"{failure.criterion}{again}", f"no answer ({failure.kind}): {failure.message}"
+    texts = [f"{each.raw:g}: {each.rationale}" for each in verdict.judgments]
+    texts += [f"no answer ({each.kind}): {each.message}" for each in verdict.failures]
+    answers: list[Judgment | JudgeFailure] = [*verdict.judgments, *verdict.failures]
+    for each, text in zip(answers, texts, strict=True):
+        again = f"#{each.repeat + 1}" if each.repeat else ""
+        yield f"{message.printable(asked_criterion(each))}{again}", text
 
 
 def _criterion_lines(criterion: CriterionVerdict, verdict: Verdict) -> Iterator[str]:
@@ -159,7 +162,8 @@ def _criterion_lines(criterion: CriterionVerdict, verdict: Verdict) -> Iterator[
             continue
         sure = "" if judgment.confidence is None else f" (confidence {judgment.confidence:.2f})"
         reason = message.printable(judgment.rationale, _LONGEST)
-        yield f"    score {numbers.format_score(judgment)}{sure}: {reason}"
+        turn = "" if judgment.turn is None else f"turn {judgment.turn}: "
+        yield f"    {turn}score {numbers.format_score(judgment)}{sure}: {reason}"
         for piece in islice(judgment.evidence, _MOST_QUOTES):
             mark = "" if piece.found else " (not in the output)"
             yield f"      “{message.printable(piece.quote, _LONGEST_QUOTE)}”{mark}"
@@ -170,4 +174,4 @@ def _criterion_lines(criterion: CriterionVerdict, verdict: Verdict) -> Iterator[
 
 def _failure_line(failure: JudgeFailure) -> str:
     text = message.one_line(failure.message, _LONGEST)
-    return f"  {message.printable(failure.criterion)}: {failure.kind}: {text}"
+    return f"  {message.printable(asked_criterion(failure))}: {failure.kind}: {text}"

@@ -2,6 +2,7 @@ from .answers import (
     RunAnswers as RunAnswers,
     answer_entry as answer_entry,
     answer_json as answer_json,
+    asked_criterion as asked_criterion,
     case_document as case_document,
 )
 from .audit import (

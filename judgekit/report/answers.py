@@ -224,7 +224,8 @@ def judge_name(one: Judgment | JudgeFailure | Preference | PreferenceFailure) ->
     return name if turn is None else f"{name}, turn {turn}"
 
 
-def _asked(one: Judgment | JudgeFailure) -> str:
+def asked_criterion(one: Judgment | JudgeFailure) -> str:
+    """The criterion of an answer, with the turn where it is about one."""
     return one.criterion if one.turn is None else f"{one.criterion} (turn {one.turn})"
 
 
@@ -368,13 +369,13 @@ def _judgment_lines(result: CaseResult) -> list[str]:
         # The heuristic judge repeats the messages of the assertions, which are listed already.
         if judgment.source == "heuristic":
             continue
-        score = f"{_asked(judgment)} {numbers.format_score(judgment)}"
+        score = f"{asked_criterion(judgment)} {numbers.format_score(judgment)}"
         lines.append(f"{score}: {message.printable(judgment.rationale, _MESSAGE_LENGTH)}")
         for piece in judgment.evidence[:1]:
             missing = "" if piece.found else " (not in the output)"
             lines.append(f"“{message.printable(piece.quote, _QUOTE_LENGTH)}”{missing}")
     return lines + [
-        f"{_asked(one)}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
+        f"{asked_criterion(one)}: {one.kind}: {message.one_line(one.message, _MESSAGE_LENGTH)}"
         for one in result.failures
         if one.judge != HEURISTIC
     ]

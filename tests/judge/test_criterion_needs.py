@@ -214,6 +214,34 @@ def test_required_evidence_needs_a_template_that_asks_for_it() -> None:
         graded(make_output(), make_rubric(require_evidence=True), template="pointwise/stars")
 
 
+BODY = """
+{% block shared %}{{ output | fenced('output') }}{% endblock %}
+{% block question %}{{ criterion.question }}{% endblock %}
+"""
+
+
+def test_a_template_without_the_field_evidence_asks_for_none(tmp_path: Path) -> None:
+    own = tmp_path / "own.j2"
+    own.write_text("{# judgekit\nfields: rationale score\n#}" + BODY, encoding="utf-8")
+    with pytest.raises(TemplateError, match="requires evidence, and template own asks for no"):
+        graded(make_output(), make_rubric(require_evidence=True), template=str(own))
+    scored = '{"rationale": "It says so.", "score": 5}'
+    assert graded(make_output(), make_rubric(), script=scored, template=str(own))[0].passed
+
+
+def test_a_choice_that_the_scale_does_not_have_is_refused_before_a_call(tmp_path: Path) -> None:
+    own, model = tmp_path / "own.j2", ScriptedModel("maybe")
+    header = "{# judgekit\nreply: choice\nchoices: yes=1 maybe=0.5 no=0\nrationale: none\n#}"
+    own.write_text(header + BODY, encoding="utf-8")
+    judge = make_judge(model, template=str(own))
+    rubric = make_rubric(make_criterion("right", scale="binary"))
+    with pytest.raises(TemplateError, match=r"gives the scores 1, 0.5, 0, .* 'right' scores"):
+        judge.grade_sync(make_case(), make_output(), rubric)
+    assert model.requests == []
+    halves = make_rubric(make_criterion("right", scale={"min": 0, "max": 1}))
+    assert judge.grade_sync(make_case(), make_output(), halves).value == 0.5
+
+
 def test_a_comparison_leaves_out_what_cannot_be_compared() -> None:
     model = ScriptedModel('{"rationale": "It is clearer than that.", "preference": "first"}')
     judge = make_judge(model)

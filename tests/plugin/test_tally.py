@@ -121,3 +121,36 @@ def test_it(judge):
     project.test(body, *JUDGE, "--junitxml=junit.xml")
     names = [p.attrib["name"] for p in ET.parse("junit.xml").getroot().iter("property")]  # noqa: S314
     assert {"judgekit.accuracy#2", "judgekit.tone#2", "judgekit.2.case"} <= set(names)
+
+
+# What pytest-rerunfailures does.
+AGAIN = """
+from _pytest.runner import runtestprotocol
+def pytest_runtest_protocol(item, nextitem):
+    for is_last in (False, True):
+        item._initrequest()
+        for report in runtestprotocol(item, nextitem=nextitem, log=False):
+            if report.failed and not is_last:
+                report.outcome = "rerun"
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+def pytest_report_teststatus(report):
+    return ("rerun", "R", "RERUN") if report.outcome == "rerun" else None
+"""
+
+
+def test_a_test_that_is_run_again_states_its_last_verdict(project: Project) -> None:
+    project.write("conftest.py", AGAIN)
+    body = """
+ids = iter(["half", "good"])
+def test_it(judge, request):
+    request.node.user_properties.append(("mine", "1"))
+    judge.assert_passes("Can I?", "Yes.", case_id=next(ids))
+"""
+    ran = project.test(body, *JUDGE, "--junitxml=junit.xml")
+    assert ran.outcomes == {"rerun": 1, "passed": 1}
+    last = [*ET.parse("junit.xml").getroot().iter("testcase")][-1]  # noqa: S314 - pytest wrote it
+    names = [p.attrib["name"] for p in last.iter("property")]
+    assert (names.count("judgekit.passed"), names.count("mine")) == (1, 2)
+    values = {p.attrib["name"]: p.attrib["value"] for p in last.iter("property")}
+    assert (values["judgekit.case"], values["judgekit.passed"]) == ("good", "passed")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from judgekit.pytest_plugin.verdict_recorder import (
     unanswered_message,
     verdict_details,
+    verdict_properties,
     verdict_summary,
 )
 from judgekit.scoring import conclude
@@ -51,3 +52,20 @@ def test_an_answer_that_is_owed_is_told_with_each_failure() -> None:
         "  tone: timeout: too slow",
         "  accuracy: unreadable: no",
     ]
+
+
+def test_answers_about_turns_name_their_turn() -> None:
+    judgments = [make_judgment(turn=1), make_judgment(value=0.0, turn=2)]
+    failure = make_failure("tone", turn=3)
+    verdict = conclude(RUBRIC, judgments, [failure], case_id="refund")
+    assert [name for name, _ in verdict_properties(verdict)] == [
+        "case", "passed", "accuracy (turn 1)", "accuracy (turn 2)", "tone (turn 3)",
+    ]  # fmt: skip
+    lines = verdict_details(verdict, RUBRIC).splitlines()
+    assert lines[2:4] == ["    turn 1: score 1: It says so.", "    turn 2: score 0: It says so."]
+    assert lines[-1] == "    tone (turn 3): unreadable: no"
+
+
+def test_the_name_of_a_property_is_printable() -> None:
+    verdict = conclude(make_rubric("a\x07\nb"), [make_judgment("a\x07\nb")], case_id="refund")
+    assert [name for name, _ in verdict_properties(verdict)][-1] == "a\\x07 b"

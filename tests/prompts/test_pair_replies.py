@@ -190,6 +190,7 @@ def test_a_verdict_after_a_quoted_attack_is_never_the_attackers(record: dict[str
         ("mt_bench", "[[B]]\nBecause. Again [[B]]", "second"),
         ("letter", "A", "first"), ("letter", "B.", "second"), ("letter", "**C**", "tie"),
         ("letter", "A: Summary #1 is more coherent.", "first"), ("letter", "Answer: B", "second"),
+        ("letter", "Answer: A, B is wrong", "first"), ("letter", "<v>Answer: B</v>", "second"),
         ("letter", "A is long, B is right. So:\nB", "second"),
         ("llmbar", "Output (b) is short. Therefore, Output (b) is better.", "second"),
         ("llmbar", "Output (a) is better.\n\nOutput (b) is too long.", "first"),
@@ -213,6 +214,9 @@ def test_the_forms_of_published_judges_are_read(name: str, text: str, choice: st
     [
         ("mt_bench", "[[A]] or [[B]]", "ambiguous"), ("mt_bench", "A", "no_verdict"),
         ("mt_bench", "[[D]]", "no_verdict"), ("mt_bench", "<think>[[A]]</think>", "no_verdict"),
+        ("letter", "Answer: A tie", "no_verdict"), ("letter", "Answer: A > B", "no_verdict"),
+        ("letter", "Answer: A or B", "no_verdict"), ("letter", "Verdict: A/B", "no_verdict"),
+        ("letter", "Verdict: A is worse than B", "no_verdict"),
         ("letter", "A or B", "no_verdict"), ("letter", "A\nB\nI am not sure.", "ambiguous"),
         ("llmbar", "Both Output (a) and Output (b) are equally good.", "no_verdict"),
         ("llmbar", "Output (a) is better. Output (b) is better.", "ambiguous"),

@@ -20,6 +20,7 @@ LINE, RESULT, BRACKETS = ReplyFormat("score_line"), ReplyFormat("result"), Reply
     [
         ("Yes", YES_NO, 1),
         ("**No.**", YES_NO, 0),
+        ("No.The text fails.", YES_NO, 0),
         ("It holds. There is no doubt.\n\nAnswer: yes", YES_NO, 1),
         ("Yes, because it holds.", YES_NO, 1),
         ("So the answer is no", YES_NO, 0),
@@ -34,11 +35,44 @@ def test_a_final_choice_is_its_score(text: str, reply_format: ReplyFormat, raw: 
 
 
 @pytest.mark.parametrize(
-    "text", ["Yes and no, it depends", "Perhaps", "Answer: yes\nAnswer: no, or so"]
-)
+    "text",
+    [
+        "Yes and no, it depends", "Perhaps", "Answer: yes\nAnswer: no, or so", "Answer: Yes/No",
+        "Answer: yes or no", "Answer: yes, no.", "Yes, no", "Answer: no verdict is possible",
+        "The answer is not yes.", "I would have said yes", "I cannot say no", "No/A",
+    ],
+)  # fmt: skip
 def test_an_unclear_choice_is_asked_again(text: str) -> None:
     with pytest.raises(ReplyFormatError, match=r"the reply"):
         parse_formatted_reply(text, PASSED, reply_format=YES_NO)
+
+
+@pytest.mark.parametrize(
+    "text", ["Answer: N/A", "N.A.", "Grade: N+", "Answer: Y or N", "Verdict: Y-N", "It is not a Y"]
+)
+def test_a_letter_that_is_part_of_something_else_is_no_choice(text: str) -> None:
+    letters = ReplyFormat("choice", {"Y": 1, "N": 0})
+    with pytest.raises(ReplyFormatError, match="no verdict in the form that was asked for"):
+        parse_formatted_reply(text, PASSED, reply_format=letters)
+
+
+@pytest.mark.parametrize(
+    ("text", "raw"),
+    [
+        ("Its date is not correct.", None),
+        ("It is neither complete nor correct", None),
+        ("Verdict: partially correct", None),
+        ("It is not complete, but I call it correct.", 1),
+        ("Verdict: correct and complete", 1),
+    ],
+)
+def test_a_word_that_is_denied_or_limited_is_no_choice(text: str, raw: float | None) -> None:
+    words = ReplyFormat("choice", {"correct": 1, "incorrect": 0})
+    if raw is not None:
+        assert parse_formatted_reply(text, PASSED, reply_format=words).raw == raw
+        return
+    with pytest.raises(ReplyFormatError, match="no verdict in the form that was asked for"):
+        parse_formatted_reply(text, PASSED, reply_format=words)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +81,10 @@ def test_an_unclear_choice_is_asked_again(text: str) -> None:
         ("Score: 2.", LINE, 2),
         ("Rating: 1-3 is low.\nRating: 4\nText", LINE, 4),
         ("Rating: 2\nRating: 4.5", LINE, 4.5),
+        ("Score: 3\nMaximum score: 5", LINE, 3),
+        ("Score: 4\nConfidence score: 5", LINE, 4),
+        ("**Score:** 4\n**Passing score:** 3", LINE, 4),
+        ("The previous score: 2\nTotal score: 4", LINE, 4),
         ("Solid work, 2 out of 5", LINE, 2),
         ("I give it 3/5.", LINE, 3),
         ("Fine.\n\n4.5", LINE, 4.5),

@@ -28,6 +28,8 @@ def read(text: str, reply_format: ReplyFormat = STATED, judged: str | None = Non
         ("It says that he scored 15 goals, and deserves a score of 2.", 2),
         ("Five facts are missing, hence 2.", 2),
         ("**Score:** 4\nIt flows.", 4),
+        ("I rate it 4, 3 facts are wrong.", 4),
+        ("I rate it 4: 3 facts are wrong.", 4),
     ],
 )
 def test_a_sentence_states_the_score(text: str, score: float) -> None:
@@ -41,6 +43,11 @@ def test_a_sentence_states_the_score(text: str, score: float) -> None:
         ("It flows well.", "no_verdict"),
         ("It scores 4 of the facts.", "no_verdict"),
         ("A score of 3.5 % is claimed.", "no_verdict"),
+        ("Rating: 4 of 5", "no_verdict"),
+        ("I rate it 4,5", "no_verdict"),
+        ("I rate it 4 or 5.", "no_verdict"),
+        ("Rating: 4 \u2013 5", "no_verdict"),
+        ("I rate it four to five.", "no_verdict"),
         ("It is a 7 out of 5.", "out_of_range"),
         ("It is a 4 out of 10.", "scale_mismatch"),
     ],

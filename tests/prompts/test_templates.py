@@ -71,6 +71,9 @@ def test_a_published_reply_format_is_taken(kind: str) -> None:
         ("reply: choice\nchoices: a=one", "choices: 'a=one' is not of the form word=number"),
         ("reply: choice\nchoices: a", "choices: 'a' is not of the form word=number"),
         ("reply: choice\nchoices: a=nan", "choices: 'a=nan' is not of the form word=number"),
+        ("reply: choice\nchoices: A=1 B=0 A=0.5", "choices: 'A=1 B=0 A=0.5' has a word twice"),
+        ("reply: choice\nchoices: yes=1 Yes=0", "choices: 'yes=1 Yes=0' has a word twice"),
+        ("judges: pair\nreply: choice\nchoices: A=first A=tie B=second", "choices: .* word twice"),
         ("asks: all\nasks: criterion", "its header has asks: twice"),
         ("fields: score", "fields: 'score' does not list fields"),
         ("fields: rationale score score", "fields: .* does not list fields"),
@@ -82,6 +85,20 @@ def test_a_published_reply_format_is_taken(kind: str) -> None:
 def test_an_unsound_header_is_refused(line: str, problem: str) -> None:
     with pytest.raises(TemplateError, match=f"template mine: {problem}"):
         read_header(header(line), "mine")
+
+
+@pytest.mark.parametrize("before", ["\ufeff", "\n", " \r\n", "\ufeff\n"])
+def test_a_mark_or_blank_lines_before_a_header_do_not_hide_it(before: str) -> None:
+    assert read_header(before + header("reply: result"), "mine").reply.kind == "result"
+
+
+@pytest.mark.parametrize("source", ["{# of mine #}\n{}", "Text\n\n{}", "  {% set a = 1 %}\n {}"])
+def test_a_header_behind_anything_else_is_refused(source: str) -> None:
+    text = source.replace("{}", header("reply: result"))
+    with pytest.raises(TemplateError, match=r"mine: its header is not its first line\n.*begin"):
+        read_header(text, "mine")
+    with pytest.raises(TemplateError, match="in lower case"):
+        read_header(header("reply: result").replace("judgekit", "JudgeKit"), "mine")
 
 
 def test_an_own_folder_comes_before_the_shipped_one(tmp_path: Path) -> None:

@@ -41,15 +41,10 @@ _FENCES = re.compile(r"(?:`{3,}|~{3,})(?:[A-Za-z][\w+-]{0,20}(?=\s|\Z))?")
 # What the last line before a verdict may end with: a lead-in, an assignment, a whole sentence.
 _LEADS_IN = re.compile(r"(?:[:\uff1a=→.!?\u3002\uff01\uff1f]|[-=]>)[*_`\"'\s]*\Z")
 
-# A condition or a negation in the words that introduce a verdict makes it a supposition.
-_SUPPOSES = re.compile(
-    r"\b(?:if|unless|not|never|no|nothing|neither|nor|wenn|falls|nicht|kein\w*|si|sino|jamais|ne"
-    r"|pas|se|não|non|als|niet|geen|jeśli|nie|если|бы|не|нет)\b|n['\u2019]t\b|如果|若|不是|もし|ない|만약|아니",
-    re.IGNORECASE,
-)
+SUPPOSES = re.compile(phrases("suppositions"), re.IGNORECASE)
 
 
-# So do the words that introduce an example, or what others say.
+# The words that introduce an example, or what others say.
 @cache
 def _example() -> re.Pattern[str]:
     return re.compile(phrases("examples"), re.IGNORECASE)
@@ -73,9 +68,7 @@ _LONGEST_REFUSAL = 80
 # brackets; with all of them, a reply of many lines with scores would take quadratic time.
 _NEARBY = 600
 
-_OF_DEGREE = re.compile(
-    r"\b(?:higher|lower|more|full|top|perfect|highest|maximum|better|best)\b", re.IGNORECASE
-)
+_OF_DEGREE = re.compile(rf"\b(?:{phrases('degrees')})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +114,7 @@ def _is_supposed(before: str) -> bool:
         return False
     sentence = re.split(r"[.!?\u3002\uff01\uff1f\n]", text)[-1]
     lead_in = sentence.strip(DECORATION + ":\uff1a").replace("\u2019", "'")
-    return (_SUPPOSES.search(sentence) or _example().match(lead_in)) is not None
+    return (SUPPOSES.search(sentence) or _example().match(lead_in)) is not None
 
 
 def read_aftermath(

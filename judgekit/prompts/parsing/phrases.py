@@ -64,13 +64,7 @@ def _refuses() -> re.Pattern[str]:
 _NOTES = ("note", "nota", "hinweis", "anmerkung", "remarque", "comment")
 _LONGEST_COURTESY = 200
 
-# In a courtesy or a note these words contradict what stands before it.
-_CONTRADICTS = re.compile(
-    r"\b(?:not|never|no|nothing|but|however|though|although|instead|rather|only|merely|just an?"
-    r"|wrong|aber|nicht|nur|mais|seulement|pero|sólo|solo|mas|apenas|ma|maar|alleen|ale|tylko|но|не"
-    r"|только)\b|n['\u2019]t\b|但|不|只|しかし|ただ|하지만|아니",
-    re.IGNORECASE,
-)
+_CONTRADICTS = re.compile(phrases("contradictions"), re.IGNORECASE)
 
 
 class NamedExplanation(NamedTuple):
@@ -111,16 +105,7 @@ def _is_courteous(sentence: str) -> bool:
 
 
 # A judge that asks for something ("no response was provided") has not refused: the prompt lacks it.
-_ASKS = re.compile(
-    r"\b(?:please|could you|can you|would you)\b[^.!?\n]{0,40}\b(?:provide|share|paste|send|supply"
-    r"|include|clarify|specify)|\bno (?:response|text|answer|output|content|candidate)\b"
-    r"|\b(?:not|n't|without)\b[^.!?\n]{0,40}\b(?:provided|included|attached|see the"
-    r"|been given|see any)"
-    r"|\b(?:is|are|was|were|seems?|appears?) (?:to be )?(?:missing|empty|blank|cut off|incomplete)"
-    r"|without (?:the|a|any|more|seeing|knowing|access)|\b(?:more|additional"
-    r"|further) (?:context|information)"
-    r"|\bneed (?:the|to see|more)|follow (?:the|that|this|any|those|these) instruction"
-)
+_ASKS = re.compile(phrases("requests"))
 
 # Judges quote refusals of the output they grade.
 _QUOTED = re.compile(

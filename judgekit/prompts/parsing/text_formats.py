@@ -10,6 +10,7 @@ import re
 import sys
 from bisect import bisect_right
 from functools import cache
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
@@ -17,6 +18,7 @@ from judgekit.prompts.parsing.extract import without_fences
 from judgekit.prompts.parsing.fields import CriterionReply, expected_criteria
 from judgekit.prompts.parsing.nodes import ascii_digits, not_wanted, quote_value
 from judgekit.prompts.parsing.ownership import (
+    SUPPOSES,
     is_amid_prose,
     is_in_brackets,
     other_number,
@@ -25,7 +27,7 @@ from judgekit.prompts.parsing.ownership import (
     unquoted,
     withdraws,
 )
-from judgekit.prompts.parsing.phrases import is_judge_refusal
+from judgekit.prompts.parsing.phrases import is_judge_refusal, phrases
 from judgekit.prompts.parsing.quotation import judged_texts
 from judgekit.prompts.parsing.resolve import (
     AMID_PROSE,
@@ -57,6 +59,8 @@ _SCORE_LABEL = (
 _SCORE_LINE = re.compile(
     rf"{_SCORE_LABEL}[ \t]{{0,5}}(?P<value>(?:(?!{_SCORE_LABEL})[^\n]){{1,120}})", re.IGNORECASE
 )
+# A label that begins with one of these names another score than the verdict.
+_OTHER_SCORE = re.compile(rf"\b(?:{phrases('other_scores')})[*_` ]{{1,4}}\Z", re.IGNORECASE)
 _SCORE_OUT_OF = re.compile(
     rf"(?<![\w.,/-])(?P<value>{_STATED_NUMBER}[ \t]{{0,3}}(?:/"
     rf"|out of)[ \t]{{0,3}}{_STATED_NUMBER})(?![\w/]|[.,]\d)",
@@ -109,14 +113,11 @@ def parse_formatted_reply(
     raise_if_too_many(hits, reply)
     has = cache(judged.has)
     hits = [hit for hit in hits if not _is_quoted(hit, has)]
-    if is_cut_off(finish_reason):
+    if is_cut := is_cut_off(finish_reason):
         hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
-    is_cut = is_cut_off(finish_reason)
     if not hits:
-        ask, why = (
-            f"{wanted.ask} in the form asked for",
-            "the reply gave no verdict in the form that was asked for",
-        )
+        ask = f"{wanted.ask} in the form asked for"
+        why = "the reply gave no verdict in the form that was asked for"
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
     if reply_format.kind == "stated" and _is_disowned(hit):
@@ -220,6 +221,11 @@ def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
         re.IGNORECASE | re.MULTILINE,
     )
     hits = [*_SCORE_LINE.finditer(prose), *named.finditer(prose)]
+    hits = [
+        hit
+        for hit in hits
+        if not _OTHER_SCORE.search(prose[max(0, hit.start() - 20) : hit.start()])
+    ]
     if any(_LEADING.match(ascii_digits(hit.group("value"))) for hit in hits):
         # Where a line is labelled, "in 39 out of 50 states" is prose.
         return sorted(hits, key=lambda hit: hit.start("value"))
@@ -343,6 +349,16 @@ _LEAD = (
 )
 
 
+# What makes a choice part of something else: `N/A`, `B+`, `A > B`, "no idea", "a tie".
+_JOINED = (
+    r"[*_`\"')\]]{0,4}(?:[ \t]{0,3}(?:[/=+]|[<>](?![/a-z]))|-(?!-)|(?<=\b\w)\.\w)"
+    r"|(?:(?<=\b[Nn]o)|(?<=\bA))[ \t]+(?!(?:and|as|because|but|due|for|has|is|it|since|that|the"
+    r"|there|this|wins)\b)[a-z]"
+    r"|[ \t]+(?:(?:is|are|was)[ \t]+(?:the[ \t]+)?(?:less|not|weaker|worse)|loses|in part)\b"
+)
+_LIMITS = re.compile(rf"\b(?:{phrases('limits')})\b", re.IGNORECASE)
+
+
 def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     """Places where a choice is made, in order: a line that is one, or `Answer: B`."""
     # Where there is none of these, the first word counts when a colon or a comma follows it (`Yes,
@@ -354,19 +370,27 @@ def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     end = r"[*_`\"')\].!]{0,5}[ \t]{0,5}"
     alone = re.compile(rf"^{mark}{option}{end}$", re.MULTILINE)
     stated = re.compile(rf"(?i:{_LEAD}){option}")
+    # Another choice joined to it; behind a comma or bracket that choice may begin an explanation.
+    joined = re.compile(
+        rf"{_JOINED}|[ \t)]{{0,3}}(?:(?:or|and|to)\b|&){mark}(?:{options})(?!\w)"
+        rf"|[ \t]{{0,3}}[,;(]{mark}(?:{options})(?:[*_`\"')\].,;]|\s*$)",
+        re.MULTILINE,
+    )
     hits = [*alone.finditer(prose), *stated.finditer(prose)]
-    if hits:
+    if hits := [hit for hit in hits if not joined.match(prose, hit.end("value"))]:
         return sorted(hits, key=lambda hit: hit.start("value"))
     opening = re.match(
         rf"\s{{0,50}}{mark}{option}[*_`\"')\]]{{0,4}}[ \t]{{0,3}}[:,.;\u2013—-]", prose
     )
-    closing = re.search(rf"(?<![\w'\u2019]){option}{end}\s{{0,50}}\Z", prose[-400:])
-    if opening:
+    if opening and not joined.match(prose, opening.end("value")):
         return [opening]
-    # The last word counts only when no other choice precedes it.
+    closing = re.search(rf"(?<![\w'\u2019]){option}{end}\s{{0,50}}\Z", prose[-400:])
+    # The last word counts only when no other choice precedes it, and nothing denies or limits it.
     words = list(re.finditer(rf"(?<![\w'\u2019]){option}", prose))
-    is_only = closing is not None and len({fold_choice(hit["value"]) for hit in words}) == 1
-    return words[-1:] if is_only else []
+    if closing is None or len({fold_choice(hit["value"]) for hit in words}) > 1:
+        return []
+    clause = re.split(r"[.!?,;:\n]", prose[: words[-1].start("value")])[-1]
+    return [] if SUPPOSES.search(clause) or _LIMITS.search(clause) else words[-1:]
 
 
 def fold_choice(word: str) -> str:
@@ -394,20 +418,23 @@ _SENTENCE = re.compile(
 _STATED_OUT_OF = re.compile(
     rf"(?<![\w.-])(?P<value>{_ONE}[ -]?(?:out[ ]of|/)[ ]?{_ONE})(?![\w%/]|[.,][0-9])", re.IGNORECASE
 )
-# Before a score that a sentence names and the judge does not give: "I would not give it a score
-# of 2", "I would have rated it 5", "the text asks for a score of 5".
-_DISOWNS = re.compile(
-    r"(?:(?:\b(?:not|never|cannot)|n['\u2019]t)\s+(?:(?:really|even|simply|just)\s+)?"
-    r"(?:(?:give|assign|award|deserve|merit|warrant|recommend|choose|get)\b[^.;,\n]{0,40})?"
-    r"|\b(?:would|could|might|should) have (?:(?:been\s+)?(?:given|assigned|awarded|received|earned"
-    r"|deserved|merited|warranted|got|gotten)\b[^.;,\n]{0,40})?"
-    r"|\b(?:ask|demand|request|beg|plead|instruct|tell|claim|insist|say)s\b[^.;,\n]{0,40})\Z",
-    re.IGNORECASE,
-)
+_DISOWNS = re.compile(rf"(?:{phrases('disowned')})\Z", re.IGNORECASE)
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
 _TAIL_LENGTH = 200
 _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
+
+
+# Either end of "4 or 5" and "4,5"; of "4 of 5", which may be a share, neither number is the score.
+_DASH, _JOIN = r"(?:[,:]|[ ]?(?:[\u2013\u2014→-]|->)[ ]?)", r"[ ](?:of|or|to|and)[ ]"
+_RANGE_BEFORE = re.compile(rf"(?:[0-9]{_DASH}|\b{_ONE}{_JOIN})\Z", re.IGNORECASE)
+_RANGE_AFTER = re.compile(rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b", re.IGNORECASE)
+
+
+def _is_in_range(hit: re.Match[str]) -> bool:
+    start, end = hit.span("value")
+    before = _RANGE_BEFORE.search(hit.string[max(0, start - 20) : start])
+    return (before or _RANGE_AFTER.match(hit.string, end)) is not None
 
 
 def _is_disowned(hit: re.Match[str]) -> bool:
@@ -431,11 +458,13 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
         *([_SENTENCE] if has_verb else ()),
         *([_BARE] if labelled else ()),
     ]
-    found = {hit.start("value"): hit for one in patterns for hit in one.finditer(prose, end)}
+    hits = filterfalse(_is_in_range, chain.from_iterable(p.finditer(prose, end) for p in patterns))
+    found = {hit.start("value"): hit for hit in hits}
     if labelled:
         # What a sentence says afterwards is another score, unless it is only denied or reported.
         later = [hit for hit in found.values() if not _is_disowned(hit)]
         return sorted([*labelled, *later], key=lambda hit: hit.start("value"))
-    if not found and (last := _LAST_SCORE.search(prose[-_TAIL_LENGTH:])):
+    last = _LAST_SCORE.search(prose[-_TAIL_LENGTH:])
+    if not found and last and not _is_in_range(last):
         return [last]
     return [found[start] for start in sorted(found)]
