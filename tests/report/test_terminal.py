@@ -87,6 +87,7 @@ def plan(**fields: Any) -> GradePlan:
         "output_tokens": (540_000, 2_100_000),
         "token_source": "tiktoken o200k_base",
         "price_usd": (1.824, 4.32),
+        "batch_usd": (0.912, 2.16),
         "saved_usd": 0.37,
     }
     return GradePlan(**known | fields)
