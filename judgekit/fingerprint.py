@@ -120,13 +120,19 @@ def omit_at_default(*names: str) -> Any:
     # Whatever was stored or fingerprinted before a field existed stays as it is.
     from pydantic import model_serializer  # noqa: PLC0415 - fingerprints alone do not need it
 
+    defaults: dict[type, dict[str, object]] = {}
+
     def without_defaults(
         self: BaseModel, plain: Callable[[BaseModel], dict[str, object]]
     ) -> dict[str, object]:
-        fields = plain(self)
-        for name in names:
-            field = type(self).model_fields[name]
-            if getattr(self, name) == field.get_default(call_default_factory=True):
+        fields, cls = plain(self), type(self)
+        if cls not in defaults:  # looked up once: each verdict of a run writes such a record
+            known: dict[str, object] = {}
+            for name in names:
+                known[name] = cls.model_fields[name].get_default(call_default_factory=True)
+            defaults[cls] = known
+        for name, default in defaults[cls].items():
+            if getattr(self, name) == default:
                 fields.pop(name, None)
         return fields
 
