@@ -15,6 +15,7 @@ from judgekit.batches import BatchFolder, submit_requests
 from judgekit.models import PriceTable
 from judgekit.models.cache import DiskCache, MemoryCache
 from judgekit.testing import ServedReply
+from tests.cli.batching import WHAT, N, good, grade, judge, submit
 from tests.cli.bench import asked
 from tests.cli.cache_folders import CACHE, other_request
 from tests.factories import reply
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 
     from judgekit.testing import ServedRequest
     from tests.cli.bench import Bench
-    from tests.cli.commanding import Ran
-
-WHAT = ("outputs.jsonl", "--rubric", "rubric.yaml")
-N = 8
-"""Requests of the bench: four outputs, two criteria."""
 
 
 @pytest.fixture
@@ -39,22 +35,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with BatchServer() as serving:
         yield serving
-
-
-def judge(server: BatchServer) -> tuple[str, ...]:
-    return "--judge", "openai/m", "--api-base", server.url
-
-
-def submit(bench: Bench, server: BatchServer, *options: object) -> Ran:
-    return bench.run("batch", "submit", *WHAT, *judge(server), *options)
-
-
-def good(_: ServedRequest) -> str:
-    return reply(5)
-
-
-def grade(bench: Bench, server: BatchServer, *options: object) -> Ran:
-    return bench.run("grade", *WHAT, *judge(server), *options)
 
 
 def test_what_a_batch_answered_is_what_a_frozen_grading_reads(

@@ -12,6 +12,7 @@ from judgekit.models import PriceTable
 from judgekit.models.cache import DiskCache, MemoryCache
 from judgekit.models.request import ModelReply
 from judgekit.testing import ServedReply
+from tests.cli.batching import WHAT, N, good, submit
 from tests.cli.cache_folders import CACHE, other_request
 from tests.factories import reply
 from tests.servers.batches import AnthropicBatchServer, BatchServer, GeminiBatchServer
@@ -19,13 +20,7 @@ from tests.servers.batches import AnthropicBatchServer, BatchServer, GeminiBatch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judgekit.testing import ServedRequest
     from tests.cli.bench import Bench
-    from tests.cli.commanding import Ran
-
-WHAT = ("outputs.jsonl", "--rubric", "rubric.yaml")
-N = 8
-"""Requests of the bench: four outputs, two criteria."""
 
 
 @pytest.fixture
@@ -35,15 +30,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
         monkeypatch.setenv(name, "sk-0123456789abcdef")
     with BatchServer() as serving:
         yield serving
-
-
-def submit(bench: Bench, server: BatchServer, *options: object) -> Ran:
-    judge = ("--judge", server.model, "--api-base", server.url)
-    return bench.run("batch", "submit", *WHAT, *judge, *options)
-
-
-def good(_: ServedRequest) -> str:
-    return reply(5)
 
 
 def sizes(server: BatchServer) -> list[int]:

@@ -15,6 +15,7 @@ from judgekit.batches.providers import open_batches
 from judgekit.models import BATCH_PROVIDERS, can_batch
 from judgekit.models.cache import DiskCache
 from judgekit.testing import ServedReply
+from tests.cli.batching import WHAT, N, good, grade, judge, submit
 from tests.cli.cache_folders import CACHE
 from tests.factories import reply
 from tests.servers.batches import AnthropicBatchServer, GeminiBatchServer
@@ -25,12 +26,7 @@ if TYPE_CHECKING:
 
     from judgekit.testing import ServedRequest
     from tests.cli.bench import Bench
-    from tests.cli.commanding import Ran
     from tests.servers.batches import BatchServer
-
-WHAT = ("outputs.jsonl", "--rubric", "rubric.yaml")
-N = 8
-"""Requests of the bench: four outputs, two criteria."""
 
 KEY = "sk-secret-0123456789abcdef"
 
@@ -46,22 +42,6 @@ def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 anthropic_only = pytest.mark.parametrize("server", [AnthropicBatchServer], indirect=True)
 gemini_only = pytest.mark.parametrize("server", [GeminiBatchServer], indirect=True)
-
-
-def judge(server: BatchServer) -> tuple[str, ...]:
-    return "--judge", server.model, "--api-base", server.url
-
-
-def submit(bench: Bench, server: BatchServer, *options: object) -> Ran:
-    return bench.run("batch", "submit", *WHAT, *judge(server), *options)
-
-
-def grade(bench: Bench, server: BatchServer, *options: object) -> Ran:
-    return bench.run("grade", *WHAT, *judge(server), *options)
-
-
-def good(_: ServedRequest) -> str:
-    return reply(5)
 
 
 def asks_about(seen: ServedRequest, answer: str) -> bool:
