@@ -161,7 +161,7 @@ class CachedModel(ModelAround):
             calls.n_unstored += 1
             try:
                 self.cache.count_miss()
-                asked_at = time()
+                asked_at = time()  # other clocks stand still while a machine is suspended
                 reply = await self._model.complete(request)
                 # On disk before anyone sees it: a reply that was paid for survives a kill.
                 put = self.cache.put if is_servable(reply) else self.cache.put_rejected

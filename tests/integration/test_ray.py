@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,12 +89,16 @@ def on(nodes: Nodes, cache: str, *more: str) -> tuple[str, ...]:
     return "--engine", f"ray://{nodes.address}", "--cache", cache, *more
 
 
-def undisturbed(bench: Bench) -> object:
-    """The result of one process with a cache and a store of its own."""
-    code, found, err = ended(start(bench))
-    assert (code, bench.server.n_requests) == (0, N_KEYS), err
-    bench.forget()
-    return found
+@contextmanager
+def undisturbed(folder: Path, latency_s: float = 0.5) -> Iterator[tuple[Bench, object]]:
+    """A bench, and the result of one process with a cache and a store of its own."""
+    server, laying = serving(folder, n_cases=N_CASES, latency_s=latency_s)
+    with server:
+        bench = laying()
+        code, found, err = ended(start(bench))
+        assert (code, server.n_requests) == (0, N_KEYS), err
+        bench.forget()
+        yield bench, found
 
 
 def change(bench: Bench, **fields: Any) -> None:
@@ -114,22 +119,19 @@ def test_two_nodes_reach_the_verdicts_of_one_process(
     tmp_path: Path, nodes: Nodes, postgres: PostgresServer
 ) -> None:
     url = postgres.new_url()
-    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=0.5)
-    with server:
-        bench = laying()
-        expected = undisturbed(bench)
+    with undisturbed(tmp_path) as (bench, expected):
         process = start(bench, *on(nodes, url, "--workers", "4"))
         until(bench, N_KEYS + 10)
         assert nodes.tell("count RemoteWorker") == [2, 2]
         code, found, err = ended(process)
         assert (code, found) == (0, expected), err
-        assert server.n_requests == 2 * N_KEYS
+        assert bench.server.n_requests == 2 * N_KEYS
         again, found, err = ended(start(bench, *on(nodes, url, "--frozen")))
         assert (again, found) == (0, expected), err
         code, _, err = ended(start(bench, *on(nodes, "cache")))
         assert code == 2
         assert "the cluster has 2 nodes" in " ".join(err.split())
-        assert server.n_requests == 2 * N_KEYS
+        assert bench.server.n_requests == 2 * N_KEYS
 
 
 @pytest.mark.parametrize("what", ["kill RemoteWorker", "kill-node"])
@@ -137,10 +139,7 @@ def test_what_is_killed_costs_at_most_what_was_in_flight(
     tmp_path: Path, nodes: Nodes, postgres: PostgresServer, what: str
 ) -> None:
     url = postgres.new_url()
-    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=0.5)
-    with server:
-        bench = laying()
-        expected = undisturbed(bench)
+    with undisturbed(tmp_path) as (bench, expected):
         process = start(bench, *on(nodes, url, "--workers", "4"))
         until(bench, N_KEYS + N_KEYS // 3)
         assert nodes.tell(what) == [1]
@@ -148,20 +147,17 @@ def test_what_is_killed_costs_at_most_what_was_in_flight(
         if what == "kill-node":
             nodes.tell("add-node")
         assert (code, found) == (0, expected), err
-        assert server.n_requests <= 2 * N_KEYS + IN_FLIGHT
-        before = server.n_requests
+        assert bench.server.n_requests <= 2 * N_KEYS + IN_FLIGHT
+        before = bench.server.n_requests
         assert ended(start(bench, *on(nodes, url)))[:2] == (0, expected)
-        assert server.n_requests == before
+        assert bench.server.n_requests == before
 
 
 def test_what_is_in_flight_in_any_worker_is_saved_when_the_cache_is_lost(
     tmp_path: Path, nodes: Nodes, postgres: PostgresServer
 ) -> None:
     url = postgres.new_url()
-    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=1.0)
-    with server:
-        bench = laying()
-        expected = undisturbed(bench)
+    with undisturbed(tmp_path, latency_s=1.0) as (bench, expected):
         process = start(bench, *on(nodes, url, "--workers", "4", "-j", "16"))
         until(bench, N_KEYS + N_KEYS // 3)
         postgres.stop()
@@ -173,27 +169,24 @@ def test_what_is_in_flight_in_any_worker_is_saved_when_the_cache_is_lost(
         assert "did not take are saved in" in " ".join(err.split())
         code, found, err = ended(start(bench, *on(nodes, url, "--resume")))
         assert (code, found) == (0, expected), err
-        assert server.n_requests == 2 * N_KEYS
+        assert bench.server.n_requests == 2 * N_KEYS
 
 
 def test_without_the_shared_limits_the_run_stops_and_can_be_resumed(
     tmp_path: Path, nodes: Nodes, postgres: PostgresServer
 ) -> None:
     url = postgres.new_url()
-    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=0.5)
-    with server:
-        bench = laying()
-        expected = undisturbed(bench)
+    with undisturbed(tmp_path) as (bench, expected):
         process = start(bench, *on(nodes, url))
         until(bench, N_KEYS + N_KEYS // 3)
         assert nodes.tell("kill SharedLimits") == [1]
         code, _, err = ended(process)
         assert code == INCOMPLETE, err
         assert "holds the rate limits and the budget" in " ".join(err.split())
-        assert server.n_requests < 2 * N_KEYS
+        assert bench.server.n_requests < 2 * N_KEYS
         code, found, err = ended(start(bench, *on(nodes, url, "--resume", "--retry-errors")))
         assert (code, found) == (0, expected), err
-        assert server.n_requests == 2 * N_KEYS
+        assert bench.server.n_requests == 2 * N_KEYS
 
 
 def test_workers_spend_no_more_than_the_limit_together(
@@ -239,16 +232,13 @@ def test_ctrl_c_finishes_what_is_in_flight(
     tmp_path: Path, nodes: Nodes, postgres: PostgresServer
 ) -> None:
     url = postgres.new_url()
-    server, laying = serving(tmp_path, n_cases=N_CASES, latency_s=0.5)
-    with server:
-        bench = laying()
-        expected = undisturbed(bench)
+    with undisturbed(tmp_path) as (bench, expected):
         process = start(bench, *on(nodes, url, "-j", "4"))  # others are not begun then
         until(bench, N_KEYS + N_KEYS // 3)
         os.killpg(process.pid, signal.SIGINT)
         code, _, err = ended(process)
         assert code == INTERRUPTED, err
-        assert N_KEYS // 3 <= server.n_requests - N_KEYS < N_KEYS
+        assert N_KEYS // 3 <= bench.server.n_requests - N_KEYS < N_KEYS
         code, found, err = ended(start(bench, *on(nodes, url, "--resume")))
         assert (code, found) == (0, expected), err
-        assert server.n_requests == 2 * N_KEYS
+        assert bench.server.n_requests == 2 * N_KEYS
