@@ -274,7 +274,7 @@ class Judge(PairJudge):
             TemplateError: When the template does not fit the output or the rubric.
             StoreError: When the cache cannot store what was paid for.
         """
-        # Looked at here first: a call more for each output is felt where replies are cached.
+        # Examined here first: a call more for each output is felt where replies are cached.
         if (type(case), type(output), type(rubric)) != (Case, Output, Rubric):
             check_material(rubric, case, output)
         (grading,) = self._grader.begin([(case, output)], rubric)
