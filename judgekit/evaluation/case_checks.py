@@ -132,7 +132,7 @@ class CaseChecks:
             self._criteria.take(case, rubric)
             if rubric.fingerprint not in self._checked:
                 self._checked.add(rubric.fingerprint)
-                self._suite_judges.check(rubric)
+                self._suite_judges.check(rubric, is_of_case=rubric is not self._plans.rubric)
         except InputError as error:
             source, place = self._plans.suite.rubric_source, f"{self._source}: case {case.id!r}: "
             if rubric is self._plans.rubric:
