@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -239,8 +239,14 @@ def _blind_evidence(
                 f"({info.status})",
                 hint=f"resume it: judgekit compare … --resume {info.id}",
             )
-        decision = summarize_comparison(store, info, alpha=alpha).decision
-        own = "a" if sides[0] is info.a else "b"
+        found = summarize_comparison(store, info, alpha=alpha)
+        decision, whole, own = found.decision, found.whole, "a" if sides[0] is info.a else "b"
+        # As what is undecided: an output that is an error is compared with none, yet lost.
+        n_lost = sum(getattr(pair, own).error is not None for pair in store.compared(info.id))
+        n_won = whole.n_pairs * (whole.bounds[0] if own == "a" else 1 - whole.bounds[1])
+        if decision.winner == own and 2 * n_won <= whole.n_pairs + n_lost:
+            reason = f"{decision.reason}, but {n_lost} more of its outputs are errors"
+            decision = replace(decision, winner=None, reason=reason)
         return ApprovalEvidence(
             kind="blind",
             ids=(info.id,),

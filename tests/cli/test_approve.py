@@ -248,3 +248,20 @@ def test_the_evidence_of_another_suite_does_not_count(judged: Bench) -> None:
     judged.write("judgekit.yaml", text.replace('"small"', '"other"'))
     ran = judged.run("approve", "v2", "--baseline", "v1", *WHY)
     assert (ran.code, "no comparison of v2 with v1 is kept" in ran.err) == (4, True)
+
+
+@pytest.mark.parametrize(("n_errors", "code"), [(5, 0), (6, 4)])
+def test_a_version_whose_outputs_are_often_errors_is_not_approved_for_the_others(
+    compared: Bench, n_errors: int, code: int
+) -> None:
+    lost = [f"e{k}" for k in range(n_errors)]
+    cases = [{"case_id": c, "input": f"Question {c}?"} for c in (*EIGHT[:6], *lost)]
+    good = [{**c, "text": LONG} for c in cases[:6]]
+    compared.write("crashing.jsonl", *good, *({**c, "error": "it crashed"} for c in cases[6:]))
+    compared.write("sturdy.jsonl", *({**c, "text": SHORT} for c in cases))
+    with OpenAILikeServer(answers_and_judges) as server:
+        files = "sturdy.jsonl", "crashing.jsonl"
+        assert compared.ask(server, "compare", *files, "--rubric", "rubric.yaml").code == 0
+    ran = compared.run("approve", "crashing.jsonl", "--baseline", "sturdy.jsonl", *WHY)
+    assert ran.code == code
+    assert (f"{n_errors} more of its outputs are errors" in ran.err) is bool(code)
