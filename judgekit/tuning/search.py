@@ -273,7 +273,9 @@ class _CandidateScorer:
     ) -> Parts:
         """The labelled items of some clusters with the candidate's scores."""
         asks = self.setup.asks(candidate, rubric, clusters)
-        answers = await ask_all(self.setup.runner, asks, self.session)
+        # Equal answers to a case are one question.
+        questions = {asked.key: asked for asked in asks}.values()
+        answers = await ask_all(self.setup.runner, questions, self.session)
         self.verdicts += [one for one in answers.values() if isinstance(one, Verdict)]
         raws: defaultdict[tuple[OutputKey, str], list[float]] = defaultdict(list)
         for asked in asks:

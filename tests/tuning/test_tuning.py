@@ -299,3 +299,31 @@ def test_labels_may_come_from_a_file(tmp_path: Any) -> None:
     judge = make_judge(ScriptedModel(STRICT_HELPS))
     found = jk.tune_sync(judge, answers(), path, RUBRIC, candidates={"strict": STRICT})
     assert found.decision == "better"
+
+
+@pytest.mark.parametrize("has_text", [True, False])
+def test_every_repeat_of_a_case_is_judged_once_with_or_without_a_text(*, has_text: bool) -> None:
+    known = [
+        (k, n, (k + 2 * n) % 5 + 1) if not has_text else (k, n, k % 5 + 1)
+        for k in range(30)
+        for n in range(2)
+    ]
+    pool, rows = [], []
+    for k, n, score in known:
+        case, metadata = make_case(id=f"c{k}"), {"repeat": n}
+        words = f"quality q{score}q"
+        pool.append((case, make_output(words, metadata=metadata) if has_text
+                     else make_output(None, data={"is": words}, metadata=metadata)))  # fmt: skip
+        rows.append({"case_id": f"c{k}", "repeat": n, "raw": score, "annotator": "Ada"})
+
+    def literal(request: ModelRequest) -> str:
+        mark = re.search(r"quality q(\d)q", text_of(request))
+        assert mark is not None
+        return reply(int(mark[1]))
+
+    model = ScriptedModel(literal)
+    found = jk.tune_sync(make_judge(model), pool, rows, RUBRIC, candidates={"strict": STRICT})
+    assert found.present_held_out is not None
+    assert found.present_held_out.overall.n_items == 2 * len(found.held_out_cases)
+    assert found.present_held_out.overall.distance.value == 0
+    assert len(model.requests) == found.spent.n_replies
