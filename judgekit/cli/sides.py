@@ -512,8 +512,10 @@ def _run_side(name: str, run: RunInfo, variant: str, store: stores.RunStore) -> 
         models.append(version.model)
 
     def read() -> Iterator[evaluation.SideOutput]:
-        for result in store.results(run.id, variant=variant):
-            yield evaluation.SideOutput(result.case, result.output, result.repeat)
+        # Of several tries the last counts, which has the place of an answer without any.
+        for result in evaluation.last_tries(store.results(run.id, variant=variant), run):
+            repeat = result.repeat if run.repeats > 1 else 0
+            yield evaluation.SideOutput(result.case, result.output, repeat)
 
     about = records.ComparedSide(label=name, variant=variant, run_id=run.id, version=version)
     return evaluation.Side(name, read, (variant, *models), about)
