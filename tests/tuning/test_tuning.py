@@ -206,6 +206,18 @@ def test_cases_that_a_rubric_shows_already_are_left_out() -> None:
     assert (again.n_examples, again.n_unused, again.decision) == (4, 4, "none_better")
 
 
+def test_cases_that_a_scoring_guide_quotes_already_are_left_out() -> None:
+    first = told(ANCHORS_HELP, anchors=True).tuned
+    assert first is not None
+    guide = first.criteria[0].scoring_guide or ""
+    quoted = {case.id for case, output in answers() if f"\n{output.text}\n" in guide}
+    assert len(quoted) == 3
+    for known in ({"rubric": first}, {"others": {"anchored": first}}):
+        again = told(DEAF, **{"others": {"strict": STRICT}} | known)
+        assert quoted.isdisjoint({*again.training_cases, *again.held_out_cases})
+        assert again.n_examples == 3
+
+
 def test_outputs_in_error_are_passed_over() -> None:
     pool = [*answers(), (make_case(id="bad"), make_output(None, error="timeout"))]
     judge = make_judge(ScriptedModel(DEAF))
