@@ -20,6 +20,7 @@ from judgekit.evaluation.run_config import (
     judging_of_run,
     on_common_scale,
     recorded_judges,
+    without_calibration,
 )
 from judgekit.evaluation.run_figures import FigureReader, case_content
 from judgekit.fingerprint import canonical_json, fingerprint
@@ -335,7 +336,11 @@ class EarlierRuns:
     def ranked(self, variant: str) -> list[RunInfo]:
         """The comparable runs, the highest pass rate first; of equals the newest."""
         usable = [one for one in self._comparable(variant) if self.problem_of(one) is None]
-        known = [(rate, one) for one in usable if (rate := self._rate(one, variant)) is not None]
+        # Rates by different maps are on different scales.
+        is_mixed = any(calibration_changes(one, self._run) for one in usable)
+        alike = [without_calibration(one) if is_mixed else one for one in usable]
+        rates = [self._rate(one, variant) for one in alike]
+        known = [(rate, one) for rate, one in zip(rates, usable, strict=True) if rate is not None]
         return [one for _, one in sorted(known, key=lambda pair: -pair[0])]
 
     def trend(self, variant: str) -> PassRateTrend | None:
