@@ -137,12 +137,13 @@ def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
     for old, new in zip(then.judges, now.judges, strict=True):
         yield from _member_changes(old, new)
     # Templates that were not recorded count as unchanged.
-    for name, was in sorted(then.templates.items()):
-        if (new_one := now.templates.get(name, was)) != was:
-            # Those of cases' own rubrics are listed by the template's name.
-            is_of_cases = was.partition("@")[0] == name
-            who = "a criterion of a case" if is_of_cases else f"criterion {name}"
-            yield f"{who} was asked with {was}, is with {new_one}"
+    yield from (
+        # Those that rubrics of cases name are listed by their own names.
+        ("a criterion of a case" if was.partition("@")[0] == name else f"criterion {name}")
+        + f" was asked with {was}, is with {now.templates[name]}"
+        for name, was in sorted(then.templates.items())
+        if now.templates.get(name, was) != was
+    )
     if len(then.judges) > 1:
         if then.combine != now.combine:
             yield f"the judges were combined by {then.combine}, now by {now.combine}"
