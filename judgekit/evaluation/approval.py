@@ -18,7 +18,7 @@ from judgekit.errors import (
 )
 from judgekit.evaluation.comparability import rubric_changes
 from judgekit.evaluation.gate import check_gate, decide_gate
-from judgekit.evaluation.run_config import variant_version_in
+from judgekit.evaluation.run_config import REJUDGMENT_KEY, variant_version_in
 from judgekit.evaluation.schedule import file_mark, version_mark
 from judgekit.evaluation.stored_comparison import (
     compare_stored_scores,
@@ -27,7 +27,7 @@ from judgekit.evaluation.stored_comparison import (
 )
 from judgekit.evaluation.summary import summarize_run
 from judgekit.fingerprint import random_token
-from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion
+from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion, config_part
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
@@ -152,7 +152,8 @@ def _gate_decision(
         own = variant_version_in(run, variant)
         if own is None or version is None or own.fingerprint != version.fingerprint:
             continue
-        if run.status not in FINISHED_STATUSES:
+        # Another judge than that of the suite says nothing of its gate.
+        if run.status not in FINISHED_STATUSES or config_part(run, REJUDGMENT_KEY):
             continue
         known = store.gate_decisions(run.suite).get(run.id)
         if known is not None:

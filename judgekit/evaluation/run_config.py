@@ -45,6 +45,8 @@ REVIEW_KEY = "review"
 JUDGING_KEY = "asked"
 # The key under which its calibration is, maps and all.
 CALIBRATION_KEY = "calibrated"
+# The key under which a run says which run it judges again.
+REJUDGMENT_KEY = "rejudged"
 
 
 def variant_version_in(run: RunInfo, variant: str) -> VariantVersion | None:

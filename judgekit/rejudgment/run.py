@@ -12,6 +12,7 @@ from judgekit.evaluation import (
     CALIBRATION_KEY,
     JUDGING_KEY,
     PARTS_KEY,
+    REJUDGMENT_KEY,
     RecordedAnswers,
     Session,
     compare_measures,
@@ -88,8 +89,6 @@ async def rejudge(
 
 rejudge_sync = synchronous(rejudge)
 
-# The key of a run's `config` under which it says which run it judges again.
-REJUDGMENT_KEY = "rejudged"
 # Ends the suite's name of a run that judges another one again.
 _SUITE_SUFFIX = " (rejudged)"
 # What of a run another judge does not change

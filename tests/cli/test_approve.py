@@ -21,6 +21,7 @@ from tests.cli.contests import (
     lay_out_templates,
 )
 from tests.factories import reply
+from tests.judge.comparing import prefers
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
@@ -233,6 +234,23 @@ def test_evidence_by_another_rubric_than_the_suite_has_now_is_refused(judged: Be
     assert "another rubric than the suite small has now: criterion" in ran.err
     judged.write("rubric.yaml", text.replace("pass_threshold: 0.7", "pass_threshold: 0.65"))
     assert judged.run("approve", "v2", "--baseline", "v1", *WHY).code == 0
+
+
+def test_a_failed_gate_is_not_passed_by_another_judge(judged: Bench) -> None:
+    suite = json.loads((judged.folder / "judgekit.yaml").read_text(encoding="utf-8"))
+    judged.write("judgekit.yaml", json.dumps({**suite, "gate": {"threshold": 0.9}}))
+    with OpenAILikeServer(lambda _: ok(reply(3))) as server:
+        assert judged.ask(server, "run", "--refresh").code == 1
+    with OpenAILikeServer(lambda _: ok(reply(5))) as server:
+        assert judged.ask(server, "rejudge", "latest", "--judge", "openai/kind").code == 0
+    with OpenAILikeServer(lambda seen: ok(prefers(_long_first(seen)))) as server:
+        assert judged.ask(server, "compare", "v2", "v1").code == 0
+    ran = judged.run("approve", "v2", "--baseline", "v1", *WHY)
+    assert (ran.code, "v2 fails the gate of its suite in" in ran.err) == (1, True)
+
+
+def _long_first(seen: ServedRequest) -> str:
+    return "first" if asked(seen).find(LONG) < asked(seen).find(f"\n{SHORT} ") else "second"
 
 
 def test_scores_can_be_asked_for_where_there_is_a_blind_comparison(judged: Bench) -> None:
