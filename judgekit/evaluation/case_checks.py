@@ -11,6 +11,7 @@ from judgekit import assertions
 from judgekit.datasets import criterion_place, suite_file, suite_place
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.evaluation.case_plans import CasePlans, RubricReason, rubric_hint
+from judgekit.evaluation.schedule import file_mark
 from judgekit.records import (
     Case,
     Criterion,
@@ -203,9 +204,11 @@ def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:
             hint="read it, then allow scripts with --allow-scripts (allow_scripts=True)",
         )
     try:
-        assertions.find_script(script, plans.scripts)
+        path = assertions.find_script(script, plans.scripts)
     except assertions.ScriptFailedError as error:
         return str(error)
+    if script not in plans.script_versions:
+        plans.script_versions[script] = file_mark(path).fingerprint
     return None
 
 

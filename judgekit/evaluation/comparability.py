@@ -15,6 +15,7 @@ from judgekit import datasets  # loaded when used: for lists of configurations a
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.run_config import (
+    SCRIPTS_KEY,
     SIMILARITY_KEY,
     calibration_changes,
     judging_of_run,
@@ -245,6 +246,10 @@ def _config_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     measures = [run.config.get(SIMILARITY_KEY) for run in (then, now)]
     if None not in measures and measures[0] != measures[1]:
         yield f"similarity was measured by {measures[0]}, is by {measures[1]}"
+    scripts = [config_part(run, SCRIPTS_KEY) for run in (then, now)]
+    for name in sorted(scripts[0].keys() & scripts[1].keys()):
+        if scripts[0][name] != scripts[1][name]:
+            yield f"the script {name} was edited"
     tries = [config_part(run, "settings").get("retry_failed", 0) for run in (then, now)]
     if tries[0] != tries[1]:
         yield f"retry_failed was {tries[0]}, is {tries[1]}"

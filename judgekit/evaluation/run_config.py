@@ -39,6 +39,8 @@ DEFAULT_RUBRICS_KEY = "rubrics_by_default"
 UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
 # The key that says how similarity is measured, where it decides a case.
 SIMILARITY_KEY = "similarity_measure"
+# The key under which the fingerprints are of the scripts that check answers.
+SCRIPTS_KEY = "scripts"
 # The key that says which share of the answers is reviewed.
 REVIEW_KEY = "review"
 # The key under which it says how its judges were called.

@@ -233,3 +233,17 @@ def test_an_edited_template_of_a_criterion_is_another_measure(
             with pytest.raises(SettingsError, match="the templates of its criteria"):
                 require_same_run(run.info, edited.info)
             assert require_same_run(run.info, again.info) is run.info
+
+
+def test_an_edited_script_is_another_measure(tmp_path: Path) -> None:
+    check = {"type": "custom.script", "script": "check.py"}
+    lay_suite(tmp_path, n=1, assertions=[check])
+    script = tmp_path / "check.py"
+    script.write_text("def evaluate(output):\n    return 'right' in output['text']\n", "utf-8")
+    with run_of(tmp_path, allow_scripts=True) as run:
+        with run_of(tmp_path, allow_scripts=True) as again:
+            assert not compare_measures(run.info, again.info).changes
+        script.write_text("def evaluate(output):\n    return True\n", "utf-8")
+        with run_of(tmp_path, allow_scripts=True) as edited:
+            changes = compare_measures(run.info, edited.info).changes
+    assert changes == ("the script check.py was edited",)
