@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from judgekit.errors import NotEnoughDataError, SettingsError
+from judgekit.errors import NotComparableError, NotEnoughDataError, SettingsError
+from judgekit.evaluation.comparability import compare_measures
 from judgekit.evaluation.outcome import Outcome, conclude_result, last_tries
+from judgekit.evaluation.run_config import calibration_changes
 from judgekit.stats.attribution import ShapleyR2, shapley_r2
 from judgekit.stats.estimate import Estimate, cluster_means
 from judgekit.stats.intervals import rating_mean
@@ -124,9 +126,16 @@ def answer_rows(
 ) -> list[AnswerRow]:
     """The answers of runs that have a value; `by` adds the number at a path (`case.metadata.x`)."""
     rows = []
+    latest = max(runs, key=lambda run: (run.started_at, run.id))
     for run in runs:
+        measure = compare_measures(run, latest)
+        if changes := measure.changes or calibration_changes(run, latest):
+            raise NotComparableError(
+                f"{run.id} and {latest.id} are not comparable: {'; '.join(changes)}",
+                hint="explain each by itself, or judge both the same way: judgekit rejudge RUN",
+            )
         for result in last_tries(store.results(run.id), run):
-            answer = conclude_result(result, run)
+            answer = conclude_result(result, measure.a)
             if answer.value is not None:
                 rows.append(_row(answer, run, by))
     if len(rows) < _FEWEST_ANSWERS:
