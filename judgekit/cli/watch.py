@@ -12,7 +12,6 @@ import click
 
 from judgekit import datasets, evaluation, records
 from judgekit.atomic_write import write_text_atomically
-from judgekit.byte_lock import lock_byte
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
@@ -94,38 +93,29 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
             "watch always stores its windows and resumes behind the last one",
             hint="omit --resume, --no-store and --dry-run",
         )
-    is_server = "://" in options.store
-    folder = Path(".judgekit" if is_server else Path(options.store).parent) / "watch"
-    own = folder / f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
-    own.mkdir(parents=True, exist_ok=True)
-    with (own / "lock").open("ab") as lock:
-        # A second one would take rows from the window of the first.
-        if not lock_byte(lock.fileno(), 0):
-            raise SettingsError(
-                f"{file} is being watched already", hint="stop that watch, or wait for its end"
-            )
-        sys.exit(_watch(options, file, own))
-
-
-def _watch(options: _WatchOptions, file: Path, folder: Path) -> int:
-    watching = _Watching(options, file, folder)
+    watching = _Watching(options, file)
     try:
-        return watching.run()
+        code = watching.run()
     except KeyboardInterrupt:
         console.note("interrupted; the same command resumes behind the last graded window")
-        return Exit.INTERRUPTED
+        code = Exit.INTERRUPTED
     finally:
         watching.log.close()
+    sys.exit(code)
 
 
 class _Watching:
     """A file that is watched, and what is known of it."""
 
-    def __init__(self, options: _WatchOptions, file: Path, folder: Path) -> None:
+    def __init__(self, options: _WatchOptions, file: Path) -> None:
         self._options, self._file = options, file
-        self._state_file = folder.with_name(f"{folder.name}.json")
+        folder = Path(options.store).parent / "watch"
+        if "://" in options.store:
+            folder = Path(".judgekit") / "watch"
+        name = f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
+        self._state_file = folder / f"{name}.json"
         # Always the same path: a window that is taken up again is the same run.
-        self._window_file = folder / f"{file.stem}.jsonl"
+        self._window_file = folder / name / f"{file.stem}.jsonl"
         self._state = self._stored_state()
         pending = self._state.pending
         self.log = datasets.GrowingLog(
@@ -177,6 +167,7 @@ class _Watching:
         """Keep the rows of a window and what is behind them, then grade it."""
         self._note_all()
         window, self._window = self._window, _Window(self._file, self._options)
+        self._window_file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._window_file, "".join(f"{row}\n" for row in window.rows))
         pending = PendingWindow(
             position=self.log.position, n_seen=window.n_seen, n_damaged=window.n_damaged
@@ -321,6 +312,7 @@ class _Watching:
             ) from error
 
     def _store_state(self) -> None:
+        self._state_file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._state_file, self._state.model_dump_json())
 
 

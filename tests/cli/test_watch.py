@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.byte_lock import lock_byte
 from judgekit.store import RunStore
 from tests.evaluation.suites import RUBRIC, lay_suite
 
@@ -286,18 +285,3 @@ def test_an_alarm_that_could_not_be_sent_is_sent_after_the_next_window(
         if (alarm := json.loads(line))["kind"] == "watch"
     ]
     assert [alarm["episode"] for alarm in alarms] == ["watch/1"]
-
-
-def test_two_watches_of_a_file_do_not_take_each_others_rows(
-    run: Run, log: Log, tmp_path: Path
-) -> None:
-    log.grow(3, 4)
-    options = (*ONCE, "--rate", "1", "--json")
-    assert [one["graded"] for one in windows(run("watch", log.path, *options))] == [3]
-    log.grow(2, 4)
-    with (state_file(tmp_path).with_suffix("") / "lock").open("ab") as lock:
-        assert lock_byte(lock.fileno(), 0)
-        second = run("watch", log.path, *options)
-        assert (second.code, second.out) == (2, "")
-        assert "log.jsonl is being watched already" in second.err
-    assert [one["graded"] for one in windows(run("watch", log.path, *options))] == [2]
