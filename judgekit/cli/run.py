@@ -482,7 +482,6 @@ def _resume_note(setup: RunSetup, what: str, *, retry: bool = False) -> str:
 
 
 def _command(setup: RunSetup, *, retry: bool = False) -> str:
-    """What to type to resume a run."""
     context = click.get_current_context()
     if not setup.is_grading and setup.info is not None:
         return resume_command(context, setup.info.id, retry=retry)

@@ -421,7 +421,6 @@ class EarlierRuns:
 
 
 def _is_whole(one: RunInfo, run: RunInfo) -> bool:
-    """Whether a run has all cases, or those that the other was to have."""
     own, other = (
         {name: value for name, value in config_part(each, "chosen").items() if name != "variants"}
         for each in (one, run)

@@ -231,8 +231,6 @@ class _Measures:
 
 
 class _Followed:
-    """A finding through all that happened to it."""
-
     def __init__(
         self, name: str, suite: str, events: Iterable[_Event], changes: Callable[[str, str], str]
     ) -> None:

@@ -125,7 +125,6 @@ _TYPES = frozenset({"wrong-output", "hallucination", "format-error", "timeout", 
 def _failure_object(
     run_id: str, failure: records.Occurrence, finding: Finding | None, affected: list[JsonValue]
 ) -> JsonObject:
-    """A failure of a run, with what is known of it as a finding."""
     type_ = failure.type if finding is None else finding.type
     fields: JsonObject = {
         "testRunId": run_id,
@@ -160,7 +159,6 @@ QUALITY = RunFormat(
 
 
 def _known(value: float) -> float | None:
-    """A figure, or None where it is not known."""
     return None if isnan(value) else value
 
 
@@ -396,7 +394,6 @@ def comparison_objects(store: RunStore, run: RunInfo, benchmark_id: str) -> Iter
 
 
 def _is_about(info: ComparisonInfo, run: RunInfo) -> bool:
-    """Whether a comparison is of a run, or of its suite and variants."""
     if run.id in {info.a.run_id, info.b.run_id}:
         return True
     sides = {info.a.variant, info.b.variant}

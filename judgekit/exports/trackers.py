@@ -49,8 +49,6 @@ _TABLES_TAG = "mlflow.loggedArtifacts"  # MLflow shows the files it names as tab
 
 
 class _TrackedRun(NamedTuple):
-    """What is logged of a result."""
-
     id: str
     status: str
     parameters: dict[str, str]

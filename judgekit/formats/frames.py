@@ -65,7 +65,6 @@ def _plain(row: Mapping[Any, object], where: str, *, is_table: bool = False) -> 
 
 
 def _frame_rows(frame: Any, name: str) -> Iterable[Mapping[Any, object]] | None:
-    """The rows of a frame; None where it is none."""
     if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):  # a lazy frame of polars
         frame = frame.collect()
     if hasattr(frame, "iter_rows"):  # polars

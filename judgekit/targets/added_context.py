@@ -146,7 +146,6 @@ class LongerContextTarget:
 
 
 def _parts(case: Case) -> Sequence[str]:
-    """The texts that the context of a case consists of."""
     context = case.context
     if context is None or isinstance(context, str):
         return [context] if context else []
@@ -181,7 +180,6 @@ def _fill(passages: Iterator[_Passage], n_tokens: int) -> list[str]:
 
 
 def _cut(passage: _Passage, n_tokens: int) -> str:
-    """The beginning of a passage, of whole words."""
     words = passage.text.split(" ")
     low, high = 0, len(words)
     while low < high:

@@ -302,8 +302,6 @@ async def _outcome(begin: Begin, begun: Future[None]) -> _Outcome:
 
 
 class _LoopThread:
-    """A loop and its thread."""
-
     def __init__(self) -> None:
         self.ended: Future[None] = Future()
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)

@@ -141,7 +141,6 @@ class LitellmModel:
 
 
 def _completion_in(received: Sequence[object], route: _Route, fault: ProviderFault) -> object:
-    """The completion that litellm received last; the fault where there is none."""
     text = received[-1] if received else None
     if not isinstance(text, str):
         return fault
