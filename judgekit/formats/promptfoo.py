@@ -367,7 +367,6 @@ class _Config:
         return text.strip() if isinstance(text, str) else name
 
     def _image(self, part: JsonObject, name: str, folder: Path | None = None) -> str:
-        """Take an image for the variable of this text."""
         try:
             self._images[name] = part_with_bytes(part, folder)
         except ValueError as error:

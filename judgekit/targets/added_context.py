@@ -88,7 +88,6 @@ class ContextFiller:
         return chain(self._of_others(case), self._records)
 
     def _of_others(self, case: Case) -> Iterator[_Passage]:
-        """The contexts of other cases, from another one on for each case."""
         pool, own, reference = self._pool, {*_parts(case)}, _reference(case)
         # By the case alone: a sample or a limit must not change what it gets.
         start = int.from_bytes(sha256(case.id.encode("utf-8", "replace")).digest()[:8])

@@ -270,8 +270,6 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
 
 @dataclass(slots=True)
 class _LoopConnections:
-    """The connections of one event loop, which all its models share."""
-
     n_calls: int = 0  # calls in flight
 
 
