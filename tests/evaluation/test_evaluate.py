@@ -246,7 +246,7 @@ def test_an_edited_script_is_another_measure(tmp_path: Path) -> None:
         script.write_text("def evaluate(output):\n    return True\n", "utf-8")
         with run_of(tmp_path, allow_scripts=True) as edited:
             changes = compare_measures(run.info, edited.info).changes
-            with pytest.raises(SettingsError, match="begun: the script check.py"):
+            with pytest.raises(SettingsError, match=r"begun: the script check\.py"):
                 require_same_run(run.info, edited.info)
             assert require_same_run(run.info, again.info) is run.info
     assert changes == ("the script check.py was edited",)

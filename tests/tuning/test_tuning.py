@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -315,13 +316,9 @@ def test_labels_may_come_from_a_file(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("has_text", [True, False])
 def test_every_repeat_of_a_case_is_judged_once_with_or_without_a_text(*, has_text: bool) -> None:
-    known = [
-        (k, n, (k + 2 * n) % 5 + 1) if not has_text else (k, n, k % 5 + 1)
-        for k in range(30)
-        for n in range(2)
-    ]
-    pool, rows = [], []
-    for k, n, score in known:
+    pool, rows = [], list[dict[str, Any]]()
+    for k, n in product(range(30), range(2)):
+        score = (k if has_text else k + 2 * n) % 5 + 1
         case, metadata = make_case(id=f"c{k}"), {"repeat": n}
         words = f"quality q{score}q"
         pool.append((case, make_output(words, metadata=metadata) if has_text
