@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from judgekit import assertions
 from judgekit.datasets import criterion_place, suite_file, suite_place
 from judgekit.errors import DatasetError, InputError, SettingsError
 from judgekit.evaluation.case_plans import CasePlans, RubricReason, rubric_hint
-from judgekit.evaluation.schedule import file_mark
 from judgekit.records import (
     Case,
     Criterion,
@@ -204,11 +204,10 @@ def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:
             hint="read it, then allow scripts with --allow-scripts (allow_scripts=True)",
         )
     try:
-        path = assertions.find_script(script, plans.scripts)
-    except assertions.ScriptFailedError as error:
+        content = assertions.find_script(script, plans.scripts).read_bytes()
+    except (assertions.ScriptFailedError, OSError) as error:
         return str(error)
-    if script not in plans.script_versions:
-        plans.script_versions[script] = file_mark(path).fingerprint
+    plans.script_versions[script] = sha256(content).hexdigest()
     return None
 
 
