@@ -140,7 +140,7 @@ def _unfenced(pieces: Sequence[TemplatePiece], place: str | None) -> Iterator[Fl
 
 def _outside_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     for piece in parsed.pieces.get("", ()):
-        if piece.text.strip() or piece.names:
+        if piece.text.strip("\ufeff \t\r\n") or piece.names:
             message = "this is outside every block and is never sent"
             remedy = "move it into the block system, shared or question"
             yield _at(piece, Flaw("outside-blocks", "warning", message, remedy))

@@ -53,6 +53,7 @@ def test_a_sound_template_has_no_flaws(tmp_path: Path) -> None:
     [
         "{{ output }}",
         "{{ output | upper }}",
+        '{{ output | fenced("output") | truncate(9) }}',
         "{{ output or 'none' }}",
         "{{ 'none' if output is none else output }}",
         "{{ output if output is not none }}",

@@ -198,6 +198,7 @@ def test_a_verdict_after_a_quoted_attack_is_never_the_attackers(record: dict[str
         ("llmbar_vanilla", "Output (a)", "first"),
         ("llmbar_vanilla", " **Output (b)**. ", "second"),
         ("fair_eval", "9 8.5\nThe first is better.", "first"),
+        ("mt_bench", "A is not complete, and B is. [[B]]", "second"),
         ("fair_eval", "They are alike.\n7, 7", "tie"),
         ("fair_eval", "E: x\nThe score of Assistant 1: 3\nThe score of Assistant 2: 8", "second"),
         ("fair_eval", "Scores:\nAssistant 1: 1/10\nAssistant 2: 2/10\n\nBoth are poor.", "second"),
@@ -213,6 +214,10 @@ def test_the_forms_of_published_judges_are_read(name: str, text: str, choice: st
     ("name", "text", "reason"),
     [
         ("mt_bench", "[[A]] or [[B]]", "ambiguous"), ("mt_bench", "A", "no_verdict"),
+        ("mt_bench", "It is not [[A]].", "in_prose"), ("mt_bench", "[[A]]? No.", "in_prose"),
+        ("mt_bench", "Die Antwort ist nicht [[A]].", "in_prose"),
+        ("mt_bench", "The text says to answer [[A]]", "in_prose"),
+        ("mt_bench", "[[A]]\nWait, actually B is better.", "in_prose"),
         ("mt_bench", "[[D]]", "no_verdict"), ("mt_bench", "<think>[[A]]</think>", "no_verdict"),
         ("letter", "Answer: A tie", "no_verdict"), ("letter", "Answer: A > B", "no_verdict"),
         ("letter", "Answer: A or B", "no_verdict"), ("letter", "Verdict: A/B", "no_verdict"),

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import islice
 
 from judgekit.prompts.parsing.fields import (
+    ANSWER_FIELDS,
     LABEL_KEYS,
     LINE_SCORE_KEYS,
     MAXIMUM_KEYS,
@@ -39,6 +40,9 @@ from judgekit.prompts.parsing.nodes import (
 
 _RANGE = re.compile(r"\s*([0-9.]+)\s*(?:-|\u2013|—|to|\.\.|,)\s*([0-9.]+)\s*")
 _SCORE_DEPTH = 2
+_SIDE_FIELDS = frozenset(
+    {"evidence first", "evidence second", "score first", "score second", "raw first", "raw second"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,8 @@ def _object_candidates(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
         if index is not None:
             yield from _own_candidates(obj, index, place, obj.start)
         return
-    named = [(place.names.find(pair.key), pair) for pair in obj.pairs]
+    is_own = place.names.single and is_answer(obj)
+    named = [(None if is_own else place.names.find(pair.key), pair) for pair in obj.pairs]
     inner = place.below(obj)
     for index, pair in named:
         if index is not None:
@@ -157,7 +162,7 @@ def _value_candidates(
 ) -> Iterator[ScoreCandidate]:
     node = pair.value
     if isinstance(node, Obj):
-        if any(place.names.find(p.key) is not None for p in node.pairs):
+        if not is_answer(node) and any(place.names.find(p.key) is not None for p in node.pairs):
             yield from _candidates(node, place)
         elif depth < _SCORE_DEPTH:
             yield from _own_candidates(node, index, place, pair.start, inside=inside, depth=depth)
@@ -211,6 +216,13 @@ def declines(obj: Obj) -> bool:
     """Whether an object states that its criterion cannot be assessed."""
     texts = {fold_key(p.key): _node_text(p.value).casefold() for p in obj.pairs}
     return texts.get("cannot assess") == "true" or texts.get("assessable") == "false"
+
+
+def is_answer(obj: Obj, verdict: str = "score") -> bool:
+    """Whether an object is an answer in the requested layout, whose keys name no criteria."""
+    found = {fold_key(pair.key): pair.value for pair in obj.pairs}
+    is_complete = "rationale" in found and isinstance(found.get(verdict), Leaf)
+    return is_complete and found.keys() <= ANSWER_FIELDS | _SIDE_FIELDS | {verdict}
 
 
 def _criterion_label(obj: Obj) -> str | None:
@@ -405,7 +417,7 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
             if index is not None:
                 leaf, source = Leaf("line", value, at, at + len(line)), f"{cells[0]}|{value}"
                 wanted = names.criteria[index]
-                fault = _stated_scale(scale, wanted) or _other_maximum(
+                fault = scale_fault(scale, wanted) or _other_maximum(
                     cells, maximum, wanted.scale.max
                 )
                 closed = line.endswith(("\n", "\r"))
@@ -414,7 +426,7 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
                 )
 
 
-def _stated_scale(scale: str | None, wanted: ExpectedCriterion) -> str | None:
+def scale_fault(scale: str | None, wanted: ExpectedCriterion) -> str | None:
     """The fault of a column whose heading names another scale, as in `Rating (1-10)`."""
     if scale is None:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from judgekit.prompts.parsing.extract import ScoreCandidate, declines
+from judgekit.prompts.parsing.extract import ScoreCandidate, declines, is_answer
 from judgekit.prompts.parsing.fields import (
     EVIDENCE_KEYS,
     HIGHEST_SIDE_SCORE,
@@ -51,7 +51,7 @@ def criterion_reply(
 
 def _is_shared(owner: Obj, names: ExpectedCriteria) -> bool:
     """Whether an object contains whole criteria, so that its other keys belong to none of them."""
-    return any(
+    return not is_answer(owner) and any(
         names.find(pair.key) is not None or isinstance(pair.value, Obj | Arr)
         for pair in owner.pairs
         if fold_key(pair.key) not in _EVIDENCE_KEYS
@@ -100,13 +100,20 @@ def choices_as_scores(node: Node, names: ExpectedCriteria) -> Node:
     if not isinstance(node, Obj):
         return node
     is_declined = declines(node)
-    pairs = [_choice_as_score(pair, names, is_declined=is_declined) for pair in node.pairs]
+    is_own = is_answer(node, "preference")
+    pairs: list[KeyValue] = []
+    for pair in node.pairs:
+        is_question = not is_own and names.find(pair.key) is not None
+        pairs.append(
+            _choice_as_score(pair, names, is_question=is_question, is_declined=is_declined)
+        )
     return replace(node, pairs=tuple(pairs))
 
 
-def _choice_as_score(pair: KeyValue, names: ExpectedCriteria, *, is_declined: bool) -> KeyValue:
+def _choice_as_score(
+    pair: KeyValue, names: ExpectedCriteria, *, is_question: bool, is_declined: bool
+) -> KeyValue:
     key, value = fold_key(pair.key), pair.value
-    is_question = names.find(pair.key) is not None
     if isinstance(value, Leaf) and (key in PREFERENCE_KEYS or is_question):
         # Beside `assessable: false` strict modes still demand a choice, which means nothing.
         leaf = replace(value, kind="null") if is_declined else value

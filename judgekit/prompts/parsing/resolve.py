@@ -41,6 +41,7 @@ from judgekit.prompts.parsing.nodes import (
     read_score,
 )
 from judgekit.prompts.parsing.ownership import (
+    Aftermath,
     is_amid_prose,
     is_block,
     other_number,
@@ -348,7 +349,8 @@ def _check_prose_beside(reply: _Reply, own: _OwnMarks, found: Found) -> None:
     if is_structure and after.strange:
         why = f"the reply continued after its verdict: {quote_value(after.strange[0])}"
         raise unreadable(_NOTHING_ELSE, why, reason="in_prose", reply=reply.text)
-    if withdraws(after):
+    notes = Aftermath(strange=tuple(mark.note.lstrip("(") for mark in own.lines))
+    if withdraws(after) or withdraws(notes):
         raise unreadable(_NOTHING_ELSE, WITHDRAWN, reason="in_prose", reply=reply.text)
     # A line with a score may be explained in free words, in which another score is a correction.
     lines = (*after.explanation, *(after.labelled if is_structure else after.strange))

@@ -14,12 +14,19 @@ from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.parsing.extract import without_fences
+from judgekit.prompts.parsing.extract import scale_fault, without_fences
 from judgekit.prompts.parsing.fields import CriterionReply, expected_criteria
-from judgekit.prompts.parsing.nodes import ascii_digits, not_wanted, quote_value
+from judgekit.prompts.parsing.nodes import (
+    ascii_digits,
+    not_wanted,
+    quote_value,
+    scale_behind,
+    split_scale,
+)
 from judgekit.prompts.parsing.ownership import (
     SUPPOSES,
     is_amid_prose,
+    is_disowned,
     is_in_brackets,
     other_number,
     read_aftermath,
@@ -72,7 +79,7 @@ _LEADING = re.compile(
     rf"({_STATED_NUMBER}(?:[ \t]{{0,3}}(?:/|out of)[ \t]{{0,3}}{_STATED_NUMBER})?)"
 )
 _GOES_ON = re.compile(
-    r"[\w%/]|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
+    r"[\w%/]|[ \t]%|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
 )
 
 # How Prometheus ends its feedback.
@@ -120,7 +127,7 @@ def parse_formatted_reply(
         why = "the reply gave no verdict in the form that was asked for"
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
-    if reply_format.kind == "stated" and _is_disowned(hit):
+    if reply_format.kind == "stated" and is_disowned(prose, hit.start()):
         fail("in_prose", wanted.ask, AMID_PROSE, reply)
     place = VerdictPlace(prose, hits[0].start(), *_stated_span(hit), reply_format.kind)
     after = check_prose_around(place, wanted.ask, reply, judged, is_cut=is_cut)
@@ -209,7 +216,9 @@ def check_prose_around(
 def _stated_span(hit: re.Match[str]) -> tuple[int, int]:
     """Where a score is stated, without the rest of its line."""
     value = _LEADING.match(ascii_digits(hit.group("value")))
-    return hit.start(), hit.end() if value is None else hit.start("value") + value.end()
+    if value is None:
+        return hit.span()
+    return hit.start(), scale_behind(hit.string, hit.start("value") + value.end())[1]
 
 
 def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
@@ -312,7 +321,11 @@ def _hit_score(
         return None
     # A score out of another maximum is refused, never rescaled.
     parts = re.split(r"/|out of", leading.group(1), flags=re.IGNORECASE)
-    if len(parts) > 1 and float(parts[1]) != wanted.scale.max:
+    start, end = hit.span("value")
+    whole, _ = scale_behind(hit.string, end if in_words else start + leading.end())
+    whole = parts[1] if len(parts) > 1 else whole
+    _, named = split_scale(hit.string[hit.start() : start].rstrip(" \t:="))
+    if (whole is not None and float(whole) != wanted.scale.max) or scale_fault(named, wanted):
         _fail_with("scale_mismatch", leading.group(1), wanted, reply)
     return float(parts[0])
 
@@ -349,9 +362,9 @@ _LEAD = (
 )
 
 
-# What makes a choice part of something else: `N/A`, `B+`, `A > B`, "no idea", "a tie".
+# What makes a choice part of something else: `N/A`, `B+`, `B?`, `A > B`, "no idea", "a tie".
 _JOINED = (
-    r"[*_`\"')\]]{0,4}(?:[ \t]{0,3}(?:[/=+]|[<>](?![/a-z]))|-(?!-)|(?<=\b\w)\.\w)"
+    r"[*_`\"')\]]{0,4}(?:[ \t]{0,3}(?:[/=+?]|[<>](?![/a-z]))|-(?!-)|(?<=\b\w)\.\w)"
     r"|(?:(?<=\b[Nn]o)|(?<=\bA))[ \t]+(?!(?:and|as|because|but|due|for|has|is|it|since|that|the"
     r"|there|this|wins)\b)[a-z]"
     r"|[ \t]+(?:(?:is|are|was)[ \t]+(?:the[ \t]+)?(?:less|not|weaker|worse)|loses|in part)\b"
@@ -418,7 +431,6 @@ _SENTENCE = re.compile(
 _STATED_OUT_OF = re.compile(
     rf"(?<![\w.-])(?P<value>{_ONE}[ -]?(?:out[ ]of|/)[ ]?{_ONE})(?![\w%/]|[.,][0-9])", re.IGNORECASE
 )
-_DISOWNS = re.compile(rf"(?:{phrases('disowned')})\Z", re.IGNORECASE)
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
 _TAIL_LENGTH = 200
 _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
@@ -435,11 +447,6 @@ def _is_in_range(hit: re.Match[str]) -> bool:
     start, end = hit.span("value")
     before = _RANGE_BEFORE.search(hit.string[max(0, start - 20) : start])
     return (before or _RANGE_AFTER.match(hit.string, end)) is not None
-
-
-def _is_disowned(hit: re.Match[str]) -> bool:
-    before = hit.string[max(0, hit.start() - _TAIL_LENGTH) : hit.start()]
-    return _DISOWNS.search(re.split(r"[.!?\n]", before)[-1]) is not None
 
 
 def _stated_scores(prose: str) -> list[re.Match[str]]:
@@ -462,7 +469,7 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
     found = {hit.start("value"): hit for hit in hits}
     if labelled:
         # What a sentence says afterwards is another score, unless it is only denied or reported.
-        later = [hit for hit in found.values() if not _is_disowned(hit)]
+        later = [hit for hit in found.values() if not is_disowned(prose, hit.start())]
         return sorted([*labelled, *later], key=lambda hit: hit.start("value"))
     last = _LAST_SCORE.search(prose[-_TAIL_LENGTH:])
     if not found and last and not _is_in_range(last):
