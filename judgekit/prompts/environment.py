@@ -406,8 +406,6 @@ _FENCE = "fenced"
 
 # Filters after which no untrusted text is left that could be read as an instruction.
 _COUNTING = frozenset({_FENCE, "length", "count", "wordcount", "int", "float"})
-# A fenced text that is cut loses the closing line of its fence.
-_CUT = "truncate"
 _NONE: frozenset[str] = frozenset()
 
 # The untrusted variables whose text each name carries.
@@ -545,7 +543,7 @@ def _untrusted_in(node: nodes.Node, carried: _Carried) -> frozenset[str]:
             return carried.get(node.name, _NONE)
         case nodes.Filter() if node.name in _COUNTING:
             return _NONE
-        case nodes.Filter() if node.name == _CUT and _fences(node):
+        case nodes.Filter() if node.name == "truncate" and _fences(node):  # it cuts the fence
             return _union(carried.get(name, _NONE) for name in _variables_of(node))
         case nodes.Test() | nodes.Compare() | nodes.Not():
             return _NONE  # it prints true or false

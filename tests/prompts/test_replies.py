@@ -80,6 +80,8 @@ def outcome(text: str, judged: str) -> object:
         "| Criterion | Score |\n|---|---|\n| Accuracy | 4/5 |\n| Clarity | 3 |\n| Overall | 1 |",
         '<think>{"accuracy": 1}<think>a</think></think>{"accuracy": 4, "clarity": 3}',
         '[THINK]{"accuracy": 1}[/THINK]{"accuracy": 4, "clarity": 3}',
+        '<|START_THINKING|>{"accuracy": 1}<|END_THINKING|>{"accuracy": 4, "clarity": 3}',
+        '<scratch_pad>{"accuracy": 1}</scratch_pad>{"accuracy": 4, "clarity": 3}',
         'draft {"accuracy": 1, "clarity": 1}</think>{"accuracy": 4, "clarity": 3}',
         (
             '<|channel|>analysis<|message|>{"accuracy": 1}<|end|><|channel|>final<|message|>'

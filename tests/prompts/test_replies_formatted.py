@@ -109,7 +109,6 @@ def test_a_score_is_read_in_its_form(text: str, reply_format: ReplyFormat, raw: 
         ("Score: 4/10", LINE, "scale_mismatch"),
         ("Score: **4**/10", LINE, "scale_mismatch"),
         ("Score: 4 (out of 10)", LINE, "scale_mismatch"),
-        ("Score (1-10): 4", LINE, "scale_mismatch"),
         ("Score: 4 on a scale of 1 to 10", LINE, "scale_mismatch"),
         ("Score: 4 %", LINE, "not_a_number"),
         ("[RESULT] 4 (out of 10)", RESULT, "scale_mismatch"),

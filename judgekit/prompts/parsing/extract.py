@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
@@ -40,9 +40,6 @@ from judgekit.prompts.parsing.nodes import (
 
 _RANGE = re.compile(r"\s*([0-9.]+)\s*(?:-|\u2013|—|to|\.\.|,)\s*([0-9.]+)\s*")
 _SCORE_DEPTH = 2
-_SIDE_FIELDS = frozenset(
-    {"evidence first", "evidence second", "score first", "score second", "raw first", "raw second"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +218,10 @@ def declines(obj: Obj) -> bool:
 def is_answer(obj: Obj, verdict: str = "score") -> bool:
     """Whether an object is an answer in the requested layout, whose keys name no criteria."""
     found = {fold_key(pair.key): pair.value for pair in obj.pairs}
-    is_complete = "rationale" in found and isinstance(found.get(verdict), Leaf)
-    return is_complete and found.keys() <= ANSWER_FIELDS | _SIDE_FIELDS | {verdict}
+    if "rationale" not in found or not isinstance(found.get(verdict), Leaf):
+        return False
+    fields = {key.removesuffix(" first").removesuffix(" second") for key in found}
+    return fields <= ANSWER_FIELDS | {verdict, "raw"}
 
 
 def _criterion_label(obj: Obj) -> str | None:
@@ -264,7 +263,8 @@ _FENCES = re.compile(r"(?:`{3,}|~{3,}|'{3}|\"{3})(?:[A-Za-z][\w+-]{0,20}(?=\s|\Z
 _SCORE_TAG = re.compile(
     r"<([A-Za-z_][\w.-]{0,60})(?:\s[^<>]{0,100})?>\s{0,20}([^<>]{1,60}?)\s{0,20}</\1>"
 )
-_SCORE_BRACKETS = re.compile(r"\[\[\s{0,5}([^\[\]\n]{1,20}?)\s{0,5}\]\]")
+# The brackets of MT-Bench's judges: `[[7]]`, `[[A]]`.
+VERDICT_BRACKETS = re.compile(r"\[\[\s{0,5}(?P<value>[^\[\]\n]{1,20}?)\s{0,5}\]\]")
 _RESULT_LINE = re.compile(r"\[RESULT\][ \t]{0,5}[:\uff1a]?[ \t]{0,5}([^\n]{1,200})", re.IGNORECASE)
 _TABLE_RULE = re.compile(r"[\s|:\-\u2013—]+")
 _DECORATION = " \t*_`"
@@ -416,30 +416,21 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
             index, value = names.find(cells[0]), cells[column]
             if index is not None:
                 leaf, source = Leaf("line", value, at, at + len(line)), f"{cells[0]}|{value}"
+                end = cells[maximum] if maximum is not None and maximum < len(cells) else None
                 wanted = names.criteria[index]
-                fault = scale_fault(scale, wanted) or _other_maximum(
-                    cells, maximum, wanted.scale.max
-                )
+                fault = _stated_scale(scale, wanted) or _stated_scale(end, wanted)
                 closed = line.endswith(("\n", "\r"))
                 yield ScoreCandidate(
                     index, leaf, source, 0, len(source), fault=fault, closed=closed
                 )
 
 
-def scale_fault(scale: str | None, wanted: ExpectedCriterion) -> str | None:
-    """The fault of a column whose heading names another scale, as in `Rating (1-10)`."""
+def _stated_scale(scale: str | None, wanted: ExpectedCriterion) -> str | None:
+    """The fault of a text beside a score that names another scale, as in `Rating (1-10)`."""
     if scale is None:
         return None
     pair = KeyValue("scale", Leaf("line", scale, 0, 0), 0)
     return _other_scale(Obj((pair,), 0, 0), wanted)
-
-
-def _other_maximum(cells: Sequence[str], column: int | None, own: float) -> str | None:
-    """The fault of a row that states another maximum than the criterion's."""
-    if column is None or column >= len(cells):
-        return None
-    number = plain_number(Leaf("line", cells[column], 0, 0))
-    return "scale_mismatch" if number is not None and number != own else None
 
 
 def _tag_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandidate]:
@@ -454,7 +445,7 @@ def _tag_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandida
 
 
 def _bracket_candidates(text: str) -> Iterator[ScoreCandidate]:
-    for match in _SCORE_BRACKETS.finditer(text):
+    for match in VERDICT_BRACKETS.finditer(text):
         leaf = Leaf("string", match.group(1), match.start(1), match.end(1))
         if leaf.text[:1].isdigit() or leaf.text[:1] in "+-.":
             yield ScoreCandidate(0, leaf, text, *match.span())

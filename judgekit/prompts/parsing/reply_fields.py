@@ -38,13 +38,12 @@ def criterion_reply(
     # An object around all criteria has the rationale of none of them.
     owners = [owner for owner in mark.owners if names.single or not _is_shared(owner, names)]
     rationale = _first_value(owners, RATIONALE_KEYS)
-    evidence = _first_value(owners, EVIDENCE_KEYS)
     stated = _first_value(owners, ("confidence",))
     confidence = plain_number(stated) if isinstance(stated, Leaf) else None
     return CriterionReply(
         raw=raw,
         rationale=_rationale_text(rationale) or mark.note or None,
-        evidence=() if evidence is None else tuple(_evidence_quotes(evidence)),
+        evidence=tuple(_evidence_quotes(_first_value(owners, EVIDENCE_KEYS))),
         confidence=confidence if confidence is not None and 0 <= confidence <= 1 else None,
     )
 
@@ -67,7 +66,7 @@ def _first_value(owners: Sequence[Obj], keys: Sequence[str]) -> Node | None:
     return None
 
 
-def _evidence_quotes(node: Node) -> Iterator[str]:
+def _evidence_quotes(node: Node | None) -> Iterator[str]:
     if isinstance(node, Arr):
         for item in node.items:
             yield from _evidence_quotes(item)
@@ -144,17 +143,9 @@ def preference_reply(candidate: ScoreCandidate, reply: CriterionReply) -> Prefer
     return PreferenceReply(
         choice=None if reply.raw is None else SLOTS_BY_SCORE[int(reply.raw)],
         rationale=reply.rationale,
-        evidence_first=_quotes(beside.get("evidence_first")),
-        evidence_second=_quotes(beside.get("evidence_second")),
+        evidence_first=tuple(_evidence_quotes(beside.get("evidence_first"))),
+        evidence_second=tuple(_evidence_quotes(beside.get("evidence_second"))),
         confidence=reply.confidence,
         raw_first=sides[0],
         raw_second=sides[1],
     )
-
-
-def _quotes(node: Node | None) -> tuple[str, ...]:
-    items = node.items if isinstance(node, Arr) else () if node is None else (node,)
-    texts = [
-        item.text.strip() for item in items if isinstance(item, Leaf) and item.kind == "string"
-    ]
-    return tuple(filter(None, texts))

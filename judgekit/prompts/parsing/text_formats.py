@@ -14,15 +14,9 @@ from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.parsing.extract import scale_fault, without_fences
+from judgekit.prompts.parsing.extract import VERDICT_BRACKETS, without_fences
 from judgekit.prompts.parsing.fields import CriterionReply, expected_criteria
-from judgekit.prompts.parsing.nodes import (
-    ascii_digits,
-    not_wanted,
-    quote_value,
-    scale_behind,
-    split_scale,
-)
+from judgekit.prompts.parsing.nodes import ascii_digits, not_wanted, quote_value, scale_behind
 from judgekit.prompts.parsing.ownership import (
     SUPPOSES,
     is_amid_prose,
@@ -87,8 +81,6 @@ _RESULT_TAG = re.compile(
     r"\[RESULT\][ \t:]{0,5}(?:score[ \t:]{1,5})?(?P<value>[^\n\[]{1,60})", re.IGNORECASE
 )
 
-# The brackets of MT-Bench's judges: `[[7]]`, `[[A]]`.
-VERDICT_BRACKETS = re.compile(r"\[\[[ \t]{0,5}(?P<value>[^\[\]\n]{1,20}?)[ \t]{0,5}\]\]")
 _FEEDBACK = re.compile(
     r"\A\s*(?:###\s*)?(?:Feedback|Explanation|Reasoning|Rationale)\s*:\s*", re.IGNORECASE
 )
@@ -321,12 +313,12 @@ def _hit_score(
         return None
     # A score out of another maximum is refused, never rescaled.
     parts = re.split(r"/|out of", leading.group(1), flags=re.IGNORECASE)
-    start, end = hit.span("value")
+    stated, (start, end) = leading.group(1), hit.span("value")
     whole, _ = scale_behind(hit.string, end if in_words else start + leading.end())
-    whole = parts[1] if len(parts) > 1 else whole
-    _, named = split_scale(hit.string[hit.start() : start].rstrip(" \t:="))
-    if (whole is not None and float(whole) != wanted.scale.max) or scale_fault(named, wanted):
-        _fail_with("scale_mismatch", leading.group(1), wanted, reply)
+    if len(parts) == 1 and whole is not None:
+        stated, parts = f"{stated}/{whole}", [stated, whole]
+    if len(parts) > 1 and float(parts[1]) != wanted.scale.max:
+        _fail_with("scale_mismatch", stated, wanted, reply)
     return float(parts[0])
 
 
