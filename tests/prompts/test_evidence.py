@@ -87,8 +87,7 @@ def test_what_looks_the_same_is_found_with_its_place(
 @pytest.mark.parametrize(
     "quote",
     ['"within 30 days"', "\u201cwithin 30 days\u201d", "within 30 days...", "`within 30 days`",
-     "within 30 days [\u2026]", "\u2026within 30 days", '"... within 30 days ..."',
-     "\u00abwithin 30 days\u00bb", "  within 30 days  "],
+     "within 30 days [\u2026]", "\u00abwithin 30 days\u00bb", "  within 30 days  "],
 )  # fmt: skip
 def test_the_judges_own_marks_around_a_quote_are_not_looked_for(quote: str) -> None:
     text = "Yes, within 30 days of delivery."

@@ -141,7 +141,7 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
     """Each quotation with its place in the text, or marked as not found."""
     # Exact matches are tried first; then both texts are compared after Unicode NFKC, with straight
     # quotes, and with every run of white space as one space. Quotation marks around a quote and an
-    # ellipsis at its ends are the judge's own and are ignored. A quote with a changed word is not
+    # ellipsis at its end are the judge's own and are ignored. A quote with a changed word is not
     # found: the check is there to catch invented evidence.
     found: list[Evidence] = []
     for quote in quotes:
@@ -164,9 +164,9 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
 
 def _bare(quote: str) -> str:
     bare = quote.strip().strip(_OUTER).strip()
-    for ellipsis in _ELLIPSES:
-        bare = bare.removeprefix(ellipsis).removesuffix(ellipsis)
-    return bare.strip()
+    if not bare.endswith(_ELLIPSES):
+        return bare
+    return bare.removesuffix(next(filter(bare.endswith, _ELLIPSES))).strip()
 
 
 @lru_cache(maxsize=32)
