@@ -217,11 +217,8 @@ def declines(obj: Obj) -> bool:
 
 def is_answer(obj: Obj, verdict: str = "score") -> bool:
     """Whether an object is an answer in the requested layout, whose keys name no criteria."""
-    found = {fold_key(pair.key): pair.value for pair in obj.pairs}
-    if "rationale" not in found or not isinstance(found.get(verdict), Leaf):
-        return False
-    fields = {key.removesuffix(" first").removesuffix(" second") for key in found}
-    return fields <= ANSWER_FIELDS | {verdict, "raw"}
+    keys = {fold_key(pair.key).removesuffix(" first").removesuffix(" second") for pair in obj.pairs}
+    return {"rationale", verdict} <= keys <= ANSWER_FIELDS | {verdict, "raw"}
 
 
 def _criterion_label(obj: Obj) -> str | None:

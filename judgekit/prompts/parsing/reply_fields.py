@@ -23,6 +23,7 @@ from judgekit.prompts.parsing.fields import (
     CriterionReply,
     ExpectedCriteria,
     PreferenceReply,
+    expected_choices,
     fold_key,
     is_second_score,
 )
@@ -99,20 +100,14 @@ def choices_as_scores(node: Node, names: ExpectedCriteria) -> Node:
     if not isinstance(node, Obj):
         return node
     is_declined = declines(node)
-    is_own = is_answer(node, "preference")
-    pairs: list[KeyValue] = []
-    for pair in node.pairs:
-        is_question = not is_own and names.find(pair.key) is not None
-        pairs.append(
-            _choice_as_score(pair, names, is_question=is_question, is_declined=is_declined)
-        )
+    asked = expected_choices([]) if is_answer(node, "preference") else names
+    pairs = [_choice_as_score(pair, asked, is_declined=is_declined) for pair in node.pairs]
     return replace(node, pairs=tuple(pairs))
 
 
-def _choice_as_score(
-    pair: KeyValue, names: ExpectedCriteria, *, is_question: bool, is_declined: bool
-) -> KeyValue:
+def _choice_as_score(pair: KeyValue, names: ExpectedCriteria, *, is_declined: bool) -> KeyValue:
     key, value = fold_key(pair.key), pair.value
+    is_question = names.find(pair.key) is not None
     if isinstance(value, Leaf) and (key in PREFERENCE_KEYS or is_question):
         # Beside `assessable: false` strict modes still demand a choice, which means nothing.
         leaf = replace(value, kind="null") if is_declined else value

@@ -208,9 +208,8 @@ def check_prose_around(
 def _stated_span(hit: re.Match[str]) -> tuple[int, int]:
     """Where a score is stated, without the rest of its line."""
     value = _LEADING.match(ascii_digits(hit.group("value")))
-    if value is None:
-        return hit.span()
-    return hit.start(), scale_behind(hit.string, hit.start("value") + value.end())[1]
+    end = hit.start("value") + (value.end() if value else 0)
+    return hit.start(), scale_behind(hit.string, end)[1] if value else hit.end()
 
 
 def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
@@ -384,11 +383,12 @@ def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     hits = [*alone.finditer(prose), *stated.finditer(prose)]
     if hits := [hit for hit in hits if not joined.match(prose, hit.end("value"))]:
         return sorted(hits, key=lambda hit: hit.start("value"))
-    opening = re.match(
-        rf"\s{{0,50}}{mark}{option}[*_`\"')\]]{{0,4}}[ \t]{{0,3}}[:,.;\u2013—-]", prose
-    )
+    begun = rf"^\s{{0,50}}{mark}{option}[*_`\"')\]]{{0,4}}[ \t]{{0,3}}[:,.;\u2013—-]"
+    opening = re.match(begun, prose)
     if opening and not joined.match(prose, opening.end("value")):
-        return [opening]
+        # Lines that begin with different choices describe each of them.
+        lines = {fold_choice(line["value"]) for line in re.finditer(begun, prose, re.MULTILINE)}
+        return [opening] if len(lines) == 1 else []
     closing = re.search(rf"(?<![\w'\u2019]){option}{end}\s{{0,50}}\Z", prose[-400:])
     # The last word counts only when no other choice precedes it, and nothing denies or limits it.
     words = list(re.finditer(rf"(?<![\w'\u2019]){option}", prose))
