@@ -151,10 +151,9 @@ def _by_name(wanted: Sequence[ExpectedCriterion]) -> ExpectedCriteria:
 def _expected_criterion(criterion: Criterion | Mapping[str, object]) -> ExpectedCriterion:
     if isinstance(criterion, Criterion):
         return ExpectedCriterion(criterion.name, criterion.scale)
-    name = criterion.get("name") if isinstance(criterion, Mapping) else None
+    name, scale = criterion.get("name"), criterion.get("scale", criterion)
     if not isinstance(name, str):
-        raise ValueError(f"a criterion needs a name: {criterion!r:.80}")  # noqa: TRY004 - a value of the mapping
-    scale = criterion.get("scale", criterion)
+        raise ValueError(f"a criterion needs a name: {dict(criterion)!r}")  # noqa: TRY004 - a value of the mapping
     if isinstance(scale, Scale):
         return ExpectedCriterion(name, scale)
     ends = scale if isinstance(scale, Mapping) else {}

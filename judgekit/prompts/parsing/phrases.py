@@ -126,6 +126,11 @@ _BLOCKED = re.compile(
     r"|(?:safety(?: block)?|recitation|prohibited content|blocklist|content filter|flagged)\W*+)"
 )
 
+# What the output declines to do: "The response refuses: I'm sorry, I can't help".
+_REPORTS = re.compile(
+    r"(?:the|this|it)\b.* (?:apologi[sz]es|answers|declines|refuses|replies|responds|says)\W*\Z"
+)
+
 # How far into a sentence a refusal may begin: "The text is harmful, so I will not grade it".
 _OPENING = 30
 
@@ -143,8 +148,10 @@ def is_judge_refusal(prose: str) -> bool:
 
 def opens_with_refusal(sentence: str) -> bool:
     """Whether a sentence declines to judge; one that reports a refusal begins otherwise."""
-    match = _refuses().search(_folded(sentence))
-    return match is not None and match.start() <= _OPENING
+    match = _refuses().search(text := _folded(sentence))
+    if match is None or match.start() > _OPENING:
+        return False
+    return _REPORTS.match(text[: match.start()]) is None
 
 
 def _folded(prose: str) -> str:
