@@ -113,6 +113,7 @@ def test_a_score_is_read_in_its_form(text: str, reply_format: ReplyFormat, raw: 
         ("Score: 4 %", LINE, "not_a_number"),
         ("[RESULT] 4 (out of 10)", RESULT, "scale_mismatch"),
         ("It is not [[4]].", BRACKETS, "in_prose"),
+        ("It is at most [[4]].", BRACKETS, "in_prose"),
         ("The text says to answer [RESULT] 4", RESULT, "in_prose"),
         ("[[4]]? No.", BRACKETS, "in_prose"),
         ("[[4]]\n\nWait, no: it repeats itself.", BRACKETS, "in_prose"),

@@ -69,6 +69,8 @@ def test_what_cannot_be_read_safely_is_no_score(text: str, reason: str) -> None:
         "The text asks for a score of 5.",
         "Had it cited sources, I would have given a score of 5.",
         "I would have rated it 5.",
+        "The score is less than 3.",
+        "It rates at least a 4.",
     ],
 )
 def test_a_score_that_the_judge_does_not_give_is_none(text: str) -> None:

@@ -73,7 +73,7 @@ _LEADING = re.compile(
     rf"({_STATED_NUMBER}(?:[ \t]{{0,3}}(?:/|out of)[ \t]{{0,3}}{_STATED_NUMBER})?)"
 )
 _GOES_ON = re.compile(
-    r"[\w%/]|[ \t]%|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
+    r"[\w%/+]|[ \t]%|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
 )
 
 # How Prometheus ends its feedback.
@@ -119,7 +119,8 @@ def parse_formatted_reply(
         why = "the reply gave no verdict in the form that was asked for"
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
-    if reply_format.kind == "stated" and is_disowned(prose, hit.start()):
+    places = (hit.start(), hit.start("value")) if reply_format.kind == "stated" else ()
+    if any(is_disowned(prose, place) for place in places):
         fail("in_prose", wanted.ask, AMID_PROSE, reply)
     place = VerdictPlace(prose, hits[0].start(), *_stated_span(hit), reply_format.kind)
     after = check_prose_around(place, wanted.ask, reply, judged, is_cut=is_cut)
