@@ -223,7 +223,6 @@ def test_the_forms_of_published_judges_are_read(name: str, text: str, choice: st
         ("letter", "Answer: A or B", "no_verdict"), ("letter", "Verdict: A/B", "no_verdict"),
         ("letter", "Verdict: A is worse than B", "no_verdict"),
         ("letter", "A: It is complete.\nB: It is short.", "no_verdict"),
-        ("llmbar", "Output (a) is better than Output (b)? No.", "no_verdict"),
         ("letter", "A or B", "no_verdict"), ("letter", "A\nB\nI am not sure.", "ambiguous"),
         ("llmbar", "Both Output (a) and Output (b) are equally good.", "no_verdict"),
         ("llmbar", "Output (a) is better. Output (b) is better.", "ambiguous"),

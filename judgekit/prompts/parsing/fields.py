@@ -192,9 +192,8 @@ RATIONALE_KEYS = (
     "rationale", "reasoning", "reason", "explanation", "justification", "feedback", "comment",
 )  # fmt: skip
 EVIDENCE_KEYS = ("evidence", "quotes", "quote")
+# The keys of an answer in the requested layout.
 ANSWER_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
-"""The keys of an answer in the requested layout; `rationale` and `score` are never left out."""
-
 PREFERENCE_KEYS = frozenset({"preference", "winner", "choice", "verdict"})
 """Keys that hold the choice inside an object that belongs to one question."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, NoReturn
 
 from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE, ExpectedCriterion, fold_key
+from judgekit.prompts.parsing.phrases import phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,12 +397,10 @@ _NUMBER_TAIL = re.compile(
     r"|\s*\(|\s*[\u2013—]\s*[^\s\d]"
 )
 _SCALE_BEHIND = re.compile(
-    r"[\s*_`\"'”\])]*(?:(?:stars?|points?)\b\s*)?[,(\[]?\s*"
-    r"(?:/|(?:out\s+)?of\b|(?:(?:on|using)\s+)?(?:(?:a|the)\s+)?scale\b(?:\s+(?:of|from)\b|:)?)"
+    rf"[\s*_`\"'”\])]*(?:(?:stars?|points?)\b\s*)?[,(\[]?\s*(?:/|{phrases('scale_ends')})"
     rf"\s*(?:[+-]?[0-9.]{{1,9}}\s?(?:[-\u2013—]|to\b)\s?)?[*_`]*({_SCORE_NUMBER})",
     re.IGNORECASE,
 )
-_LONGEST_SCALE = 60
 _SECOND_NUMBER = re.compile(r"[:=]\s*[*_`]*[+-]?[0-9]")
 _WORD_SCORES = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _QUOTED_LENGTH = 40
@@ -457,7 +456,7 @@ def leading_number(text: str) -> tuple[str, str] | None:
 
 def scale_behind(text: str, start: int) -> tuple[str | None, int]:
     """The end of the scale behind a number, as in `4 (out of 5)` and `**4**/5`, and its place."""
-    scale = _SCALE_BEHIND.match(ascii_digits(text[start : start + _LONGEST_SCALE]))
+    scale = _SCALE_BEHIND.match(ascii_digits(text[start : start + 60]))
     return (None, start) if scale is None else (scale[1], start + scale.end())
 
 

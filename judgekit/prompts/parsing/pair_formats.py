@@ -162,9 +162,7 @@ def _stated_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHi
     clauses = [0, *(mark.end() for mark in _CLAUSE.finditer(prose))]
     # Each clause is searched once, however many verdicts it has: a reply may repeat one for ever.
     looked, is_reserved = 0, False
-    for match in re.finditer(
-        rf"{name}[*_`]{{0,4}} is (?:the )?better\b(?![^.\n]{{0,80}}\?)", prose
-    ):
+    for match in re.finditer(rf"{name}[*_`]{{0,4}} is (?:the )?better\b", prose):
         clause = clauses[bisect_right(clauses, match.start()) - 1]
         if clause > looked:
             looked, is_reserved = clause, False

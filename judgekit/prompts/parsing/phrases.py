@@ -126,11 +126,6 @@ _BLOCKED = re.compile(
     r"|(?:safety(?: block)?|recitation|prohibited content|blocklist|content filter|flagged)\W*+)"
 )
 
-# What the output declines to do: "The response refuses: I'm sorry, I can't help".
-_REPORTS = re.compile(
-    r"(?:the|this|it)\b.* (?:apologi[sz]es|answers|declines|refuses|replies|responds|says)\W*\Z"
-)
-
 # How far into a sentence a refusal may begin: "The text is harmful, so I will not grade it".
 _OPENING = 30
 
@@ -151,7 +146,7 @@ def opens_with_refusal(sentence: str) -> bool:
     match = _refuses().search(text := _folded(sentence))
     if match is None or match.start() > _OPENING:
         return False
-    return _REPORTS.match(text[: match.start()]) is None
+    return re.fullmatch(phrases("reports"), text[: match.start()]) is None
 
 
 def _folded(prose: str) -> str:

@@ -339,8 +339,7 @@ def _check_prose_beside(reply: _Reply, own: _OwnMarks, found: Found) -> None:
         spans = [(m.start, m.leaf.end) for m in own.lines if m.leaf and m.source == prose]
         is_structure = bool(spans) and all(prose[start] == "<" for start, _ in spans)
         start, end = (spans[0][0], max(end for _, end in spans)) if spans else (0, len(prose))
-        before, rest = (unquoted(part, reply.judged) for part in (prose[:start], prose[end:]))
-        pieces = [rest]
+        before, *pieces = (unquoted(part, reply.judged) for part in (prose[:start], prose[end:]))
     after = read_aftermath(pieces, names, is_cut=reply.is_cut)
     if refuses_beside(before, after):
         raise declined_beside(reply.text)
