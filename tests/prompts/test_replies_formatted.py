@@ -89,6 +89,8 @@ def test_a_word_that_is_denied_or_limited_is_no_choice(text: str, raw: float | N
         ("Solid work, 2 out of 5", LINE, 2),
         ("I give it 3/5.", LINE, 3),
         ("Score: **3** / 5", LINE, 3),
+        ("Score\uff1a\uff13", LINE, 3),
+        ("[RESULT]\uff1a3", RESULT, 3),
         ("Score (1-5): 3 (out of 5)", LINE, 3),
         ("It is not complete. [[3]]", BRACKETS, 3),
         ("Fine.\n\n4.5", LINE, 4.5),

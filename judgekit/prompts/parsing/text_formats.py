@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _STATED_NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _SCORE_LABEL = (
     r"\b(?:score|rating|grade)\b[*_`\"']{0,4}(?:[ \t]{0,3}\([^()\n]{1,20}\))?[*_`\"']{0,4}"
-    r"[ \t]{0,5}[:=]"
+    r"[ \t]{0,5}[:=\uff1a]"
 )
 # A value ends before the next label, or "Score: 4. Final score: 3" would hide the 3.
 _SCORE_LINE = re.compile(
@@ -78,7 +78,7 @@ _GOES_ON = re.compile(
 
 # How Prometheus ends its feedback.
 _RESULT_TAG = re.compile(
-    r"\[RESULT\][ \t:]{0,5}(?:score[ \t:]{1,5})?(?P<value>[^\n\[]{1,60})", re.IGNORECASE
+    r"\[RESULT\][ \t:\uff1a]{0,5}(?:score[ \t:\uff1a]{1,5})?(?P<value>[^\n\[]{1,60})", re.IGNORECASE
 )
 
 _FEEDBACK = re.compile(
@@ -217,7 +217,7 @@ def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
     # A line that begins with the criterion's name, then a number.
     named = re.compile(
         rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}}|[0-9]{{1,2}}[.)][ \t]{{1,4}})?[*_`]{{0,4}}"
-        rf"{re.escape(name)}[*_`]{{0,4}}[ \t]{{0,5}}[:=][ \t*_`]{{0,6}}"
+        rf"{re.escape(name)}[*_`]{{0,4}}[ \t]{{0,5}}[:=\uff1a][ \t*_`]{{0,6}}"
         rf"(?P<value>{_STATED_NUMBER}[^\n]{{0,60}})",
         re.IGNORECASE | re.MULTILINE,
     )
@@ -414,7 +414,7 @@ _VALUE = (
     r"(?![\w/]|[ ]?%|[.,][0-9]|[ ]?[-\u2013][ ]?[0-9]|[ ]of\b)"
 )
 _LABELLED = re.compile(
-    rf"\b(?:score|rating|grade)\b[*_`\"']{{0,4}}[ ]{{0,3}}[:=][*_`\"' ]{{0,6}}{_VALUE}",
+    rf"\b(?:score|rating|grade)\b[*_`\"']{{0,4}}[ ]{{0,3}}[:=\uff1a][*_`\"' ]{{0,6}}{_VALUE}",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(
