@@ -200,7 +200,7 @@ def is_amid_prose(text: str, start: int, end: int, *, is_named: bool, is_cut: bo
 
 def is_disowned(text: str, start: int) -> bool:
     """Whether the words before a score deny it or report that somebody wants it."""
-    sentence = re.split(r"[.!?\n]", text[max(0, start - _NEARBY) : start])[-1]
+    sentence = re.split(r"[.!?\n]", text[max(0, start - 200) : start])[-1]
     return _DISOWNS.search(sentence.replace("*", "").replace("_", "")) is not None
 
 
