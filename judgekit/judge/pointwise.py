@@ -333,7 +333,10 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         more_flags: Sequence[str],
     ) -> Judgment:
         scale, raw = question.prompt.criteria[index].scale, cast("float", reading.raw)
-        quotes = tuple(map(replace_surrogates, reading.evidence))
+        # Most quotes are ASCII and hold no surrogate.
+        quotes = reading.evidence
+        if not all(map(str.isascii, quotes)):
+            quotes = tuple(map(replace_surrogates, quotes))
         evidence = locate_evidence(quotes, "\n".join(question.shown))
         if question.prompt.part is not None:
             # Places in messages are no places in the output's text.

@@ -198,10 +198,10 @@ def is_amid_prose(text: str, start: int, end: int, *, is_named: bool, is_cut: bo
     )
 
 
-def is_disowned(text: str, start: int) -> bool:
-    """Whether the words before a score deny it or report that somebody wants it."""
-    sentence = re.split(r"[.!?\n]", text[max(0, start - 200) : start])[-1]
-    return _DISOWNS.search(sentence.replace("*", "").replace("_", "")) is not None
+def is_disowned(text: str, *places: int) -> bool:
+    """Whether the words before a place of a score deny it, or report that somebody wants it."""
+    begun = (re.split(r"[.!?\n]", text[max(0, place - 200) : place])[-1] for place in places)
+    return any(_DISOWNS.search(each.replace("*", "").replace("_", "")) for each in begun)
 
 
 def is_in_brackets(text: str, start: int, end: int) -> bool:

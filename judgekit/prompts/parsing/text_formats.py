@@ -119,8 +119,7 @@ def parse_formatted_reply(
         why = "the reply gave no verdict in the form that was asked for"
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
-    places = (hit.start(), hit.start("value")) if reply_format.kind == "stated" else ()
-    if any(is_disowned(prose, place) for place in places):
+    if reply_format.kind == "stated" and is_disowned(prose, hit.start(), hit.start("value")):
         fail("in_prose", wanted.ask, AMID_PROSE, reply)
     place = VerdictPlace(prose, hits[0].start(), *_stated_span(hit), reply_format.kind)
     after = check_prose_around(place, wanted.ask, reply, judged, is_cut=is_cut)
