@@ -421,6 +421,16 @@ def test_a_yaml_list_is_read_at_the_top_as_it_is_below_a_key(key: str) -> None:
     assert parse_reply(items, TWO) == parse_reply(below, TWO) == BOTH
 
 
+@pytest.mark.parametrize("key", ["rationale", "analysis", "comments", "reasons", "thoughts"])
+@pytest.mark.parametrize("value", ["It is right.\nIt is short.", ["It is right.", "It is short."]])
+def test_a_rationale_may_be_a_list_and_have_another_name(key: str, value: object) -> None:
+    own = {"score": 4, key: value}
+    text = json.dumps({"criteria": {"quality": own, "style": {**own, "score": 2}}})
+    found = parse_criterion_replies(text, [QUALITY, STYLE])
+    assert [found["quality"].raw, found["style"].raw] == [4, 2]
+    assert found["quality"].rationale == found["style"].rationale == "It is right.\nIt is short."
+
+
 NAMES_OF_FIELDS = ["evidence", "rationale", "confidence", "score", "assessable"]
 NOT_STRICT = [("```json\n", "\n```", None), ("Here it is:\n\n", "", None), ("", "", '{"a": "b"}')]
 

@@ -84,6 +84,7 @@ def test_a_word_that_is_denied_or_limited_is_no_choice(text: str, raw: float | N
         ("Rating: 2\nRating: 4.5", LINE, 4.5),
         ("Score: 3\nMaximum score: 5", LINE, 3),
         ("Score: 4\nConfidence score: 5", LINE, 4),
+        ("Score: 4\nInitial score: 5", LINE, 4),
         ("**Score:** 4\n**Passing score:** 3", LINE, 4),
         ("The previous score: 2\nTotal score: 4", LINE, 4),
         ("Solid work, 2 out of 5", LINE, 2),

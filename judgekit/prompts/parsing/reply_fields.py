@@ -29,7 +29,7 @@ from judgekit.prompts.parsing.fields import (
 )
 from judgekit.prompts.parsing.nodes import Arr, KeyValue, Leaf, Node, Obj, plain_number
 
-_EVIDENCE_KEYS = frozenset({*EVIDENCE_KEYS, "evidence first", "evidence second"})
+_OWN_KEYS = frozenset({*EVIDENCE_KEYS, *RATIONALE_KEYS, "evidence first", "evidence second"})
 """Keys of lists that belong to one criterion."""
 
 
@@ -38,13 +38,13 @@ def criterion_reply(
 ) -> CriterionReply:
     # An object around all criteria has the rationale of none of them.
     owners = [owner for owner in mark.owners if names.single or not _is_shared(owner, names)]
-    rationale = _first_value(owners, RATIONALE_KEYS)
+    rationale = "\n".join(_texts(_first_value(owners, RATIONALE_KEYS)))
     stated = _first_value(owners, ("confidence",))
     confidence = plain_number(stated) if isinstance(stated, Leaf) else None
     return CriterionReply(
         raw=raw,
-        rationale=_rationale_text(rationale) or mark.note or None,
-        evidence=tuple(_evidence_quotes(_first_value(owners, EVIDENCE_KEYS))),
+        rationale=rationale or mark.note or None,
+        evidence=tuple(_texts(_first_value(owners, EVIDENCE_KEYS))),
         confidence=confidence if confidence is not None and 0 <= confidence <= 1 else None,
     )
 
@@ -54,7 +54,7 @@ def _is_shared(owner: Obj, names: ExpectedCriteria) -> bool:
     return not is_answer(owner) and any(
         names.find(pair.key) is not None or isinstance(pair.value, Obj | Arr)
         for pair in owner.pairs
-        if fold_key(pair.key) not in _EVIDENCE_KEYS
+        if fold_key(pair.key) not in _OWN_KEYS
     )
 
 
@@ -67,19 +67,19 @@ def _first_value(owners: Sequence[Obj], keys: Sequence[str]) -> Node | None:
     return None
 
 
-def _evidence_quotes(node: Node | None) -> Iterator[str]:
+def _texts(node: Node | None) -> Iterator[str]:
     if isinstance(node, Arr):
         for item in node.items:
-            yield from _evidence_quotes(item)
+            yield from _texts(item)
     elif isinstance(node, Obj):
         for pair in node.pairs:
             if fold_key(pair.key) in {"quote", "text"}:
-                yield from _evidence_quotes(pair.value)
-    elif text := _rationale_text(node):
+                yield from _texts(pair.value)
+    elif text := _text(node):
         yield text
 
 
-def _rationale_text(node: Node | None) -> str | None:
+def _text(node: Node | None) -> str | None:
     if not isinstance(node, Leaf) or node.kind in {"null", "bool", "number"}:
         return None
     return node.text.strip() or None
@@ -138,8 +138,8 @@ def preference_reply(candidate: ScoreCandidate, reply: CriterionReply) -> Prefer
     return PreferenceReply(
         choice=None if reply.raw is None else SLOTS_BY_SCORE[int(reply.raw)],
         rationale=reply.rationale,
-        evidence_first=tuple(_evidence_quotes(beside.get("evidence_first"))),
-        evidence_second=tuple(_evidence_quotes(beside.get("evidence_second"))),
+        evidence_first=tuple(_texts(beside.get("evidence_first"))),
+        evidence_second=tuple(_texts(beside.get("evidence_second"))),
         confidence=reply.confidence,
         raw_first=sides[0],
         raw_second=sides[1],

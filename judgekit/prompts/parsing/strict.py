@@ -91,11 +91,8 @@ def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | 
     if not isinstance(answer, dict) or not _NEEDED_FIELDS <= answer.keys() <= ANSWER_FIELDS:
         return None
     evidence, rationale = answer.get("evidence", []), answer["rationale"]
-    if (
-        answer.get("assessable", True) is not True
-        or type(rationale) is not str
-        or type(evidence) is not list
-    ):
+    kinds = type(rationale), type(evidence)
+    if answer.get("assessable", True) is not True or kinds != (str, list):
         return None
     for number in (answer["score"], answer.get("confidence", -1)):
         # A bool is an int to Python; a huge int is no score, and `float` fails on it.
