@@ -219,7 +219,7 @@ def _slots_of_reply(
     elif needs_choices != bool(slots):
         raise TemplateError(
             f"template {name}: reply: {kind} {'needs' if needs_choices else 'has no'} choices:",
-            hint="choices: A=first B=second C=tie",
+            hint="choices: A=first B=second C=tie" if needs_choices else "take that line out",
         )
     return slots
 
