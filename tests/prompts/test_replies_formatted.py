@@ -25,6 +25,8 @@ LINE, RESULT, BRACKETS = ReplyFormat("score_line"), ReplyFormat("result"), Reply
         ("Yes, because it holds.", YES_NO, 1),
         ("So the answer is no", YES_NO, 0),
         ("I would say yes", YES_NO, 1),
+        ("It holds.\n\n\\boxed{Yes}", YES_NO, 1),
+        ("The answer is $\\boxed{C}$.", LETTERS, 1),
         ("A: Summary 1 is better.", LETTERS, 0),
         ("A fine text.\nGRADE: C", LETTERS, 1),
         ("Verdict: A\nOn reflection:\nVerdict: (B)", LETTERS, 0.5),
@@ -40,6 +42,7 @@ def test_a_final_choice_is_its_score(text: str, reply_format: ReplyFormat, raw: 
         "Yes and no, it depends", "Perhaps", "Answer: yes\nAnswer: no, or so", "Answer: Yes/No",
         "Answer: yes or no", "Answer: yes, no.", "Yes, no", "Answer: no verdict is possible",
         "The answer is not yes.", "I would have said yes", "I cannot say no", "No/A",
+        "Answer: \\boxed{yes} or \\boxed{no}", "\\boxed{yes}, \\boxed{no}",
         "Answer: yes? I am not sure", "Answer: yes. Wait, no.",
     ],
 )  # fmt: skip

@@ -88,7 +88,7 @@ _DECORATION = " \t\n*_`.:,;!\u2013—-"
 _LINE_ENDED = re.compile(r"[ \t*_`.]*+(?:\n|\Z)")
 
 # Whether a choice closes a line, or the reply.
-ANSWER_END = " \t\n.!*_`)\"'"
+ANSWER_END = " \t\n.!*_`)}$\"'"
 
 
 def parse_formatted_reply(
@@ -349,13 +349,13 @@ def _chosen_score(
 
 _LEAD = (
     r"\b(?:answer|verdict|grade|choice|decision|judge?ment|option|rating|score|result|conclusion)\b"
-    r"[*_`]{0,3}(?:[ \t]{0,3}(?:is|:|=)[*_`]{0,3})[ \t]{0,5}[*_`\"'(\[]{0,4}"
+    r"[*_`]{0,3}(?:[ \t]{0,3}(?:is|:|=)[*_`]{0,3})[ \t]{0,5}[*_`\"'(\[$]{0,4}(?:\\boxed\{)?"
 )
 
 
 # What makes a choice part of something else: `N/A`, `B+`, `B?`, `A > B`, "no idea", "a tie".
 _JOINED = (
-    r"[*_`\"')\]]{0,4}(?:[ \t]{0,3}(?:[/=+?]|[<>](?![/a-z]))|-(?!-)|(?<=\b\w)\.\w)"
+    r"[*_`\"')\]}$]{0,4}(?:[ \t]{0,3}(?:[/=+?]|[<>](?![/a-z]))|-(?!-)|(?<=\b\w)\.\w)"
     r"|(?:(?<=\b[Nn]o)|(?<=\bA))[ \t]+(?!(?:and|as|because|but|due|for|has|is|it|since|that|the"
     r"|there|this|wins)\b)[a-z]"
     r"|[ \t]+(?:(?:is|are|was)[ \t]+(?:the[ \t]+)?(?:less|not|weaker|worse)|loses|in part)\b"
@@ -370,14 +370,14 @@ def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     longest_first = [re.escape(choice) for choice in sorted(choices, key=len, reverse=True)]
     options = "|".join(c if len(c) == 1 else f"(?i:{c})" for c in longest_first)
     option = rf"(?P<value>{options})(?![\w'\u2019])"
-    mark = r"[ \t]{0,5}[*_`\"'(\[]{0,4}"
-    end = r"[*_`\"')\].!]{0,5}[ \t]{0,5}"
+    mark = r"[ \t]{0,5}[*_`\"'(\[$]{0,4}(?:\\boxed\{)?"
+    end = r"[*_`\"')\].!}$]{0,5}[ \t]{0,5}"
     alone = re.compile(rf"^{mark}{option}{end}$", re.MULTILINE)
     stated = re.compile(rf"(?i:{_LEAD}){option}")
     # Another choice joined to it; behind a comma or bracket that choice may begin an explanation.
     joined = re.compile(
-        rf"{_JOINED}|[ \t)]{{0,3}}(?:(?:or|and|to)\b|&){mark}(?:{options})(?!\w)"
-        rf"|[ \t]{{0,3}}[,;(]{mark}(?:{options})(?:[*_`\"')\].,;]|\s*$)",
+        rf"{_JOINED}|[ \t)}}$]{{0,3}}(?:(?:or|and|to)\b|&){mark}(?:{options})(?!\w)"
+        rf"|[ \t}}$]{{0,3}}[,;(]{mark}(?:{options})(?:[*_`\"')\].,;]|\s*$)",
         re.MULTILINE,
     )
     hits = [*alone.finditer(prose), *stated.finditer(prose)]
