@@ -97,6 +97,8 @@ def test_a_word_that_is_denied_or_limited_is_no_choice(text: str, raw: float | N
         ("[RESULT]\uff1a3", RESULT, 3),
         ("Score (1-5): 3 (out of 5)", LINE, 3),
         ("It is not complete. [[3]]", BRACKETS, 3),
+        ("It says nothing about the cost [[3]]", BRACKETS, 3),
+        ("It should have given sources [[3]]", BRACKETS, 3),
         ("Fine.\n\n4.5", LINE, 4.5),
         ("Score (1-5): **3**", LINE, 3),
         ("Feedback: thorough. [RESULT] 5", RESULT, 5),

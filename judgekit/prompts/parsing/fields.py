@@ -193,7 +193,6 @@ RATIONALE_KEYS = (
     "analysis", "comments", "reasons", "thoughts",
 )  # fmt: skip
 EVIDENCE_KEYS = ("evidence", "quotes", "quote")
-# The keys of an answer in the requested layout.
 ANSWER_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
 PREFERENCE_KEYS = frozenset({"preference", "winner", "choice", "verdict"})
 """Keys that hold the choice inside an object that belongs to one question."""
