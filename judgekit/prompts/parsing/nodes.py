@@ -500,10 +500,9 @@ def _no_score(reason: str, leaf: Leaf, wanted: ExpectedCriterion) -> UnresolvedE
 
 def not_wanted(reason: str, stated: str, wanted: ExpectedCriterion) -> UnresolvedError:
     """The error of a reply that states something else than was asked for."""
-    reported = f"the reply said {stated}"
+    what = f"the reply said {stated}"
     where = " on another scale" if reason == "scale_mismatch" else ""
-    message = f"{reported}{where}, not {wanted.wanted}"
-    return UnresolvedError(reason, message, f"{wanted.ask}; {reported}.")
+    return UnresolvedError(reason, f"{what}{where}, not {wanted.wanted}", f"{wanted.ask}; {what}.")
 
 
 def _ascii(char: str) -> str:

@@ -144,9 +144,9 @@ def is_judge_refusal(prose: str) -> bool:
 def opens_with_refusal(sentence: str) -> bool:
     """Whether a sentence declines to judge; one that reports a refusal begins otherwise."""
     match = _refuses().search(text := _folded(sentence))
-    if match is None or match.start() > _OPENING:
+    if match is None or re.fullmatch(phrases("reports"), text[: match.start()]):
         return False
-    return re.fullmatch(phrases("reports"), text[: match.start()]) is None
+    return match.start() <= _OPENING
 
 
 def _folded(prose: str) -> str:

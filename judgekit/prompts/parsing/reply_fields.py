@@ -75,14 +75,8 @@ def _texts(node: Node | None) -> Iterator[str]:
         for pair in node.pairs:
             if fold_key(pair.key) in {"quote", "text"}:
                 yield from _texts(pair.value)
-    elif text := _text(node):
-        yield text
-
-
-def _text(node: Node | None) -> str | None:
-    if not isinstance(node, Leaf) or node.kind in {"null", "bool", "number"}:
-        return None
-    return node.text.strip() or None
+    elif isinstance(node, Leaf) and node.kind in {"string", "bare", "line"} and node.text.strip():
+        yield node.text.strip()
 
 
 # The scores of the two outputs beside a choice get keys that no reader of scores knows.

@@ -117,12 +117,8 @@ def parse_reply(
     scores: dict[str, float] = {}
     for name, (_, raw) in _parse_tolerantly(text, names, finish_reason, judged_text).items():
         if raw is None:
-            raise unreadable(
-                f"Give a score for {name!r}",
-                "the reply said it cannot be assessed",
-                reason="cannot_assess",
-                reply=text,
-            )
+            why = "the reply said it cannot be assessed"
+            raise unreadable(f"Give a score for {name!r}", why, reason="cannot_assess", reply=text)
         scores[name] = raw
     return scores
 
