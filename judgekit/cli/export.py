@@ -99,8 +99,12 @@ def _export_run(run: str, options: _ExportOptions, output: Path) -> None:
         report.check_export_suffix(output)
     else:
         form.check(output)
+    # Results are all that was observed; other formats say what counts, as every summary does.
     wanted = evaluation.OutcomeFilter(
-        variants=options.variant, tag=options.filter_tag, failed=options.failed
+        variants=options.variant,
+        tag=options.filter_tag,
+        failed=options.failed,
+        last_tries=form is not None,
     )
     with options.open_store() as stored:
         info = stored.run(run)

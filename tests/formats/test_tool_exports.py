@@ -168,6 +168,40 @@ def test_a_score_without_a_value_is_left_out_and_listed(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+def test_an_overridden_assessment_and_one_without_a_number_are_left_out(tmp_path: Path) -> None:
+    (first,) = MLFLOW["info"]["assessments"]  # type: ignore[index] # JSON
+    old = first | {"valid": False, "feedback": {"value": False}}
+    listed = [old, first | {"valid": True}, first | {"feedback": {"value": {"a": 1}}}]
+    path = write(tmp_path / "t.json", [MLFLOW | {"info": {"trace_id": "tr-1", "assessments": listed}}])
+    assert [one.label.raw for one in read_labels(path)] == ["true"]
+    assert {problem.message for problem in validate_path(path)} == {
+        "`right` is not imported: it was overridden", "`right` is not imported: it has no score",
+    }  # fmt: skip
+
+
+QUESTION = {"id": "i", "input": "q", "timestamp": "2026", "projectId": "p"}
+ITEM = {"datasource_item_id": "i", "datasource_item": "q", "results": []}
+EMPTY_REPLY = REPLY | {"content": ""}
+
+
+@pytest.mark.parametrize(
+    ("row", "answer", "error"),
+    [
+        ({"input": "q", "actual_output": ""}, "", None),
+        (QUESTION | {"output": ""}, "", None),
+        (QUESTION | {"output": None}, None, "the trace has no output"),
+        (QUESTION | {"output": EMPTY_REPLY}, "", None),
+        (ITEM | {"sample": {"output": [EMPTY_REPLY], "error": None}}, "", None),
+        (ITEM | {"sample": {"output": [], "error": {"message": "too fast"}}}, None, "too fast"),
+    ],
+)
+def test_an_answer_that_is_empty_or_failed_is_not_left_out(
+    tmp_path: Path, row: dict[str, Any], answer: str | None, error: str | None
+) -> None:
+    ((_, output),) = iter_case_outputs(write(tmp_path / "one.json", [row]))
+    assert (output.text, output.error) == (answer, error)
+
+
 def test_tokens_of_langfuse_from_a_cache_count_as_input(tmp_path: Path) -> None:
     details = {"input": 86, "input_cached_tokens": 900, "output": 2, "output_reasoning_tokens": 3,
                "total": 991}  # fmt: skip
