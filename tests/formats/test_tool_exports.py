@@ -172,7 +172,9 @@ def test_an_overridden_assessment_and_one_without_a_number_are_left_out(tmp_path
     (first,) = MLFLOW["info"]["assessments"]  # type: ignore[index] # JSON
     old = first | {"valid": False, "feedback": {"value": False}}
     listed = [old, first | {"valid": True}, first | {"feedback": {"value": {"a": 1}}}]
-    path = write(tmp_path / "t.json", [MLFLOW | {"info": {"trace_id": "tr-1", "assessments": listed}}])
+    path = write(
+        tmp_path / "t.json", [MLFLOW | {"info": {"trace_id": "tr-1", "assessments": listed}}]
+    )
     assert [one.label.raw for one in read_labels(path)] == ["true"]
     assert {problem.message for problem in validate_path(path)} == {
         "`right` is not imported: it was overridden", "`right` is not imported: it has no score",
