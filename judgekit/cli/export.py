@@ -29,6 +29,7 @@ COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
 
 _RESULTS = "results"
 _QUALITY = "quality"  # runs and comparisons alike have this one
+_HAVE_FIGURES = ("history", "validation", _QUALITY)  # which are those of a run, under its id
 _SUMMARIES = {
     _RESULTS: "whole answers (.jsonl, .json), or a row for each judgment (.csv, .parquet)",
     **{name: form.summary for name, form in RUN_FORMATS.items()},
@@ -99,6 +100,10 @@ def _export_run(run: str, options: _ExportOptions, output: Path) -> None:
         report.check_export_suffix(output)
     else:
         form.check(output)
+        if (options.failed or options.filter_tag) and form.name in _HAVE_FIGURES:
+            raise SettingsError(
+                f"--failed and --filter-tag do not go with {form.name}: its figures are those of the whole run"
+            )
     # Results are all that was observed; other formats say what counts, as every summary does.
     wanted = evaluation.OutcomeFilter(
         variants=options.variant,

@@ -51,6 +51,18 @@ def test_of_several_tries_only_the_last_is_a_test(
     assert run("export", "tried", "-o", "all.jsonl", "--json").json["n_answers"] == 3
 
 
+@pytest.mark.parametrize("name", ["history", "validation", "quality"])
+@pytest.mark.parametrize("part", [("--failed",), ("--filter-tag", "a")])
+def test_figures_of_a_run_are_not_written_of_a_part(
+    run: Run, tmp_path: Path, name: str, part: tuple[str, ...]
+) -> None:
+    file = f"a{RUN_FORMATS[name].suffixes[0]}"
+    ran = run("export", "-o", file, "--format", name, *part)
+    assert ran.code == 2
+    assert f"do not go with {name}: its figures are those of the whole run" in ran.err
+    assert not (tmp_path / file).exists()
+
+
 def test_gradings_may_fill_a_folder(run: Run, tmp_path: Path) -> None:
     assert run("export", "-o", "grading", "--format", "grading").code == 0
     names = sorted(path.name for path in (tmp_path / "grading").iterdir())
