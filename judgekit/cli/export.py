@@ -101,15 +101,11 @@ def _export_run(run: str, options: _ExportOptions, output: Path) -> None:
     else:
         form.check(output)
         if (options.failed or options.filter_tag) and form.name in _HAVE_FIGURES:
-            raise SettingsError(
-                f"--failed and --filter-tag do not go with {form.name}: its figures are those of the whole run"
-            )
+            why = "its figures are those of the whole run"
+            raise SettingsError(f"--failed and --filter-tag do not go with {form.name}: {why}")
     # Results are all that was observed; other formats say what counts, as every summary does.
     wanted = evaluation.OutcomeFilter(
-        variants=options.variant,
-        tag=options.filter_tag,
-        failed=options.failed,
-        last_tries=form is not None,
+        variants=options.variant, tag=options.filter_tag, failed=options.failed, last=bool(form)
     )
     with options.open_store() as stored:
         info = stored.run(run)

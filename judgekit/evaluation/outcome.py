@@ -323,7 +323,7 @@ class OutcomeFilter:
     # Only those that did not pass, or could not be had or judged
     failed: bool = False
     # Of several tries only the last, which counts
-    last_tries: bool = False
+    last: bool = False
 
     @property
     def is_all(self) -> bool:
@@ -338,7 +338,7 @@ def select_outcomes(store: StoredRuns, run: RunInfo, wanted: OutcomeFilter) -> I
     one = wanted.variants[0] if len(wanted.variants) == 1 else None
     found = store.results(run.id, variant=one, case_id=wanted.case_id, tag=wanted.tag)
     is_there = wanted.case_id is None
-    for result in last_tries(found, run) if wanted.last_tries else found:
+    for result in last_tries(found, run) if wanted.last else found:
         is_there = True
         if wanted.variants and result.variant not in wanted.variants:
             continue

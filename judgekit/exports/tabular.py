@@ -249,10 +249,8 @@ def _strategy(answer: Outcome, run: RunInfo) -> str:
 
 def _rubric_scores(answer: Outcome, run: RunInfo) -> JsonValue:
     """Each criterion's score on its own scale and on [0, 1], with why."""
-    if answer.verdict is None:
-        return None
     rubric = evaluation.rubric_of_result(answer.result, run)
-    if rubric is None:  # pragma: no cover - then there is no verdict
+    if answer.verdict is None or rubric is None:
         return None
     found: JsonObject = {}
     for criterion in answer.verdict.criteria:

@@ -70,7 +70,7 @@ def _values(run: RunInfo, answer: Outcome, one: Judgment | None) -> JsonObject:
         about |= {"judge": one.judge, "value": one.value, "confidence": one.confidence}
         about |= {"judge_repeat": one.repeat, "criterion": one.criterion}
         # Scores of several turns are several scores; without turns the ids stay as they were.
-        about |= {} if one.turn is None else {"turn": one.turn}
+        about |= {"turn": one.turn} if one.turn else {}
         kind, mlflow_kind = _KINDS.get(one.source, _CODE)
         values |= {
             # The ids of what was judged in the tool it came from; of spans the case is the trace.
@@ -84,8 +84,7 @@ def _values(run: RunInfo, answer: Outcome, one: Judgment | None) -> JsonObject:
             "mlflow_kind": mlflow_kind,
             "at": (one.judged_at or result.ran_at or run.started_at).isoformat(),
             # With one identifier the same judgment again takes the place of the first.
-            "identifier": f"judgekit:{one.judge}:{one.repeat}"
-            + ("" if one.turn is None else f":{one.turn}"),
+            "identifier": f"judgekit:{one.judge}:{one.repeat}{f':{one.turn}' if one.turn else ''}",
             "about_in_texts": {name: str(v) for name, v in about.items() if v is not None},
         }
     values["about"] = {name: value for name, value in about.items() if value is not None}

@@ -229,8 +229,7 @@ def _add_labels(
         label = _found(one, shape.label) if isinstance(one, dict) else {}
         who = label.pop("annotator", "scores")
         is_score = "winner" in label or not isinstance(label.get("raw"), dict | list | None)
-        # MLflow marks what another assessment overrides, and keeps it.
-        is_valid = not isinstance(one, dict) or one.get("valid") is not False
+        is_valid = label.pop("valid", True)
         if not (is_score and is_valid):
             name = str(label.get("criterion", "a score"))[:60]
             why = "it has no score" if is_valid else "it was overridden"
