@@ -125,6 +125,8 @@ def _spans(run: RunInfo, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
             "attributes": _pairs({"case_id": result.case.id, "variant": result.variant}),
             "events": events,
         }
+        if result.output.error is not None:
+            span["status"] = {"code": 2, "message": result.output.error}
         resource: JsonObject = {"attributes": _pairs({"service.name": "judgekit"})}
         scope: JsonObject = {"spans": [span]}
         yield {"resource": resource, "scopeSpans": [scope]}
@@ -174,11 +176,11 @@ _PASSED, _FAILED, _ERROR = range(3)
 
 def _write_promptfoo(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     columns = [variant.id for variant in run.variants]
-    # promptfoo gives a test that is repeated another number each time.
+    # promptfoo gives a test that is repeated another number each time; tries are no repeats.
     numbers: dict[tuple[int, int], int] = {}
     results: list[JsonObject] = []
     for answer in answers:
-        key = answer.result.place, answer.result.repeat
+        key = answer.result.place, answer.result.repeat if run.repeats > 1 else 0
         number = numbers.setdefault(key, len(numbers))
         results.append(_promptfoo_result(answer, run, number, columns.index(answer.result.variant)))
     at = run.started_at.isoformat()

@@ -215,6 +215,10 @@ def _iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
     row = 0
     try:
         with parquet.ParquetFile(path) as table:
+            names = table.schema_arrow.names
+            if len({*names}) < len(names):
+                twice = "two columns have the same name"
+                raise DatasetError(twice, path=path)  # noqa: TRY301 - the file's fault, as below
             for batch in table.iter_batches(batch_size=_BATCH_ROWS):
                 for fields in batch.to_pylist():
                     row += 1

@@ -82,3 +82,13 @@ def test_an_evaluation_is_a_span_in_the_trace_that_was_judged(tmp_path: Path) ->
     failed = {pair["key"]: pair["value"] for pair in span["events"][-1]["attributes"]}
     assert failed["error.type"] == {"stringValue": "timeout"}
     assert "gen_ai.evaluation.score.value" not in failed
+    assert "status" not in span
+
+
+def test_an_answer_that_is_an_error_is_a_span_that_failed(tmp_path: Path) -> None:
+    path = tmp_path / "spans.json"
+    answer = make_answer(None, None, output=make_output(None, error="it crashed"))
+    RUN_FORMATS["otel"].write(path, make_run("v1"), iter([answer]))
+    (resource,) = json.loads(path.read_text())["resourceSpans"]
+    (span,) = resource["scopeSpans"][0]["spans"]
+    assert (span["status"], span["events"]) == ({"code": 2, "message": "it crashed"}, [])
