@@ -239,9 +239,7 @@ class QualityExport:
         failure = evaluation.failure_of(answer, self.run)
         if failure is None or answer.passed:
             return
-        ids = (
-            {} if rubric is None or rubric_id is None else formats.criterion_ids(rubric, rubric_id)
-        )
+        ids = formats.criterion_ids(rubric, rubric_id) if rubric and rubric_id else {}
         finding = self._findings.get(
             evaluation.finding_id(self.run.suite, failure.variant, failure.case_id)
         )
@@ -258,11 +256,8 @@ class QualityExport:
 
     @cached_property
     def _findings(self) -> Mapping[str, Finding]:
-        return (
-            {}
-            if self.store is None
-            else evaluation.SuiteFindings(self.store, self.run.suite).findings
-        )
+        store = self.store
+        return {} if store is None else evaluation.SuiteFindings(store, self.run.suite).findings
 
     def _without_benchmarks(self, case: Case) -> Case:
         """The case as its memory has it, whose benchmarks are objects of their own."""
