@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ _MLFLOW_SUMS = ("mlflow.chat.tokenUsage", "mlflow.llm.cost")  # objects of numbe
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 _ERROR_CODES = frozenset({"2", "error", "status_code_error", "statuscode.error"})
+_DECIMAL = re.compile(r"\d{1,15}(\.\d{1,30})?([eE]-?\d{1,2})?")
 _MAX_NESTING = 100
 _LAST_NS = 1 << 64
 _LONGEST_NS = len(str(_LAST_NS))
@@ -564,6 +566,9 @@ def first_number(fields: JsonValue, names: Sequence[str]) -> float | None:
         return None
     for name in names:
         found = fields.get(name)
+        # LangSmith writes money as text.
+        if isinstance(found, str) and _DECIMAL.fullmatch(found):
+            found = float(found)
         if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
             return found
     return None

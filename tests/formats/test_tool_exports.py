@@ -215,6 +215,17 @@ def test_tokens_of_langfuse_from_a_cache_count_as_input(tmp_path: Path) -> None:
     assert output.usage == usage
 
 
+@pytest.mark.parametrize(("text", "cost"), [("0.00012", 0.00012), ("1E-7", 1e-7), ("?", None)])
+def test_the_cost_of_a_langsmith_run_is_read_from_its_text(
+    tmp_path: Path, text: str, cost: float | None
+) -> None:
+    chain, call = LANGSMITH_RUNS
+    runs = [chain | {"total_cost": "9", "prompt_tokens": 99}, call | {"total_cost": text}]
+    ((_, output),) = iter_case_outputs(write(tmp_path / "runs.json", runs))
+    assert output.usage is not None
+    assert (output.usage.input_tokens, output.usage.cost_usd) == (10, cost)
+
+
 def test_a_second_list_of_a_file_is_listed(tmp_path: Path) -> None:
     path = write(tmp_path / "b.json", BRAINTRUST | {"comments": [{"text": "x"}]})
     assert "`comments` is not imported: one list of a file is read" in [
