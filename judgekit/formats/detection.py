@@ -365,6 +365,8 @@ _UNREAD_TABLES = {
     'df.reset_index().to_json("spans.jsonl", orient="records", lines=True)',
     "run_type inputs outputs": "these are runs of LangSmith; they are read as JSON, as "
     "`client.list_runs` gives them",
+    "trace_id trace spans assessments": "these are traces of MLflow; they are read as JSON: "
+    '[trace.to_dict() for trace in mlflow.search_traces(return_type="list")]',
 }
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from judgekit.formats.detection import unread_table
 from judgekit.formats.foreign_file import ForeignFile
 from judgekit.formats.messages import answer_of, asked_of, objects_in
 from judgekit.formats.spans import (
@@ -73,7 +74,8 @@ def read_tool_export(document: ParsedDocument) -> ForeignFile:
     rows = list(reading.objects(items, at))
     shape = tool_shape(rows[0][1]) if rows else None
     if shape is None:
-        reading.add(at, "the first row is of no known export")
+        remedy = unread_table(rows[0][1]) if rows else None
+        reading.add(at, "the first row is of no known export", remedy)
         return reading
     whole = document.value if at and isinstance(document.value, dict) else {}
     for name, others in whole.items():

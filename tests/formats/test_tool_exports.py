@@ -374,6 +374,14 @@ def test_rows_of_ones_own_are_not_taken_for_an_export(row: dict[str, Any]) -> No
     assert foreign_shape([row]) is None
 
 
+def test_a_frame_of_mlflow_says_how_its_traces_are_read(tmp_path: Path) -> None:
+    frame = {"trace_id": "tr-1", "trace": "{}", "request": "{}", "spans": [], "assessments": []}
+    path = tmp_path / "frame.jsonl"
+    path.write_text(json.dumps(frame | {"assessments": MLFLOW["info"]["assessments"]}) + "\n")  # type: ignore[index] # JSON
+    (problem,) = validate_path(path)
+    assert 'mlflow.search_traces(return_type="list")' in str(problem.remedy)
+
+
 def test_a_row_of_another_export_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "mixed.json", [LANGSMITH_RUNS[0], {"id": 3}])
     with pytest.raises(DatasetError, match="this row is not like the first, one of runs"):
