@@ -230,11 +230,14 @@ def _add_labels(
     for one in listed if isinstance(listed, list) else []:
         label = _found(one, shape.label) if isinstance(one, dict) else {}
         who = label.pop("annotator", "scores")
-        is_score = "winner" in label or not isinstance(label.get("raw"), dict | list | None)
-        is_valid = label.pop("valid", True)
-        if not (is_score and is_valid):
+        faults = {
+            "it was overridden": label.pop("valid", True) is False,
+            "it is of a span inside the trace": label.pop("span", None) is not None,
+            "it has no score": not label.get("winner")
+            and isinstance(label.get("raw"), dict | list | None),
+        }
+        if why := next((why for why, is_so in faults.items() if is_so), None):
             name = str(label.get("criterion", "a score"))[:60]
-            why = "it has no score" if is_valid else "it was overridden"
             reading.leave_out(at, f"`{name}` is not imported: {why}")
         else:
             named: JsonObject = {"case_id": case_id} if case_id is not None else {}

@@ -171,13 +171,15 @@ def test_a_score_without_a_value_is_left_out_and_listed(tmp_path: Path) -> None:
 def test_an_overridden_assessment_and_one_without_a_number_are_left_out(tmp_path: Path) -> None:
     (first,) = MLFLOW["info"]["assessments"]  # type: ignore[index] # JSON
     old = first | {"valid": False, "feedback": {"value": False}}
-    listed = [old, first | {"valid": True}, first | {"feedback": {"value": {"a": 1}}}]
+    inner = first | {"span_id": "b1"}  # such as one of each retrieval
+    listed = [old, first | {"valid": True}, first | {"feedback": {"value": {"a": 1}}}, inner]
     path = write(
         tmp_path / "t.json", [MLFLOW | {"info": {"trace_id": "tr-1", "assessments": listed}}]
     )
     assert [one.label.raw for one in read_labels(path)] == ["true"]
     assert {problem.message for problem in validate_path(path)} == {
         "`right` is not imported: it was overridden", "`right` is not imported: it has no score",
+        "`right` is not imported: it is of a span inside the trace",
     }  # fmt: skip
 
 
