@@ -165,9 +165,7 @@ def _known(value: float) -> float | None:
 
 
 def _benchmarks_of(case: Case) -> dict[str, JsonObject]:
-    listed = case.metadata.get("benchmarks")
-    items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-    found = ((item.get("id"), item) for item in items)
+    found = ((i.get("id"), i) for i in formats.objects_in(case.metadata.get("benchmarks")))
     return {
         name: {key: value for key, value in item.items() if key != "id"}
         for name, item in found

@@ -65,9 +65,7 @@ def _is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
 def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
     inner = fields.get("results")
     listed = inner.get("results") if isinstance(inner, dict) else inner
-    items = listed if isinstance(listed, list) else []
-    first = items[0] if items else None
-    return isinstance(first, dict) and {"vars", "success"} <= first.keys()
+    return {"vars", "success"} <= _first(listed).keys()
 
 
 def is_graders(fields: dict[str, JsonValue]) -> bool:

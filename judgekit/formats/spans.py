@@ -18,6 +18,7 @@ from judgekit.formats.messages import (
     decode_value,
     messages_in,
     named_results,
+    objects_in,
     read_messages,
     unflattened,
 )
@@ -216,8 +217,7 @@ def _span(value: Mapping[str, JsonValue], number: int) -> Span:
         attributes = attributes | {f"{name}.{own}": number for own, number in sums.items()}
     events = tuple(
         SpanEvent(_text(event, "name") or "event", _attributes(event.get("attributes")))
-        for event in (listed if isinstance(listed, list) else ())
-        if isinstance(event, dict)
+        for event in objects_in(listed)
     )
     start, end = _time(fields, "start"), _time(fields, "end")
     return Span(
@@ -261,12 +261,8 @@ def _time(fields: Mapping[str, JsonValue], which: str) -> int | None:
 def _attributes(value: JsonValue, depth: int = 0) -> Attributes:
     if isinstance(value, dict):
         return value
-    pairs = value if isinstance(value, list) else []
-    return {
-        str(pair["key"]): _any_value(pair.get("value"), depth)
-        for pair in pairs
-        if isinstance(pair, dict) and "key" in pair
-    }
+    pairs = (pair for pair in objects_in(value) if "key" in pair)
+    return {str(pair["key"]): _any_value(pair.get("value"), depth) for pair in pairs}
 
 
 def _any_value(value: JsonValue, depth: int) -> JsonValue:
