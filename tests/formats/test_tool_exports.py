@@ -47,7 +47,7 @@ LANGFUSE_OBSERVATIONS = {"data": [
      "startTime": "2026-01-01T00:00:00Z", "endTime": "2026-01-01T00:00:01Z", "input": [USER],
      "output": REPLY, "usageDetails": {"input": 10}, "parentObservationId": "o0"},
 ], "meta": {}}  # fmt: skip
-LANGSMITH_RUNS = [
+LANGSMITH_RUNS: list[dict[str, Any]] = [
     {"id": "r1", "trace_id": "r1", "parent_run_id": None, "name": "chain", "run_type": "chain",
      "inputs": {"messages": [USER]}, "outputs": {"output": "2"}, "error": None,
      "start_time": "2026-01-01T00:00:00", "end_time": "2026-01-01T00:00:02"},
@@ -65,7 +65,7 @@ BRAINTRUST = {"events": [
      "metrics": {"start": 1.1, "end": 1.9, "prompt_tokens": 10, "completion_tokens": 2},
      "span_parents": ["x1"]},
 ]}  # fmt: skip
-MLFLOW = {
+MLFLOW: dict[str, Any] = {
     "info": {"trace_id": "tr-1", "assessments": [
         {"assessment_name": "right", "source": {"source_type": "HUMAN", "source_id": "ann"},
          "feedback": {"value": True}, "rationale": "ok"}]},
@@ -169,7 +169,7 @@ def test_a_score_without_a_value_is_left_out_and_listed(tmp_path: Path) -> None:
 
 
 def test_an_overridden_assessment_and_one_without_a_number_are_left_out(tmp_path: Path) -> None:
-    (first,) = MLFLOW["info"]["assessments"]  # type: ignore[index] # JSON
+    (first,) = MLFLOW["info"]["assessments"]
     old = first | {"valid": False, "feedback": {"value": False}}
     inner = first | {"span_id": "b1"}  # such as one of each retrieval
     listed = [old, first | {"valid": True}, first | {"feedback": {"value": {"a": 1}}}, inner]
@@ -379,7 +379,7 @@ def test_rows_of_ones_own_are_not_taken_for_an_export(row: dict[str, Any]) -> No
 def test_a_frame_of_mlflow_says_how_its_traces_are_read(tmp_path: Path) -> None:
     frame = {"trace_id": "tr-1", "trace": "{}", "request": "{}", "spans": [], "assessments": []}
     path = tmp_path / "frame.jsonl"
-    path.write_text(json.dumps(frame | {"assessments": MLFLOW["info"]["assessments"]}) + "\n")  # type: ignore[index] # JSON
+    path.write_text(json.dumps(frame | {"assessments": MLFLOW["info"]["assessments"]}) + "\n")
     (problem,) = validate_path(path)
     assert 'mlflow.search_traces(return_type="list")' in str(problem.remedy)
 
