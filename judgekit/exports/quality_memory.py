@@ -74,6 +74,7 @@ def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterat
     scales = {criterion.name: criterion.scale for criterion in rubric.criteria}
     ids, run_id = formats.criterion_ids(rubric, rubric_id), _run_object_id(answer.result)
     for place, judgment in enumerate(answer.result.judgments):
+        at = judgment.judged_at
         if judgment.criterion not in scales:
             continue
         fields: JsonObject = {
@@ -84,9 +85,7 @@ def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterat
             "judgedByType": judgment.source,
         }
         optional: JsonObject = {
-            "judgedAt": None
-            if judgment.judged_at is None
-            else records.time_text(judgment.judged_at),
+            "judgedAt": None if at is None else records.time_text(at),
             "confidence": judgment.confidence,
             "evidence": [piece.quote for piece in judgment.evidence] or None,
             "repeat": judgment.repeat or None,

@@ -32,14 +32,6 @@ _KINDS = {"human": ("HUMAN", "HUMAN"), "llm": ("LLM", "LLM_JUDGE")}
 _CODE = ("CODE", "CODE")
 
 
-def _rows(
-    table: Mapping[str, Mapping[str, str]], run: RunInfo, answers: Iterable[Outcome]
-) -> Iterator[JsonObject]:
-    for answer in answers:
-        for one in (None,) if "rows" in table else answer.result.judgments:
-            yield _row(table["fields"], _values(run, answer, one))
-
-
 def _row(fields: Mapping[str, str], values: JsonObject) -> JsonObject:
     row: JsonObject = {}
     for path, source in fields.items():
@@ -152,7 +144,12 @@ def _write(
     answers: Iterable[Outcome],
 ) -> None:
     wrapper, is_lines = str(table.get("list", "")), path.suffix.lower() == ".jsonl"
-    items = _spans(run, answers) if name == "otel" else _rows(table, run, answers)
+    rows = (
+        _row(table["fields"], _values(run, answer, one))
+        for answer in answers
+        for one in ((None,) if "rows" in table else answer.result.judgments)
+    )
+    items = _spans(run, answers) if name == "otel" else rows
     if wrapper and not is_lines:
         write_object(path, {wrapper: [*items]})
     else:

@@ -191,9 +191,8 @@ def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
 
 
 def list_under(value: JsonValue, names: Sequence[str]) -> list[JsonValue]:
-    if not isinstance(value, dict):
-        return []
-    items = next((value[name] for name in names if name in value), None)
+    fields = _mapping(value)
+    items = next((fields[name] for name in names if name in fields), None)
     return items if isinstance(items, list) else []
 
 
@@ -206,9 +205,8 @@ def nested_items(value: JsonValue, *levels: Sequence[str]) -> list[JsonValue]:
 
 
 def _span(value: Mapping[str, JsonValue], number: int) -> Span:
-    context = value.get("context")
     # The Python SDK writes ids under `context`, OTLP beside the name.
-    fields = {**(context if isinstance(context, dict) else {}), **value}
+    fields = {**_mapping(value.get("context")), **value}
     # Phoenix has the code of the status beside it.
     status, listed = fields.get("status", fields), fields.get("events")
     attributes = _attributes(fields.get("attributes"))

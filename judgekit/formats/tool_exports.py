@@ -233,8 +233,9 @@ def _add_labels(
         faults = {
             "it was overridden": label.pop("valid", True) is False,
             "it is of a span inside the trace": label.pop("span", None) is not None,
-            "it has no score": not label.get("winner")
-            and isinstance(label.get("raw"), dict | list | None),
+            "it has no score": isinstance(
+                label.get("winner", label.get("raw")), dict | list | None
+            ),
         }
         if why := next((why for why, is_so in faults.items() if is_so), None):
             name = str(label.get("criterion", "a score"))[:60]
