@@ -322,6 +322,8 @@ class OutcomeFilter:
     tag: str | None = None
     # Only those that did not pass, or could not be had or judged
     failed: bool = False
+    # Of several tries only the last, which counts
+    last: bool = False
 
     @property
     def is_all(self) -> bool:
@@ -336,7 +338,7 @@ def select_outcomes(store: StoredRuns, run: RunInfo, wanted: OutcomeFilter) -> I
     one = wanted.variants[0] if len(wanted.variants) == 1 else None
     found = store.results(run.id, variant=one, case_id=wanted.case_id, tag=wanted.tag)
     is_there = wanted.case_id is None
-    for result in found:
+    for result in last_tries(found, run) if wanted.last else found:
         is_there = True
         if wanted.variants and result.variant not in wanted.variants:
             continue
@@ -352,7 +354,7 @@ def needs_attention(answer: Outcome) -> bool:
     result = answer.result
     if answer.passed is False or result.output.error is not None or result.failures:
         return True
-    return answer.passed is None and bool(answer.verdict or result.checks)
+    return answer.passed is None and bool(answer.verdict or answer.outcome or result.checks)
 
 
 def _check_case(store: StoredRuns, run: RunInfo, case_id: str) -> None:

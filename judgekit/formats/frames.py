@@ -90,6 +90,8 @@ def _arrow_rows(frame: Any) -> Iterable[Mapping[Any, object]] | None:
         except ValueError as error:  # a single column, for example
             raise InputError(f"a {type(frame).__name__} is no table: {error}") from error
     if hasattr(frame, "to_pylist") and hasattr(frame, "column_names"):
+        if len({*frame.column_names}) < len(frame.column_names):
+            raise InputError("two columns have the same name", hint="rename one of them")
         listed: list[Mapping[Any, object]] = frame.to_pylist()
         return listed
     return None
