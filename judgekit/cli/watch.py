@@ -18,6 +18,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
 from judgekit.cli.progress import run_async
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
+from judgekit.cli.setup import stop_words
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
@@ -39,8 +40,13 @@ class _WatchOptions(GradeOptions):
         metavar="SCORE",
     )
     once: bool = flag("Grade what is there, then stop; rows of an unfinished window too.")
-    # No option: windows are stored, and `show` writes the page of one.
+    # No options: windows are stored, and `show`, `export` and `gate` take one from the store.
     with_replies: bool = False
+    output: tuple[Path, ...] = ()
+    fail_under: float | None = None
+    max_drop: float | None = None
+    baseline: str | None = None
+    alpha: float | None = None
 
 
 class PendingWindow(Record):
@@ -81,7 +87,7 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
     Stop it with Ctrl-C: the next watch of the same file resumes behind the last graded window.
 
     Exit code 0; with --once 1 while the score is below --alert-below; 3 if the judge failed, 5 at
-    the cost limit, 130 interrupted.
+    the cost limit, 6 if --frozen found no reply, 130 interrupted.
 
     Examples:
         judgekit watch production.jsonl --rubric helpfulness
@@ -201,8 +207,9 @@ class _Watching:
 
         summary = evaluation.Run(ended, setup.store).summary(watch=watch)
         record_run(setup, summary, None, tally)
-        if setup.session.reason is not None:
-            return STOP_CODES[setup.session.reason]
+        if (stopped := setup.session).words() is not None:
+            console.note(f"{stop_words(stopped)}; the next watch resumes this window")
+            return Exit.FROZEN if stopped.reason is None else STOP_CODES[stopped.reason]
         self._show(summary, pending, n_review=note_reviews(setup, ended))
         self._forget_other_measure(setup, ended)
         state = self._state
