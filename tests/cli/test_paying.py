@@ -65,7 +65,7 @@ def compare(bench: Bench, server: OpenAILikeServer, *more: object) -> Ran:
 
 
 FAULTS = [
-    ({"variant": "v9"}, "no output is of variant 'v9'", "the outputs name no variant"),
+    ({"variant": "v9"}, "no output is of variant 'v9'", "name no variant: give them one"),
     ({"case_id": "c77"}, "no output is of this case", "did you mean"),
     ({"criterion": "rihgt"}, "the rubric has no criterion 'rihgt'", "did you mean `right`?"),
     ({"criterion": "tone"}, "the rubric has no criterion 'tone'", "known: right, short"),
