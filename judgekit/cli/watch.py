@@ -115,9 +115,8 @@ class _Watching:
 
     def __init__(self, options: _WatchOptions, file: Path) -> None:
         self._options, self._file = options, file
-        folder = Path(options.store).parent / "watch"
-        if "://" in options.store:
-            folder = Path(".judgekit") / "watch"
+        state = Path(".judgekit") if "://" in options.store else Path(options.store).parent
+        folder = state / "watch"
         name = f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
         self._state_file = folder / f"{name}.json"
         # Always the same path: a window that is taken up again is the same run.
@@ -133,9 +132,8 @@ class _Watching:
     def run(self) -> int:
         """Follow the file until it is interrupted, or with --once to its present end."""
         options = self._options
-        if self._state.pending is not None and (
-            code := self._grade(self._state.pending, is_resumed=True)
-        ):
+        pending = self._state.pending
+        if pending is not None and (code := self._grade(pending, is_resumed=True)):
             return code
         is_missed = False
         while True:
@@ -189,8 +187,7 @@ class _Watching:
             return self._graded(setup, pending, is_resumed=is_resumed)
 
     def _graded(self, setup: RunSetup, pending: PendingWindow, *, is_resumed: bool) -> int:
-        trigger = self._options.triggered_by
-        info = prepared_run(setup, resumes=is_resumed, triggered_by=trigger)
+        info = prepared_run(setup, resumes=is_resumed, triggered_by=self._options.triggered_by)
         same = find_same_run(setup.store, info) if is_resumed else None
         # Killed after its last answer, and before the state was stored.
         if same is not None and same.status == "complete":
@@ -207,9 +204,9 @@ class _Watching:
 
         summary = evaluation.Run(ended, setup.store).summary(watch=watch)
         record_run(setup, summary, None, tally)
-        if (stopped := setup.session).words() is not None:
-            console.note(f"{stop_words(stopped)}; the next watch resumes this window")
-            return Exit.FROZEN if stopped.reason is None else STOP_CODES[stopped.reason]
+        if (session := setup.session).words() is not None:
+            console.note(f"{stop_words(session)}; the next watch resumes this window")
+            return Exit.FROZEN if session.reason is None else STOP_CODES[session.reason]
         self._show(summary, pending, n_review=note_reviews(setup, ended))
         self._forget_other_measure(setup, ended)
         state = self._state
@@ -268,8 +265,7 @@ class _Watching:
         problems = run_async(evaluation.send_alarm(setup.opened.suite, alarm))
         for problem in problems:
             console.note(problem)
-        unsent = alarm if problems else None
-        self._state = self._state.model_copy(update={"unsent": unsent})
+        self._state = self._state.model_copy(update={"unsent": alarm if problems else None})
 
     def _change(self, *, is_alerting: bool, n_alerts: int) -> None:
         update = {"is_alerting": is_alerting, "n_alerts": n_alerts, "values": ()}
