@@ -37,7 +37,7 @@ from judgekit.formats import is_near_name, suggest_name
 from judgekit.records import Criterion, Scale
 
 _SCORE = "score"
-_NO_VARIANTS = "the outputs name no variant: leave it out of the labels, or name it with --variant"
+_NO_VARIANTS = "the outputs name no variant: give them one, or leave it out of the labels"
 _TWO = 2
 
 # A message with more names would not be read.

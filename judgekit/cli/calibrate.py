@@ -253,9 +253,12 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
         return _from_outputs(options, located)
     if options.sides is not None:
         return _from_sides(options.sides, options, located)
-    if options.dry_run:
+    # Recorded replies can be chosen from; of a run or a file all judgments are taken.
+    takes_all = options.judge_model is None or options.results is not None
+    if options.dry_run or (takes_all and (options.filter_tag or options.limit or options.sample)):
+        what = "--dry-run is" if options.dry_run else "--filter-tag, --limit and --sample are"
         raise SettingsError(
-            "--dry-run is for judging outputs now, and these judgments exist: no calls are made",
+            f"{what} for judging outputs now, and these judgments exist: no calls are made",
             hint="omit it, or name what to judge: --outputs FILE (or --compare A B)",
         )
     if options.results is not None:

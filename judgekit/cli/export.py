@@ -44,7 +44,7 @@ class _ExportOptions(StoreOptions, OutputOptions):
         kind=click.Path(path_type=Path),
     )
     form: str | None = option(
-        "Default: results, or by the file name (.xml: junit). "
+        "Default: results, or by the file name (.xml: junit, .yaml: validation). "
         + "; ".join(f"{name}: {summary}" for name, summary in _SUMMARIES.items())
         + "; for comparisons: "
         + "; ".join(f"{name}: {summary}" for name, summary in COMPARISON_FORMATS.items()),

@@ -18,6 +18,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
 from judgekit.cli.progress import run_async
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
+from judgekit.cli.setup import stop_words
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
@@ -39,8 +40,13 @@ class _WatchOptions(GradeOptions):
         metavar="SCORE",
     )
     once: bool = flag("Grade what is there, then stop; rows of an unfinished window too.")
-    # No option: windows are stored, and `show` writes the page of one.
+    # No options: windows are stored, and `show`, `export` and `gate` take one from the store.
     with_replies: bool = False
+    output: tuple[Path, ...] = ()
+    fail_under: float | None = None
+    max_drop: float | None = None
+    baseline: str | None = None
+    alpha: float | None = None
 
 
 class PendingWindow(Record):
@@ -81,7 +87,7 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
     Stop it with Ctrl-C: the next watch of the same file resumes behind the last graded window.
 
     Exit code 0; with --once 1 while the score is below --alert-below; 3 if the judge failed, 5 at
-    the cost limit, 130 interrupted.
+    the cost limit, 6 if --frozen found no reply, 130 interrupted.
 
     Examples:
         judgekit watch production.jsonl --rubric helpfulness
@@ -109,9 +115,8 @@ class _Watching:
 
     def __init__(self, options: _WatchOptions, file: Path) -> None:
         self._options, self._file = options, file
-        folder = Path(options.store).parent / "watch"
-        if "://" in options.store:
-            folder = Path(".judgekit") / "watch"
+        state = Path(".judgekit") if "://" in options.store else Path(options.store).parent
+        folder = state / "watch"
         name = f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
         self._state_file = folder / f"{name}.json"
         # Always the same path: a window that is taken up again is the same run.
@@ -127,9 +132,8 @@ class _Watching:
     def run(self) -> int:
         """Follow the file until it is interrupted, or with --once to its present end."""
         options = self._options
-        if self._state.pending is not None and (
-            code := self._grade(self._state.pending, is_resumed=True)
-        ):
+        pending = self._state.pending
+        if pending is not None and (code := self._grade(pending, is_resumed=True)):
             return code
         is_missed = False
         while True:
@@ -183,8 +187,7 @@ class _Watching:
             return self._graded(setup, pending, is_resumed=is_resumed)
 
     def _graded(self, setup: RunSetup, pending: PendingWindow, *, is_resumed: bool) -> int:
-        trigger = self._options.triggered_by
-        info = prepared_run(setup, resumes=is_resumed, triggered_by=trigger)
+        info = prepared_run(setup, resumes=is_resumed, triggered_by=self._options.triggered_by)
         same = find_same_run(setup.store, info) if is_resumed else None
         # Killed after its last answer, and before the state was stored.
         if same is not None and same.status == "complete":
@@ -201,8 +204,9 @@ class _Watching:
 
         summary = evaluation.Run(ended, setup.store).summary(watch=watch)
         record_run(setup, summary, None, tally)
-        if setup.session.reason is not None:
-            return STOP_CODES[setup.session.reason]
+        if (session := setup.session).words() is not None:
+            console.note(f"{stop_words(session)}; the next watch resumes this window")
+            return Exit.FROZEN if session.reason is None else STOP_CODES[session.reason]
         self._show(summary, pending, n_review=note_reviews(setup, ended))
         self._forget_other_measure(setup, ended)
         state = self._state
@@ -261,8 +265,7 @@ class _Watching:
         problems = run_async(evaluation.send_alarm(setup.opened.suite, alarm))
         for problem in problems:
             console.note(problem)
-        unsent = alarm if problems else None
-        self._state = self._state.model_copy(update={"unsent": unsent})
+        self._state = self._state.model_copy(update={"unsent": alarm if problems else None})
 
     def _change(self, *, is_alerting: bool, n_alerts: int) -> None:
         update = {"is_alerting": is_alerting, "n_alerts": n_alerts, "values": ()}

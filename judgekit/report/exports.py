@@ -87,7 +87,7 @@ def check_export_suffix(path: Path) -> None:
         page = f"; a page is written by `judgekit report RUN -o {path.name}`" if is_page else ""
         raise SettingsError(
             f"cannot write {path.name}: its suffix is {path.suffix or 'missing'}",
-            hint=f"use one of {', '.join(EXPORT_SUFFIXES)}{page}",
+            hint=f"use {', '.join(EXPORT_SUFFIXES)}, .xml (junit), .yaml (validation){page}",
         )
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")

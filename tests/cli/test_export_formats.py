@@ -91,4 +91,6 @@ def test_a_page_of_a_run_is_written_by_report(run: Run) -> None:
     ran = run("export", "-o", "r.html")
     assert ran.code == 2
     assert "judgekit report RUN -o r.html" in ran.err
-    assert "judgekit report" not in run("export", "-o", "r.txt").err
+    refused = run("export", "-o", "r.txt").err
+    assert "judgekit report" not in refused
+    assert ".parquet, .xml (junit), .yaml (validation)" in refused

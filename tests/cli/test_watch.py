@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.store import RunStore
+from judgekit.testing import ChaosServer
 from tests.evaluation.suites import RUBRIC, lay_suite
 
 if TYPE_CHECKING:
@@ -265,6 +266,44 @@ def test_a_window_that_was_stopped_is_resumed_as_the_same_run(
     assert (window["run"], window["graded"]) == (begun.id, 12)
     assert len(stored(tmp_path)) == 1
     assert windows(run("watch", log.path, *options)) == []
+
+
+def test_a_window_without_cached_replies_is_left_to_the_next_watch(
+    run: Run, log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTED_VLLM_API_KEY", "sk-none")
+    log.grow(4, 4)
+    with ChaosServer() as server:
+        judge = ("--judge", "hosted_vllm/mock", "--api-base", server.url)
+        options = (*ONCE[:2], *judge, "--once", "--rate", "1", "--json")
+        frozen = run("watch", log.path, *options, "--frozen")
+        assert (frozen.code, windows(frozen), server.n_requests) == (6, [], 0)
+        assert "the frozen cache lacks replies; the next watch resumes" in " ".join(
+            frozen.err.split()
+        )
+        (begun,) = stored(tmp_path)
+        (window,) = windows(run("watch", log.path, *options))
+    assert (window["run"], window["graded"], server.n_requests) == (begun.id, 4, 8)
+
+
+def test_a_cost_limit_that_stops_a_watch_is_stated(
+    run: Run, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    log.grow(4, 4)
+    options = (*ONCE[:2], "--judge", "openai/gpt-4.1-mini", "--once", "--rate", "1")
+    stopped = run("watch", log.path, *options, "--max-cost", "0.000001", "-q")
+    assert stopped.code == 5
+    assert "the cost limit allows no further call" in stopped.err
+
+
+@pytest.mark.parametrize("option", [("-o", "v.jsonl"), ("--fail-under", "1"), ("--max-drop", "0")])
+def test_what_concludes_on_a_run_is_no_option_of_a_watch(
+    run: Run, log: Log, option: tuple[str, str]
+) -> None:
+    log.grow(2, 1)
+    refused = run("watch", log.path, *ONCE, *option)
+    assert (refused.code, f"No such option '{option[0]}'" in refused.err) == (2, True)
 
 
 def test_an_alarm_that_could_not_be_sent_is_sent_after_the_next_window(
