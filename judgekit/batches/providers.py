@@ -551,6 +551,6 @@ _PROVIDERS: dict[str, Callable[..., ProviderBatches]] = {
 def _multipart(boundary: str, *parts: tuple[str, bytes]) -> bytes:
     """A body of parts; the boundary is random, so that the content cannot hold it."""
     # In one copy: the content has up to 200 MB.
-    heads = (f"--{boundary}\r\n{head}\r\n\r\n".encode() for head, _ in parts)
-    body = (piece for head, (_, part) in zip(heads, parts) for piece in (head, part, b"\r\n"))
-    return b"".join((*body, f"--{boundary}--\r\n".encode()))
+    line, begin = b"\r\n", f"--{boundary}\r\n".encode()
+    pieces = (one for head, part in parts for one in (begin, head.encode(), line, line, part, line))
+    return b"".join((*pieces, f"--{boundary}--\r\n".encode()))
