@@ -194,8 +194,12 @@ def serve_packet(source: str, store: stores.RunStore, options: LabelOptions) -> 
     require_package("starlette", "labelling in the browser")
     from judgekit.web import ViewContext, labelling_routes, serve_view  # noqa: PLC0415 - the server, only here
 
-    packet = new_packet(source, store, options)
-    store.add_packet(packet)
+    drawn = new_packet(source, store, options)
+    # The next session continues with the answers that a packet keeps.
+    same = (one for one in store.packets(drawn.source) if _asked(one) == _asked(drawn))
+    packet = next(same, drawn)
+    if packet is drawn:
+        store.add_packet(packet)
     context = ViewContext(store, secrets.token_urlsafe(32), secrets.token_urlsafe(32))
 
     def ready(address: str) -> None:
@@ -205,6 +209,11 @@ def serve_packet(source: str, store: stores.RunStore, options: LabelOptions) -> 
             webbrowser.open(address)
 
     serve_view(context, routes=labelling_routes(context), ready=ready)
+
+
+def _asked(packet: LabelPacket) -> JsonObject:
+    ids = {"items": {"__all__": {"id", "repeats"}}}
+    return packet.model_dump(exclude={"id": True, "made_at": True, "labels": True, **ids})
 
 
 def merge_files(names: Sequence[str], options: LabelOptions, files: OutputFiles) -> None:

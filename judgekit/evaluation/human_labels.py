@@ -409,7 +409,9 @@ def _recorded(
         items.append(item)
     judgment = _judgment(store, run, item, placed, annotator)
     if before is not None:
-        if before.raw == judgment.raw and label.rationale in {None, before.rationale}:
+        # A file may have scores alone; a page without a comment means that there is none any more.
+        is_same = before.rationale == judgment.rationale or (placed.path and not label.rationale)
+        if before.raw == judgment.raw and is_same:
             return "n_answered_before"
         store.withdraw_answer(item, at=at)
     return "n_answered" if _is_kept(store, run, item, judgment, at=at) else "n_answered_before"

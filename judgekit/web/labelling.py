@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,17 @@ class LabellingPages:
         if {packet_of(one.label) for one in located} != {packet.id}:
             raise InputError("these answers belong to another page")
         now = datetime.now(UTC)
-        store_labels(self._store, located, annotator=annotator, at=now)
+        stored = store_labels(self._store, located, annotator=annotator, at=now)
+        if stored.n_answered_before:
+            names = {(one.label.case_id, one.label.criterion) for one in located}
+            kept = self._rows(packet, {item for item, _ in names})
+            if names - {
+                (r["case_id"], r["criterion"]) for r in kept if r["annotator"] == annotator
+            }:
+                raise InputError(
+                    "somebody else has answered this question, and the first answer decides",
+                    hint="judgekit label --merge compares your file with theirs",
+                )
         if not packet.is_pairwise:
             update_run_status(self._store, packet.source, at=now)
         return {"n_labels": len(rows)}
@@ -84,9 +94,9 @@ class LabellingPages:
     def _packet(self, request: Request) -> LabelPacket:
         return self._store.packet(request.path_params["packet"])
 
-    def _rows(self, packet: LabelPacket) -> Iterator[JsonObject]:
+    def _rows(self, packet: LabelPacket, only: Collection[str] = ()) -> Iterator[JsonObject]:
         """The stored labels of a packet's items, as its page sends them."""
-        for item in packet.items:
+        for item in (one for one in packet.items if not only or one.id in only):
             key = ItemKey(item.case_id, item.variant or "", item.repeat)
             is_kept_apart = packet.is_pairwise or item.repeats
             result = None if is_kept_apart else self._store.result(packet.source, key)

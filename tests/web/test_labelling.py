@@ -71,6 +71,28 @@ def test_an_answer_is_stored_and_given_back(
     assert store.run("run-1").status == "waiting"
 
 
+def test_an_answer_that_somebody_else_has_given_is_not_reported_as_stored(
+    served: Served, packet: LabelPacket, store: RunStore
+) -> None:
+    send(served, packet, label(packet, 0, 4))
+    late = label(packet, 0, 2, annotator="Ben")
+    reply = served.post(f"/api/label/{packet.id}", {"annotator": "Ben", "labels": [late]})
+    assert reply.status == 400
+    assert "somebody else has answered this question" in reply.json()["error"]
+    assert [row["raw"] for row in label_rows(store.results("run-1"))] == [4]
+    # Their own answer once more is no conflict.
+    assert send(served, packet, label(packet, 0, 4)) == {"n_labels": 1}
+
+
+def test_a_comment_that_is_deleted_is_not_stored_any_more(
+    served: Served, packet: LabelPacket
+) -> None:
+    send(served, packet, label(packet, 0, 4, rationale="Ben wrote this."))
+    send(served, packet, label(packet, 0, 4))
+    (known,) = send(served, packet)["labels"]
+    assert (known["raw"], known.get("rationale")) == (4, None)
+
+
 def test_the_page_has_its_token_and_no_variant(served: Served, packet: LabelPacket) -> None:
     page = served.get(f"/label/{packet.id}").text
     assert '<meta name="judgekit-token" content="write">' in page
