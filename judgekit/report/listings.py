@@ -196,17 +196,15 @@ def comparisons_table(
 
 
 def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo) -> dict[str, str]:
+    names = {"comparison": info.id, "A": info.a.label, "B": info.b.label}
     started = {"started, UTC": f"{info.started_at:%Y-%m-%d %H:%M}"}
     if isinstance(info, records.ScoreComparisonInfo):
-        # Nobody was asked, and its figures follow from the runs. Their ids would leave no room.
-        names = {"comparison": info.id, "A": info.a.variant or "", "B": info.b.variant or ""}
+        # Nobody was asked, and its figures follow from the runs.
         none = numbers.DASH
         asked = {"rubric": none, "judge": "stored scores"}
         return {**names, **asked, **started, "status": none, "pairs": none}
     return {
-        "comparison": info.id,
-        "A": info.a.label,
-        "B": info.b.label,
+        **names,
         "rubric": info.rubric.name,
         # Without the template, whose fingerprint would take half of a narrow terminal.
         "judge": message.without_folders(info.judge).partition(" ")[0],
