@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgekit import calibration, datasets, evaluation, records, report, store as stores
 from judgekit.atomic_write import write_text_atomically
@@ -194,12 +194,16 @@ def serve_packet(source: str, store: stores.RunStore, options: LabelOptions) -> 
     require_package("starlette", "labelling in the browser")
     from judgekit.web import ViewContext, labelling_routes, serve_view  # noqa: PLC0415 - the server, only here
 
-    drawn = new_packet(source, store, options)
-    # The next session continues with the answers that a packet keeps.
-    same = (one for one in store.packets(drawn.source) if _asked(one) == _asked(drawn))
-    packet = next(same, drawn)
-    if packet is drawn:
+    packet = new_packet(source, store, options)
+    # A packet has answers of its own, with which the next session continues.
+    ids = {"__all__": {"id", "repeats"}}
+    own: Any = {"id": True, "made_at": True, "labels": True, "items": ids}
+    asked = packet.model_dump(exclude=own)
+    every = store.packets(packet.source)
+    before = next((one for one in every if one.model_dump(exclude=own) == asked), None)
+    if before is None:
         store.add_packet(packet)
+    packet = before or packet
     context = ViewContext(store, secrets.token_urlsafe(32), secrets.token_urlsafe(32))
 
     def ready(address: str) -> None:
@@ -209,11 +213,6 @@ def serve_packet(source: str, store: stores.RunStore, options: LabelOptions) -> 
             webbrowser.open(address)
 
     serve_view(context, routes=labelling_routes(context), ready=ready)
-
-
-def _asked(packet: LabelPacket) -> JsonObject:
-    ids = {"items": {"__all__": {"id", "repeats"}}}
-    return packet.model_dump(exclude={"id": True, "made_at": True, "labels": True, **ids})
 
 
 def merge_files(names: Sequence[str], options: LabelOptions, files: OutputFiles) -> None:

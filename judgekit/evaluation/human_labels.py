@@ -360,24 +360,16 @@ def record_labels(
     # Where humans decide, the first annotator's answer to a question stands. Where labels only
     # review automated verdicts, each annotator has an answer. A later one of the same annotator
     # replaces it, and one without a score withdraws it.
-    asked = _asked(store, run)
+    asked: defaultdict[tuple[ItemKey, str], list[HumanItem]] = defaultdict(list)
+    for item in store.queue(run.id, open_only=False):
+        asked[item.key, item.criterion].append(item)
     counts: Counter[str] = Counter()
     for placed in labels:
         label = placed.label
         key = ItemKey(label.case_id, label.variant or "", label.repeat or 0)
-        about = key, label.criterion or ""
-        # Where somebody else answers at the same moment, this answer takes the next place.
-        while (count := _recorded(store, run, placed, asked[about], annotator, at)) is None:
-            asked = _asked(store, run)
-        counts.update(("n_labels", count))
+        counts["n_labels"] += 1
+        counts[_recorded(store, run, placed, asked[key, label.criterion or ""], annotator, at)] += 1
     return LabelImport(**{field.name: counts[field.name] for field in fields(LabelImport)})
-
-
-def _asked(store: RunStore, run: RunInfo) -> defaultdict[tuple[ItemKey, str], list[HumanItem]]:
-    asked: defaultdict[tuple[ItemKey, str], list[HumanItem]] = defaultdict(list)
-    for item in store.queue(run.id, open_only=False):
-        asked[item.key, item.criterion].append(item)
-    return asked
 
 
 def _recorded(
@@ -387,8 +379,8 @@ def _recorded(
     items: list[HumanItem],
     annotator: str | None,
     at: datetime,
-) -> str | None:
-    """What became of a label: the counter of `LabelImport`; None where it was not stored yet."""
+) -> str:
+    """What became of a label: the counter of `LabelImport` that it belongs to."""
     label = placed.label
     key = ItemKey(label.case_id, label.variant or "", label.repeat or 0)
     result = store.result(run.id, key)
@@ -422,8 +414,9 @@ def _recorded(
         if before.raw == judgment.raw and is_same:
             return "n_answered_before"
         store.withdraw_answer(item, at=at)
-    taken = "n_answered_before" if HUMAN_JUDGE in run.panel.judges else None
-    return "n_answered" if _is_kept(store, run, item, judgment, at=at) else taken
+    is_stored = _is_kept(store, run, item, judgment, at=at)
+    # Where somebody else was quicker, this answer takes the next place, if there is one.
+    return "n_answered" if is_stored else _recorded(store, run, placed, items, annotator, at)
 
 
 def _own_answer(

@@ -49,16 +49,11 @@ class LabellingPages:
             raise InputError("these answers belong to another page")
         now = datetime.now(UTC)
         stored = store_labels(self._store, located, annotator=annotator, at=now)
-        if stored.n_answered_before:
-            names = {(one.label.case_id, one.label.criterion) for one in located}
-            kept = self._rows(packet, {item for item, _ in names})
-            if names - {
-                (r["case_id"], r["criterion"]) for r in kept if r["annotator"] == annotator
-            }:
-                raise InputError(
-                    "somebody else has answered this question, and the first answer decides",
-                    hint="judgekit label --merge compares your file with theirs",
-                )
+        names = {(one.label.case_id, one.label.criterion) for one in located}
+        of_items = self._rows(packet, {item for item, _ in names})
+        own = ((r["case_id"], r["criterion"]) for r in of_items if r["annotator"] == annotator)
+        if stored.n_answered_before and names.difference(own):
+            raise InputError("somebody else has answered this, and the first answer decides")
         if not packet.is_pairwise:
             update_run_status(self._store, packet.source, at=now)
         return {"n_labels": len(rows)}

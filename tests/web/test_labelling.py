@@ -80,7 +80,7 @@ def test_an_answer_that_somebody_else_has_given_is_not_reported_as_stored(
     late = label(packet, 0, 2, annotator="Ben")
     reply = served.post(f"/api/label/{packet.id}", {"annotator": "Ben", "labels": [late]})
     assert reply.status == 400
-    assert "somebody else has answered this question" in str(reply.json())
+    assert "somebody else has answered this, and" in str(reply.json())
     assert [row["raw"] for row in label_rows(store.results("run-1"))] == [4]
     # Their own answer once more is no conflict.
     assert send(served, packet, label(packet, 0, 4)) == {"n_labels": 1}

@@ -84,7 +84,7 @@ function Labelling({ task, intro, store }) {
       }
     }
     setUnsent(unsent.size);
-    setProblem(failure && `${plural(unsent.size, "answer is", "answers are")} not stored: ${failure} They are kept in this browser, and sent again with the next answer; “Save file” writes them for judgekit label --import.`);
+    setProblem(failure && `${plural(unsent.size, "answer is", "answers are")} not stored: ${failure} They are kept in this browser, and sent again with the next answer; “Save file” writes them for judgekit label --import or --merge.`);
   }
 
   async function begin(name, before = readKept(task, name) ?? emptyWork(name)) {
