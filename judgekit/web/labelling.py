@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -42,17 +42,16 @@ class LabellingPages:
         rows, annotator = posted.get("labels"), posted.get("annotator")
         if not isinstance(rows, list) or not isinstance(annotator, str) or not annotator.strip():
             raise InputError("the answers need an `annotator` and a list of `labels`")
+        own = (row for row in self._rows(packet) if row["annotator"] == annotator)
         if not rows:
-            return {"labels": [row for row in self._rows(packet) if row["annotator"] == annotator]}
+            return {"labels": [*own]}
         located = locate_labels(rows)
         if {packet_of(one.label) for one in located} != {packet.id}:
             raise InputError("these answers belong to another page")
         now = datetime.now(UTC)
         stored = store_labels(self._store, located, annotator=annotator, at=now)
         names = {(one.label.case_id, one.label.criterion) for one in located}
-        of_items = self._rows(packet, {item for item, _ in names})
-        own = ((r["case_id"], r["criterion"]) for r in of_items if r["annotator"] == annotator)
-        if stored.n_answered_before and names.difference(own):
+        if stored.n_answered_before and names - {(one["case_id"], one["criterion"]) for one in own}:
             raise InputError("somebody else has answered this, and the first answer decides")
         if not packet.is_pairwise:
             update_run_status(self._store, packet.source, at=now)
@@ -89,20 +88,24 @@ class LabellingPages:
     def _packet(self, request: Request) -> LabelPacket:
         return self._store.packet(request.path_params["packet"])
 
-    def _rows(self, packet: LabelPacket, only: Collection[str] = ()) -> Iterator[JsonObject]:
+    def _rows(self, packet: LabelPacket) -> Iterator[JsonObject]:
         """The stored labels of a packet's items, as its page sends them."""
-        for item in (one for one in packet.items if not only or one.id in only):
-            key = ItemKey(item.case_id, item.variant or "", item.repeat)
-            is_kept_apart = packet.is_pairwise or item.repeats
-            result = None if is_kept_apart else self._store.result(packet.source, key)
-            for row in label_rows([result] if result else []):
+        # Choices between pairs and second answers to an item are in the packet.
+        items = {
+            ItemKey(item.case_id, item.variant or "", item.repeat): item.id
+            for item in packet.items
+            if not (packet.is_pairwise or item.repeats)
+        }
+        # All at once: one by one, thousands would take a minute.
+        for result in self._store.results(packet.source) if items else ():
+            for row in label_rows([result] if result.key in items else []):
                 if row["criterion"] in packet.criteria:
                     about: Any = row.get("metadata") or {}
                     about |= {PACKET_FIELD: packet.id}
                     about["labelled_at"] = about.pop("judged_at", None)
                     names = ("criterion", "annotator", "raw", "rationale")
                     known = {name: row[name] for name in names if name in row}
-                    yield {"case_id": item.id, **known, "metadata": about}
+                    yield {"case_id": items[result.key], **known, "metadata": about}
         yield from (label.to_json() for label in packet.labels)
 
 
