@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Dialog, Page, Route
 
 N = 2
 LABELS = "**/api/label/*"
@@ -151,3 +151,23 @@ def test_pairs_are_continued_after_the_server_was_started_again(page: Page, fold
             expect(page.get_by_text(f"{n_done} done")).to_be_visible()
             with page.expect_response(LABELS):
                 press(page, "1")
+
+
+def test_a_comment_that_is_still_typed_is_stored_when_the_page_is_left(
+    page: Page, folder: Path, address: str
+) -> None:
+    page.goto(address)
+    begin(page)
+    press(page, "3", "1", "m")
+    page.keyboard.type("the receipt is missing")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.once("dialog", stay)
+    with page.expect_response(LABELS):
+        page.close(run_before_unload=True)
+    assert asked == ["beforeunload"]
+    assert [row.get("rationale") for row in stored(folder)] == [None, "the receipt is missing"]

@@ -140,6 +140,8 @@ function Labelling({ task, intro, store }) {
 
   useEffect(() => {
     const leave = (event) => {
+      // What is still being typed counts, too.
+      document.activeElement?.blur();
       const now = latest.current;
       // With a store every answer is there already.
       if (store ? sending.current.unsent.size > 0 : now?.changed && now.changed > (now.saved ?? "")) event.preventDefault();
