@@ -211,11 +211,9 @@ def annotator_rank(packet: str, annotator: str, item: str) -> int:
 
 
 def _stored_judgment(result: CaseResult, item: HumanItem) -> Judgment | None:
-    for judgment in result.judgments:
-        same = (judgment.criterion, judgment.repeat) == (item.criterion, item.repeat)
-        if same and judgment.source == "human":
-            return judgment
-    return None
+    own = item.criterion, item.repeat
+    human = (one for one in result.judgments if one.source == "human")
+    return next((one for one in human if (one.criterion, one.repeat) == own), None)
 
 
 def blind_output(output: Output) -> Output:

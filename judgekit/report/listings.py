@@ -200,9 +200,8 @@ def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo) -> dict[str, str
     started = {"started, UTC": f"{info.started_at:%Y-%m-%d %H:%M}"}
     if isinstance(info, records.ScoreComparisonInfo):
         # Nobody was asked, and its figures follow from the runs.
-        none = numbers.DASH
-        asked = {"rubric": none, "judge": "stored scores"}
-        return {**names, **asked, **started, "status": none, "pairs": none}
+        asked = {"rubric": numbers.DASH, "judge": "stored scores"}
+        return {**names, **asked, **started, "status": numbers.DASH, "pairs": numbers.DASH}
     return {
         **names,
         "rubric": info.rubric.name,
