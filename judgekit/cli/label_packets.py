@@ -196,8 +196,7 @@ def serve_packet(source: str, store: stores.RunStore, options: LabelOptions) -> 
 
     packet = new_packet(source, store, options)
     # A packet has answers of its own, with which the next session continues.
-    ids = {"__all__": {"id", "repeats"}}
-    own: Any = {"id": True, "made_at": True, "labels": True, "items": ids}
+    own: Any = {"id": ..., "made_at": ..., "labels": ..., "items": {"__all__": {"id", "repeats"}}}
     asked = packet.model_dump(exclude=own)
     every = store.packets(packet.source)
     before = next((one for one in every if one.model_dump(exclude=own) == asked), None)
