@@ -190,12 +190,9 @@ _COMPARISON_STATUS_WORDS: dict[ComparisonStatus, str] = {
 
 
 def comparisons_table(
-    comparisons: Sequence[ComparisonInfo | ScoreComparisonInfo],
-    title: str = "",
-    *,
-    is_page: bool = False,
+    infos: Sequence[ComparisonInfo | ScoreComparisonInfo], title: str = "", *, is_page: bool = False
 ) -> Table:
-    return listing_table([_comparison_row(one, is_page=is_page) for one in comparisons], title)
+    return listing_table([_comparison_row(one, is_page=is_page) for one in infos], title)
 
 
 def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo, *, is_page: bool) -> dict[str, str]:
