@@ -48,13 +48,12 @@ class LabellingPages:
         located = locate_labels(rows)
         if {packet_of(one.label) for one in located} != {packet.id}:
             raise InputError("these answers belong to another page")
-        now = datetime.now(UTC)
-        stored = store_labels(self._store, located, annotator=annotator, at=now)
+        stored = store_labels(self._store, located, annotator=annotator, at=datetime.now(UTC))
         names = {(one.label.case_id, one.label.criterion) for one in located}
         if stored.n_answered_before and names - {(one["case_id"], one["criterion"]) for one in own}:
             raise InputError("somebody else has answered this, and the first answer decides")
         if not packet.is_pairwise:
-            update_run_status(self._store, packet.source, at=now)
+            update_run_status(self._store, packet.source, at=datetime.now(UTC))
         return {"n_labels": len(rows)}
 
     def agreement(self, request: Request) -> Response:
@@ -73,17 +72,13 @@ class LabellingPages:
             left -= {one.label.case_id for one in labels}
             n_left = report.numbers.format_count(len(left), "item")
             words = f"The judge's scores are shown when all items have a label: {n_left} left."
-            link = report.Cell(
-                "the judge and these labels", link=report.page_path("calibrations", packet.source)
-            )
+            path = report.page_path("calibrations", packet.source)
+            link = report.Cell("the judge and these labels", link=path)
             table = report.Table((report.Column("calibration", "text"),), ((link,),))
             judged = report.Notes((words,)) if left else table
             document = replace(document, blocks=(*document.blocks, judged))
-        return page_reply(
-            document,
-            has_editor=self._context.edit_folder is not None,
-            write_token=self._context.write_token,
-        )
+        token, has_editor = self._context.write_token, self._context.edit_folder is not None
+        return page_reply(document, has_editor=has_editor, write_token=token)
 
     def _packet(self, request: Request) -> LabelPacket:
         return self._store.packet(request.path_params["packet"])
