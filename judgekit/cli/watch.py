@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -24,6 +25,7 @@ from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
+from judgekit.stats.estimate import cluster_means
 
 _POLL_S = 1.0
 
@@ -191,13 +193,12 @@ class _Watching:
             ended = same
         else:
             ended = run_async(run_with_progress(setup, self._options))
-        values: list[float] = []
+        answers: list[tuple[str, float | None]] = []
         tally = evaluation.CaseTally(ended)
 
         def watch(answer: evaluation.Outcome) -> None:
             tally.take(answer)
-            if answer.value is not None:
-                values.append(answer.value)
+            answers.append((answer.result.case.id, answer.value))
 
         summary = evaluation.Run(ended, setup.store).summary(watch=watch)
         record_run(setup, summary, None, tally)
@@ -212,7 +213,7 @@ class _Watching:
                 "pending": None,
                 "last_run": ended.id,
                 "n_windows": state.n_windows + 1,
-                "values": (*state.values, tuple(values)),
+                "values": (*state.values, _values_by_id(answers)),
             }
         )
         self._look(setup, summary)
@@ -245,7 +246,7 @@ class _Watching:
         found = None if least is None else restarted_sequence(self._state.values, least)
         if found is None or least is None or (found.high < least) is is_alerting:
             return
-        n = numbers.format_count(found.n, "output")
+        n = numbers.format_count(found.n, "case")
         text = f"{self._file.name}: mean score {numbers.format_mean(found)} over the last {n} is "
         if is_alerting:
             console.note(f"{text}above {least:g} again")
@@ -314,6 +315,20 @@ class _Watching:
     def _store_state(self) -> None:
         self._state_file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._state_file, self._state.model_dump_json())
+
+
+def _values_by_id(answers: Sequence[tuple[str, float | None]]) -> tuple[float, ...]:
+    """The mean value of the rows of each id: those of a conversation are no independent evidence.
+
+    The rows of an id after its first are named `ID#2`, `ID#3` and so on (`_Window.take`).
+    """
+    ids = {name for name, _ in answers}
+    known = [
+        (first if (first := name.rpartition("#")[0]) in ids else name, value)
+        for name, value in answers
+        if value is not None
+    ]
+    return tuple(cluster_means([v for _, v in known], [name for name, _ in known]).values())
 
 
 class _Window:

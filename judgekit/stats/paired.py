@@ -205,7 +205,7 @@ def _skewed_ends(
     skewness = fsum((v - centre) ** 3 for v in d) / (n + 1) / variance**1.5
     # Small samples seldom hold the tail and understate the skewness (it cannot exceed the root of
     # n). The factor was chosen by simulation of lognormal differences, n from 12 to 100.
-    bend = skewness * (1 + 10 / n) / sqrt(n + 1)
+    bend = skewness * (1 + 10 / max(n, 12)) / sqrt(n + 1)
     if abs(bend) < _STRAIGHT:
         return inf, -inf
     se, t = sqrt(variance / (n + 1)), t_quantile(level, n - 1)
