@@ -255,7 +255,7 @@ def _drift(name: str, parts: Sequence[AlignedItems], labels: Sequence[LocatedLab
     for part in parts:
         for item in part.items:
             # A choice between two says nothing of high and low.
-            if name in item.ratings and part.threshold is not None and item.is_drawn:
+            if name in item.ratings and part.threshold is not None and item.is_random:
                 values[item.place].append(part.value(item.ratings[name]))
     times = {OutputKey(*LabelKey.of(one.label)[:3]): _time(one) for one in labels}
     order = sorted((times[place], np.mean(values[place])) for place in values if times[place])
@@ -355,7 +355,7 @@ def _why_conflict(part: AlignedItems, scores: Sequence[float]) -> str | None:
 def _agreement(part: AlignedItems) -> AnnotatorAgreement:
     names = annotators_of(part.items)
     ceiling = human_ceiling(part, level=_LEVEL)
-    in_random_part = [item for item in part.items if len(item.ratings) >= _PAIR and item.is_drawn]
+    in_random_part = [item for item in part.items if len(item.ratings) >= _PAIR and item.is_random]
     kappa, table = ceiling.fleiss_kappa, None
     if len(names) == _PAIR:
         # Two annotators agree as far as a judge agrees with one of them.

@@ -96,7 +96,7 @@ class JudgedItem:
     human_passed: bool | None = None
 
     @property
-    def is_drawn(self) -> bool:
+    def is_random(self) -> bool:
         """Whether it was not chosen because its label helps calibration most."""
         return self.groups.get(CHOSEN_FIELD) != ("informative",)
 

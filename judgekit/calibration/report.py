@@ -315,10 +315,7 @@ def _right(aligned: AlignedItems, options: CalibrationOptions) -> _Right:
 
 
 _WHOLE = "whole"
-_OF_CHOSEN = (
-    "{:,} labelled outputs were chosen, not drawn: their labels are used for maps and for the"
-    " largest errors only, since the judge errs more on them than on others"
-)
+_OF_CHOSEN = "{:,} labelled outputs were chosen, not drawn: only maps and largest errors use them"
 
 
 def calibrate(
@@ -455,7 +452,7 @@ def _report(
     parts = [part for part in (overall, pooled, *criteria.values()) if part is not None]
     decided = list(criteria.items()) or [(parts[0].name, parts[0])]
     aligned = tuple(material.criteria or ([whole] if whole is not None else []))
-    chosen = len({item.place for one in aligned for item in one.items if not item.is_drawn})
+    chosen = len({item.place for one in aligned for item in one.items if not item.is_random})
     of_chosen = () if not chosen else (_OF_CHOSEN.format(chosen),)
     scores = data if isinstance(data, PointwiseData) else None
     # Comparisons have no map, so that their rubric and panel are not needed.
@@ -530,11 +527,11 @@ def calibrate_criterion(
 
 def _without_chosen(aligned: AlignedItems) -> AlignedItems:
     """The items without the labels of those that were chosen because the judge may err on them."""
-    chosen = aligned.where(lambda item: not item.is_drawn)
+    chosen = aligned.where(lambda item: not item.is_random)
     if not chosen.items:
         return aligned
-    drawn = tuple(item for item in aligned.items if item.is_drawn)
-    return replace(aligned, items=drawn, unlabelled=(*aligned.unlabelled, *chosen.both))
+    others = tuple(item for item in aligned.items if item.is_random)
+    return replace(aligned, items=others, unlabelled=(*aligned.unlabelled, *chosen.both))
 
 
 def mean_over_criteria(parts: Sequence[CriterionCalibration]) -> CriteriaMean | None:

@@ -6,7 +6,6 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -25,7 +24,7 @@ from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
-from judgekit.stats.estimate import cluster_means
+from judgekit.stats.estimate import cluster_means, known_observations
 
 _POLL_S = 1.0
 
@@ -206,6 +205,11 @@ class _Watching:
             return STOP_CODES[setup.session.reason]
         self._show(summary, pending, n_review=note_reviews(setup, ended))
         self._forget_other_measure(setup, ended)
+        # The turns of a conversation are no independent evidence: the rows of an id, which after
+        # its first are named `ID#2`, `ID#3` and so on (`_Window.take`), are one value.
+        ids = {name for name, _ in answers}
+        names = [first if (first := n.rpartition("#")[0]) in ids else n for n, _ in answers]
+        known = known_observations([value for _, value in answers], names)
         state = self._state
         self._state = state.model_copy(
             update={
@@ -213,7 +217,7 @@ class _Watching:
                 "pending": None,
                 "last_run": ended.id,
                 "n_windows": state.n_windows + 1,
-                "values": (*state.values, _values_by_id(answers)),
+                "values": (*state.values, tuple(cluster_means(*known).values())),
             }
         )
         self._look(setup, summary)
@@ -315,20 +319,6 @@ class _Watching:
     def _store_state(self) -> None:
         self._state_file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._state_file, self._state.model_dump_json())
-
-
-def _values_by_id(answers: Sequence[tuple[str, float | None]]) -> tuple[float, ...]:
-    """The mean value of the rows of each id: those of a conversation are no independent evidence.
-
-    The rows of an id after its first are named `ID#2`, `ID#3` and so on (`_Window.take`).
-    """
-    ids = {name for name, _ in answers}
-    known = [
-        (first if (first := name.rpartition("#")[0]) in ids else name, value)
-        for name, value in answers
-        if value is not None
-    ]
-    return tuple(cluster_means([v for _, v in known], [name for name, _ in known]).values())
 
 
 class _Window:

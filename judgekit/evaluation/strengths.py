@@ -201,8 +201,7 @@ def _rows(
     n_met = Counter((meeting.case_id, meeting.a, meeting.b) for meeting in meetings)
     for place, meeting in enumerate(meetings):
         w = meeting.winner
-        # Repeats of a case share one weight: a case with most of them would be nearly the only
-        # cluster, and the variance between cases that of a few.
+        # Repeats share one weight: a case with most of them would be nearly the only cluster.
         n = n_met[meeting[:3]] if meeting.case_id else 1
         result = meeting.a, meeting.b, (float(w == "a"), float(w == "b"), float(w == "tie"))
         for first, second, counts in meeting.shown() if known else [result]:

@@ -481,7 +481,6 @@ def _difference(
         return None
     a, b = ([side[place] for place in places] for side in sides)
     step = 1.0 if measure == "pass_rate" else VALUE_STEP
-    # As `compare --scores`: a few large differences among many small ones need a wider interval.
     plain = bounded_difference(paired_difference(a, b, step=step, ci="skewed", level=level))
     estimate: PairedDifference | PairedProportions = plain
     # With repeats a case has a share of passes, for which the method for paired proportions is not
