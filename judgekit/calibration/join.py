@@ -21,6 +21,7 @@ from judgekit.calibration.inputs import (
     ScoreSample,
     cluster_of,
     label_reasons,
+    labels_by_place,
 )
 from judgekit.calibration.items import (
     AlignedItems,
@@ -153,14 +154,6 @@ def unlabelled_items(
     return tuple(
         align_items(each, (), grades, _by_place(judged.get(each.name, ())), options) for each in own
     )
-
-
-def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
-    by_place: dict[OutputKey, list[MatchedLabel]] = {}
-    # Sorted, so that no figure depends on the order of rows.
-    for label in sorted(labels, key=lambda each: each.annotator):
-        by_place.setdefault(label.place, []).append(label)
-    return by_place
 
 
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:

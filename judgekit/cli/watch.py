@@ -25,6 +25,7 @@ from judgekit.errors import DatasetError, SettingsError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
+from judgekit.stats.estimate import cluster_means, known_observations
 
 _POLL_S = 1.0
 
@@ -194,13 +195,12 @@ class _Watching:
             ended = same
         else:
             ended = run_async(run_with_progress(setup, self._options))
-        values: list[float] = []
+        answers: list[tuple[str, float | None]] = []
         tally = evaluation.CaseTally(ended)
 
         def watch(answer: evaluation.Outcome) -> None:
             tally.take(answer)
-            if answer.value is not None:
-                values.append(answer.value)
+            answers.append((answer.result.case.id, answer.value))
 
         summary = evaluation.Run(ended, setup.store).summary(watch=watch)
         record_run(setup, summary, None, tally)
@@ -209,6 +209,11 @@ class _Watching:
             return Exit.FROZEN if session.reason is None else STOP_CODES[session.reason]
         self._show(summary, pending, n_review=note_reviews(setup, ended))
         self._forget_other_measure(setup, ended)
+        # The turns of a conversation are no independent evidence: the rows of an id, which after
+        # its first are named `ID#2`, `ID#3` and so on (`_Window.take`), are one value.
+        ids = {name for name, _ in answers}
+        names = [first if (first := n.rpartition("#")[0]) in ids else n for n, _ in answers]
+        known = known_observations([value for _, value in answers], names)
         state = self._state
         self._state = state.model_copy(
             update={
@@ -216,7 +221,7 @@ class _Watching:
                 "pending": None,
                 "last_run": ended.id,
                 "n_windows": state.n_windows + 1,
-                "values": (*state.values, tuple(values)),
+                "values": (*state.values, tuple(cluster_means(*known).values())),
             }
         )
         self._look(setup, summary)
@@ -249,7 +254,7 @@ class _Watching:
         found = None if least is None else restarted_sequence(self._state.values, least)
         if found is None or least is None or (found.high < least) is is_alerting:
             return
-        n = numbers.format_count(found.n, "output")
+        n = numbers.format_count(found.n, "case")
         text = f"{self._file.name}: mean score {numbers.format_mean(found)} over the last {n} is "
         if is_alerting:
             console.note(f"{text}above {least:g} again")

@@ -14,6 +14,7 @@ from judgekit.evaluation.outcome import rubric_of_result
 from judgekit.evaluation.run_config import REVIEWER
 from judgekit.prompts import scale_words
 from judgekit.records import (
+    CHOSEN_FIELD,
     HUMAN_JUDGE,
     HumanItem,
     ItemKey,
@@ -458,7 +459,15 @@ def queue_packet(store: RunStore, run: RunInfo, packet: LabelPacket, *, at: date
     return len(new)
 
 
-def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
+def label_rows(
+    results: Iterable[CaseResult], packets: Iterable[LabelPacket] = ()
+) -> Iterator[JsonObject]:
+    items = [one for packet in packets for one in packet.items if not one.repeats]
+    # Sorted, so that what was drawn for any packet counts as drawn.
+    chosen = {
+        ItemKey(one.case_id, one.variant or "", one.repeat): {CHOSEN_FIELD: one.chosen}
+        for one in sorted(items, key=lambda one: one.chosen)
+    }
     for result in results:
         for judgment in result.judgments:
             if judgment.source == "human":
@@ -471,7 +480,7 @@ def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
                     raw=judgment.raw,
                     rationale=None if judgment.rationale == _NO_REASON else judgment.rationale,
                     confidence=judgment.confidence,
-                    metadata=_about(judgment) or None,
+                    metadata=_about(judgment) | chosen.get(result.key, {}) or None,
                 ).to_json()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,13 +31,15 @@ class Log:
         (folder / "rubric.yaml").write_text(RUBRIC, encoding="utf-8")
         self._replies.write_text("", encoding="utf-8")
 
-    def grow(self, n: int, score: int) -> None:
+    def grow(self, n: int, score: int, *, turns: int = 1) -> None:
         text = json.dumps({"score": score, "rationale": "It is so."})
         with self.path.open("a", encoding="utf-8") as log, self._replies.open("a") as replies:
-            for k in range(self._n, self._n + n):
-                log.write(json.dumps({"id": f"r{k}", "input": "?", "output": f"answer {k}"}) + "\n")
+            for k, turn in product(range(self._n, self._n + n), range(1, turns + 1)):
+                output = f"answer {k}" if turn == 1 else f"answer {k}, turn {turn}"
+                log.write(json.dumps({"id": f"r{k}", "input": "?", "output": output}) + "\n")
                 for name in ("good", "short"):
-                    row = {"case_id": f"r{k}", "criterion": name, "text": text}
+                    case = f"r{k}" if turn == 1 else f"r{k}#{turn}"
+                    row = {"case_id": case, "criterion": name, "text": text}
                     replies.write(json.dumps(row) + "\n")
         self._n += n
 
@@ -102,6 +105,16 @@ def test_a_fall_alerts_once_and_the_end_of_it_is_said(run: Run, log: Log) -> Non
     over = run("watch", log.path, *options)
     assert over.code == 0
     assert "is above 0.6 again" in " ".join(over.err.split())
+
+
+def test_the_turns_of_a_conversation_are_one_piece_of_evidence(run: Run, log: Log) -> None:
+    options = (*ONCE, "--rate", "1", "--window", "200", "--alert-below", "0.6", "-q")
+    for score in (1, 5, 1, 1, 5):
+        log.grow(1, score, turns=40)
+    assert run("watch", log.path, *options).code == 0
+    log.grow(40, 1, turns=5)
+    said = " ".join(run("watch", log.path, *options).err.split())
+    assert "mean score 0.00 [0.00, 0.23] over the last 40 cases is below 0.6" in said
 
 
 def test_another_rubric_begins_the_series_and_its_alert_again(

@@ -70,6 +70,14 @@ def test_a_suite_without_a_gate_has_nothing_to_hold(store: RunStore) -> None:
     assert ran(store, [True], {"require_calibration": True}, day=1) is None
 
 
+def test_yes_and_no_have_the_interval_of_a_rate(store: RunStore) -> None:
+    """Of a true rate of 0.8 ten of ten pass in 11 % of runs: no proof of the production tier."""
+    gate = ran(store, [True] * 10, {"tier": "production"})
+    assert gate is not None
+    assert gate.held == "inconclusive"
+    assert gate.tiers[0].value.low == pytest.approx(0.7225, abs=1e-4)  # Wilson's, by hand
+
+
 @pytest.mark.parametrize(
     ("n_passed", "n_failed", "outcome"),
     [(60, 0, "passed"), (0, 20, "failed"), (4, 0, "inconclusive"), (17, 3, "inconclusive")],
