@@ -15,6 +15,7 @@ from judgekit import evaluation, records
 from judgekit.cli import console as streams
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.startup import ENDING_SIGNALS
+from judgekit.errors import ModelError
 from judgekit.report import numbers
 
 if TYPE_CHECKING:
@@ -162,10 +163,16 @@ def attend(
     """Show progress if the options want it; the first Ctrl-C calls `interrupt`."""
     models = [one.connection.limited for one in judges if one.connection.limited is not None]
     shown, stderr = options.shows_progress, streams.stderr()
+
+    def stop() -> None:
+        interrupt()
+        for model in models:  # of the answers in progress, only calls in flight are finished
+            model.refuse_calls(ModelError("interrupted by the user", kind="cancelled"))
+
     with (
         show_progress(stderr, total, shown=shown, verb=verb, models=models) as display,
         _looking(display),
-        Interrupts(interrupt),
+        Interrupts(stop),
     ):
         yield display
 
@@ -313,7 +320,7 @@ class Interrupts:
         self._stop()
         until = f"SIGTERM ends them in {self._grace_s:g} s"
         streams.note(
-            "\nfinishing the answers in progress; "
+            "\nfinishing the calls in progress; "
             + (until if is_final else "Ctrl-C again to stop at once")
         )
 

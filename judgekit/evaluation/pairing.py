@@ -456,8 +456,9 @@ class ComparisonLoop:
                     # The budget is a promise: after the first refused call nothing more is begun.
                     if self._ends_at_cost and is_out_of_budget(one.comparison):
                         self.end("cost")
-                    # Nor after an error that every further call would end in.
-                    if fatal := fatal_failure(one.comparison):
+                    # Nor after an error that every further call would end in. An interrupt is none.
+                    fatal = fatal_failure(one.comparison)
+                    if fatal and "interrupted" not in self._reasons:
                         self.fatal_error = self.fatal_error or fatal.message
                         self.end("model")
                     yield one

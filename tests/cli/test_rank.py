@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.bench import asked, output
+from tests.cli.interrupting import CtrlC
 from tests.judge.comparing import prefers
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
@@ -181,14 +180,16 @@ def test_where_the_money_ends_it_exits_with_5_and_can_go_on(field: Bench) -> Non
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
 @pytest.mark.parametrize(("n_interrupts", "words"), [(1, "interrupted;"), (2, "stopped at once;")])
 def test_an_interrupt_exits_with_130_and_the_rest_is_asked_later(
-    field: Bench, n_interrupts: int, words: str
+    field: Bench, n_interrupts: int, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ctrl_c = CtrlC(monkeypatch)
+
     def interrupts(seen: ServedRequest) -> ServedReply:
-        if seen.number in (20, 25)[:n_interrupts]:  # two at once would be one
-            os.kill(os.getpid(), signal.SIGINT)
+        if seen.number == 20:
+            ctrl_c.press() if n_interrupts == 1 else ctrl_c.press_twice()
         return knows(seen)
 
-    with OpenAILikeServer(interrupts, latency_s=0.01) as server:
+    with OpenAILikeServer(interrupts) as server:
         ran = rank(field, server, "-j", 4)
         assert server.n_requests < 96
         again = rank(field, server, "-j", 4)
