@@ -75,6 +75,9 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
             )
         except ApprovalRefusedError as refused:
             console.note(f"not approved: {report.message_lines(str(refused))}")
+            if options.as_json:
+                outcome = {"variant": variant, "baseline": baseline, "standing": "refused"}
+                console.print_json({**outcome, "reason": refused.message})
             # As a gate: "worse" and "not enough evidence" need different actions in CI.
             sys.exit(Exit.QUALITY if refused.is_worse else Exit.INCONCLUSIVE)
     decision, ids = evidence.decision, ", ".join(evidence.ids)

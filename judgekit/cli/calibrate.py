@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from judgekit import (
     calibration as calibrations,
@@ -221,6 +222,10 @@ def _code(report: CalibrationReport, options: _CalibrateOptions) -> int:
     return Exit.QUALITY if Exit.QUALITY in codes else max(codes)
 
 
+# Options that only calls obey.
+_OF_CALLS = ("filter_tag", "limit", "sample", "max_cost", "repeats", "template", "frozen")
+
+
 class _Collected(NamedTuple):
     """Scores or choices of a judge, and how calling it ended."""
 
@@ -248,14 +253,7 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
         return _from_outputs(options, located)
     if options.sides is not None:
         return _from_sides(options.sides, options, located)
-    # Recorded replies can be chosen from; of a run or a file all judgments are taken.
-    takes_all = options.judge_model is None or options.results is not None
-    if options.dry_run or (takes_all and (options.filter_tag or options.limit or options.sample)):
-        what = "--dry-run is" if options.dry_run else "--filter-tag, --limit and --sample are"
-        raise SettingsError(
-            f"{what} for judging outputs now, and these judgments exist: no calls are made",
-            hint="omit it, or name what to judge: --outputs FILE (or --compare A B)",
-        )
+    _refuse_options_of_calls(options)
     if options.results is not None:
         rubric = None if options.rubric is None else datasets.load_rubric(options.rubric)
         data = calibrations.read_judged_file(
@@ -371,6 +369,21 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
             yield calibrations.output_key(one.case, one.output), known
 
     return _Collected(data, code, note, answers)
+
+
+def _refuse_options_of_calls(options: _CalibrateOptions) -> None:
+    typed = ["dry_run"] if options.dry_run else []
+    # Recorded replies can be chosen from; of a run or a file all judgments are taken.
+    if options.judge_model is None or options.results is not None:
+        source = click.get_current_context().get_parameter_source
+        names = (*_OF_CALLS, "rubric") if options.results is None else _OF_CALLS
+        typed += [n for n in names if source(n) is ParameterSource.COMMANDLINE]
+    if typed:
+        what = ", ".join(f"--{name.replace('_', '-')}" for name in typed)
+        raise SettingsError(
+            f"{what} chooses what is judged now, and these judgments exist: no calls are made",
+            hint="omit it, or name what to judge: --outputs FILE (or --compare A B)",
+        )
 
 
 def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:

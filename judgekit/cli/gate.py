@@ -76,9 +76,11 @@ def gate_command(options: _GateOptions, *, run: str | None, accepted: str | None
         if run == _ACCEPT:
             _accept(store, accepted or "latest", options)
             return
-        if accepted is not None:
+        surplus = None if accepted is None else repr(accepted)
+        surplus = "--because or --by" if options.because or options.by else surplus
+        if surplus is not None:  # a decision has no reason of a person
             raise SettingsError(
-                f"unexpected argument {accepted!r}", hint="judgekit gate [RUN], or gate accept RUN"
+                f"unexpected argument {surplus}", hint="judgekit gate [RUN], or gate accept RUN"
             )
         sys.exit(_decide(store, store.run(run or "latest"), options))
 

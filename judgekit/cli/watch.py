@@ -236,6 +236,8 @@ class _Watching:
         except UnknownNameError:  # another store, or one that was emptied
             before = None
         changes = () if before is None else evaluation.compare_measures(before, run).changes
+        if before is not None and not changes and _scale(before) != _scale(run):
+            changes = ("the weights or the calibration of the scores changed",)
         if changes:
             console.note(
                 f"{self._file.name}: scores before {run.id} are not comparable and are no longer "
@@ -322,6 +324,12 @@ class _Watching:
     def _store_state(self) -> None:
         self._state_file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._state_file, self._state.model_dump_json())
+
+
+def _scale(run: records.RunInfo) -> object:
+    """What the scores of a run are computed with; a threshold is no part of it."""
+    criteria = () if run.rubric is None else run.rubric.criteria
+    return {criterion.name: criterion.weight for criterion in criteria}, run.calibration
 
 
 class _Window:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from judgekit.errors import UnknownNameError
+from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.testing.server_replies import (
     ARRIVES_WHOLE,
     SERVER_FAULTS,
@@ -62,6 +62,7 @@ class ChaosServer:
 
     Raises:
         UnknownNameError: When a fault is not known.
+        SettingsError: When the other process does not start.
 
     Example:
         >>> import judgekit as jk
@@ -162,7 +163,13 @@ class ChaosServer:
         self._runner = start(target=_serve, args=(self._core, theirs), daemon=True)
         self._runner.start()
         self._stopper = ours
-        self.port = ours.recv()
+        if self._own_process:
+            theirs.close()  # else a process that fails as it starts would be waited for
+        try:
+            self.port = ours.recv()
+        except EOFError as error:
+            hint = 'in a script, start it below `if __name__ == "__main__":`'
+            raise SettingsError("the process of the server did not start", hint=hint) from error
         return self
 
     def __exit__(self, *_: object) -> None:

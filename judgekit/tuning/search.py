@@ -79,8 +79,10 @@ class TuningSetup:
     @cached_property
     def n_gradings(self) -> int:
         """Gradings, if another candidate than the present rubric is chosen."""
-        training = sum(len(self.asks(c, c.rubric, self.split.training)) for c in self.candidates)
-        return training + 2 * len(self.asks(self.present, self.rubric, self.split.held_out))
+        asks = [self.asks(c, c.rubric, self.split.training) for c in self.candidates]
+        asks += 2 * [self.asks(self.present, self.rubric, self.split.held_out)]
+        # Equal outputs are asked about once.
+        return sum(len({ask.key for ask in own}) for own in asks)
 
     @property
     def present(self) -> Candidate:

@@ -120,6 +120,9 @@ def test_the_worse_version_is_refused_with_exit_1(compared: Bench) -> None:
     assert (ran.code, ran.out) == (1, "")
     assert "not approved: prompts/short.j2 is worse than prompts/long.j2" in ran.err
     assert "is better" not in ran.err
+    found = compared.run("approve", WORSE, "--baseline", BETTER, *WHY, "--json")
+    assert (found.code, found.json["standing"], found.json["variant"]) == (1, "refused", WORSE)
+    assert "is worse than" in found.json["reason"]
 
 
 def test_without_evidence_nothing_is_approved(compared: Bench) -> None:

@@ -89,6 +89,15 @@ def test_a_run_that_failed_its_gate_is_no_baseline_until_it_is_accepted(
     assert (found.code, found.json["gate"]["held"]) == (0, "passed")
 
 
+@pytest.mark.parametrize("option", ["--because", "--by"])
+def test_a_reason_without_accept_is_refused(run: Run, tmp_path: Path, option: str) -> None:
+    passing(tmp_path, 60, 60)
+    assert run("run").code == 0
+    refused = run("gate", "latest", option, "Ada")
+    assert refused.code == 2
+    assert "unexpected argument --because or --by" in refused.err
+
+
 def test_a_run_that_did_not_finish_cannot_be_accepted(run: Run, tmp_path: Path) -> None:
     passing(tmp_path, 60, 0)
     assert run("run", "--fail-fast").code == 1

@@ -352,7 +352,17 @@ def test_verdicts_of_other_outputs_are_an_error_before_the_first_call(judged: Be
 
 
 @pytest.mark.parametrize(
-    "option", [("--dry-run",), ("--filter-tag", "x"), ("-n", "2"), ("--sample", "2")]
+    "option",
+    [
+        ("--dry-run",),
+        ("--filter-tag", "x"),
+        ("-n", "2"),
+        ("--sample", "2"),
+        ("--repeats", "2"),
+        ("--template", "pointwise/default"),
+        ("--frozen",),
+        ("--max-cost", "1"),
+    ],
 )
 @pytest.mark.parametrize("source", [(), ("--results", "verdicts.jsonl")])
 def test_what_chooses_calls_is_refused_for_judgments_that_exist(
@@ -361,6 +371,16 @@ def test_what_chooses_calls_is_refused_for_judgments_that_exist(
     ran = judged.run("calibrate", "labels.jsonl", *source, *option)
     assert ran.code == 2
     assert "these judgments exist: no calls are made" in ran.err
+
+
+def test_a_rubric_for_a_stored_run_is_refused_only_where_it_was_typed(
+    judged: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = judged.run("calibrate", "labels.jsonl", "--rubric", "rubric.yaml")
+    assert typed.code == 2
+    assert "--rubric chooses what is judged now" in typed.err
+    monkeypatch.setenv("JUDGEKIT_RUBRIC", "rubric.yaml")
+    assert judged.run("calibrate", "labels.jsonl").code != 2
 
 
 def test_a_plan_of_an_audit_without_a_note_is_a_table(laid: Bench) -> None:

@@ -135,6 +135,28 @@ def test_another_rubric_begins_the_series_and_its_alert_again(
     assert [one["break"] is None for one in trend] == [True, True, False]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("name: short,", "name: short, weight: 3,", 0),
+        ("pass_threshold: 0.7", "pass_threshold: 0.6", 1),
+    ],
+)
+def test_other_weights_begin_the_series_again_and_another_threshold_does_not(
+    run: Run, log: Log, tmp_path: Path, old: str, new: str, code: int
+) -> None:
+    options = (*ONCE, "--rate", "1", "--window", "20", "--alert-below", "0.6", "-q")
+    log.grow(40, 1)
+    assert run("watch", log.path, *options).code == 1
+    edited = RUBRIC.replace(old, new)
+    assert edited != RUBRIC
+    (tmp_path / "rubric.yaml").write_text(edited, encoding="utf-8")
+    log.grow(4, 1)
+    again = run("watch", log.path, *options)
+    assert again.code == code
+    assert ("the weights or the calibration of the scores changed" in again.err) is (code == 0)
+
+
 def test_what_contradicts_watching_is_refused(run: Run, log: Log) -> None:
     log.grow(3, 4)
     refused = run("watch", log.path, *ONCE, "--dry-run")

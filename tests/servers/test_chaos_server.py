@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import urllib.error
 import urllib.request
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +13,9 @@ from judgekit.errors import UnknownNameError
 from judgekit.testing import SERVER_FAULTS, ChaosServer, ServedReply, ServedRequest
 from tests.models.asking import SCHEMA
 from tests.servers.answers import GOOD, ok, refusing
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def post(url: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -96,3 +101,18 @@ def test_a_refusing_server_names_what_it_refuses() -> None:
     rule = refusing("seed")
     assert rule(ServedRequest("/", {}, {"seed": 1}, 0)).status == 400
     assert rule(ServedRequest("/", {}, {}, 0)).status == 200
+
+
+def test_a_script_without_a_main_guard_is_an_error_that_says_so(tmp_path: Path) -> None:
+    script = tmp_path / "unguarded.py"
+    script.write_text(
+        "from judgekit.testing import ChaosServer\n"
+        "with ChaosServer(own_process=True) as server:\n"
+        "    print(server.url)\n",
+        encoding="utf-8",
+    )
+    ran = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.returncode == 1
+    assert 'in a script, start it below `if __name__ == "__main__":`' in ran.stderr
