@@ -10,7 +10,14 @@ import struct
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from judgekit.errors import write_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 try:
     import fcntl
@@ -25,6 +32,9 @@ except ImportError:  # Windows
 # hand, in Linux's 64-bit form; macOS orders its fields in another way.
 _HAS_FILE_LOCKS = sys.platform == "linux" and struct.calcsize("P") == 8  # noqa: PLR2004
 _FLOCK = struct.Struct("hhqqi4x")
+
+LOCK_HINT = "name a folder that you may write to, on a disk whose file system has locks"
+"""What to do where a file cannot be opened or locked."""
 
 # Windows locks at the position of the file, which threads share.
 _POSITION = threading.Lock()
@@ -65,6 +75,25 @@ def unlock_byte(descriptor: int, offset: int) -> None:
     else:
         with suppress(PermissionError):
             _set_on_windows(descriptor, offset, "LK_UNLCK")
+
+
+@contextmanager
+def locked_file(path: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Hold a file alone, among processes; False where another holder has it and `wait` is off."""
+    descriptor = -1
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        is_ours = lock_byte(descriptor, 0, wait=wait)
+    except OSError as error:
+        with suppress(OSError):
+            os.close(descriptor)
+        raise write_error(f"cannot lock {path}", error, hint=LOCK_HINT) from error
+    try:
+        yield is_ours
+    finally:
+        if is_ours:
+            unlock_byte(descriptor, 0)
+        os.close(descriptor)
 
 
 def _lock_on_windows(descriptor: int, offset: int, *, wait: bool) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 
 from judgekit import datasets, evaluation, records
-from judgekit.atomic_write import write_text_atomically
+from judgekit.atomic_write import make_folder, write_text_atomically
+from judgekit.byte_lock import locked_file
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
@@ -20,7 +21,7 @@ from judgekit.cli.progress import run_async
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
-from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
@@ -93,29 +94,39 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
             "watch always stores its windows and resumes behind the last one",
             hint="omit --resume, --no-store and --dry-run",
         )
-    watching = _Watching(options, file)
-    try:
-        code = watching.run()
-    except KeyboardInterrupt:
-        console.note("interrupted; the same command resumes behind the last graded window")
-        code = Exit.INTERRUPTED
-    finally:
-        watching.log.close()
+    folder = _state_folder(options, file)
+    make_folder(folder)
+    # Two at once would store each window twice, or grade the rows of one in the place of another's.
+    with locked_file(folder / "lock", wait=False) as is_ours:
+        if not is_ours:
+            raise StoreError(
+                f"another judgekit watch is grading {file}", hint="wait for it, or stop it first"
+            )
+        watching = _Watching(options, file, folder)
+        try:
+            code = watching.run()
+        except KeyboardInterrupt:
+            console.note("interrupted; the same command resumes behind the last graded window")
+            code = Exit.INTERRUPTED
+        finally:
+            watching.log.close()
     sys.exit(code)
+
+
+def _state_folder(options: _WatchOptions, file: Path) -> Path:
+    """Where the open window is; beside it is noted how far the file was graded."""
+    store = datasets.DEFAULT_STORE_FILE if "://" in options.store else options.store
+    return Path(store).parent / "watch" / f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
 
 
 class _Watching:
     """A file that is watched, and what is known of it."""
 
-    def __init__(self, options: _WatchOptions, file: Path) -> None:
+    def __init__(self, options: _WatchOptions, file: Path, folder: Path) -> None:
         self._options, self._file = options, file
-        folder = Path(options.store).parent / "watch"
-        if "://" in options.store:
-            folder = Path(".judgekit") / "watch"
-        name = f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
-        self._state_file = folder / f"{name}.json"
+        self._state_file = folder.with_name(f"{folder.name}.json")
         # Always the same path: a window that is taken up again is the same run.
-        self._window_file = folder / name / f"{file.stem}.jsonl"
+        self._window_file = folder / f"{file.stem}.jsonl"
         self._state = self._stored_state()
         pending = self._state.pending
         self.log = datasets.GrowingLog(
@@ -167,7 +178,6 @@ class _Watching:
         """Keep the rows of a window and what is behind them, then grade it."""
         self._note_all()
         window, self._window = self._window, _Window(self._file, self._options)
-        self._window_file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._window_file, "".join(f"{row}\n" for row in window.rows))
         pending = PendingWindow(
             position=self.log.position, n_seen=window.n_seen, n_damaged=window.n_damaged
@@ -312,7 +322,6 @@ class _Watching:
             ) from error
 
     def _store_state(self) -> None:
-        self._state_file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._state_file, self._state.model_dump_json())
 
 

@@ -23,7 +23,7 @@ from sqlalchemy import Select, create_engine, create_mock_engine, event, inspect
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, StatementError
 
-from judgekit.byte_lock import lock_byte, unlock_byte
+from judgekit.byte_lock import LOCK_HINT, lock_byte, unlock_byte
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
 from judgekit.extras import require_package
@@ -175,10 +175,11 @@ class FileLocks:
 
     def try_acquire(self, run_no: int) -> bool:
         """Lock a run if no other store has it; never waits."""
-        return lock_byte(self._open_file(), run_no)
+        return self._take(run_no)
 
     def release(self, run_no: int) -> None:
-        unlock_byte(self._open_file(), run_no)
+        if self._descriptor is not None:
+            unlock_byte(self._descriptor, run_no)
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -188,20 +189,19 @@ class FileLocks:
     @contextmanager
     def opening(self) -> Iterator[None]:
         """Hold the lock for creating or migrating the schema; other processes wait."""
-        lock_byte(self._open_file(), _OPENING, wait=True)
+        self._take(_OPENING, wait=True)
         try:
             yield
         finally:
-            unlock_byte(self._open_file(), _OPENING)
+            self.release(_OPENING)
 
-    def _open_file(self) -> int:
-        if self._descriptor is None:
-            try:
+    def _take(self, byte: int, *, wait: bool = False) -> bool:
+        try:
+            if self._descriptor is None:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-            except OSError as error:
-                hint = "a run needs a database in a folder that you may write to"
-                raise write_error(f"{self._path} cannot be written", error, hint=hint) from error
-        return self._descriptor
+            return lock_byte(self._descriptor, byte, wait=wait)
+        except OSError as error:
+            raise write_error(f"cannot lock {self._path}", error, hint=LOCK_HINT) from error
 
 
 class ServerLocks:
@@ -244,7 +244,7 @@ class ServerLocks:
 
 
 _BUSY_HINT = "another process is writing; wait for it, or give this run a database of its own"
-_FULL_HINT = "free some space and run again with --resume; what was committed is safe"
+_FULL_HINT = "free some space and run again, a run with --resume; what was committed is safe"
 
 DAMAGE_HINT = (
     "keep a copy; `sqlite3 FILE .recover | sqlite3 NEW` recovers the readable part, and the cache "
