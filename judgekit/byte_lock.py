@@ -33,9 +33,6 @@ except ImportError:  # Windows
 _HAS_FILE_LOCKS = sys.platform == "linux" and struct.calcsize("P") == 8  # noqa: PLR2004
 _FLOCK = struct.Struct("hhqqi4x")
 
-LOCK_HINT = "name a folder that you may write to, on a disk whose file system has locks"
-"""What to do where a file cannot be opened or locked."""
-
 # Windows locks at the position of the file, which threads share.
 _POSITION = threading.Lock()
 # Its C library counts positions in 32 bits. Two keys on one byte only wait for each other.
@@ -77,23 +74,46 @@ def unlock_byte(descriptor: int, offset: int) -> None:
             _set_on_windows(descriptor, offset, "LK_UNLCK")
 
 
-@contextmanager
-def locked_file(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold a file alone, among processes; False where another holder has it and `wait` is off."""
-    descriptor = -1
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        is_ours = lock_byte(descriptor, 0, wait=wait)
-    except OSError as error:
-        with suppress(OSError):
-            os.close(descriptor)
-        raise write_error(f"cannot lock {path}", error, hint=LOCK_HINT) from error
-    try:
-        yield is_ours
-    finally:
-        if is_ours:
-            unlock_byte(descriptor, 0)
-        os.close(descriptor)
+class FileLocks:
+    """The locks of one file, which is made when the first of them is taken.
+
+    On Linux the locks belong to the open file, so that two objects in one process exclude each
+    other as well, and so on Windows; on other POSIX systems they belong to the process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def try_acquire(self, offset: int, *, wait: bool = False) -> bool:
+        """Lock a byte; False where another holder has it and `wait` is not set."""
+        try:
+            if self._descriptor is None:
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            return lock_byte(self._descriptor, offset, wait=wait)
+        except OSError as error:
+            hint = "name a folder that you may write to, on a disk whose file system has locks"
+            raise write_error(f"cannot lock {self._path}", error, hint=hint) from error
+
+    def release(self, offset: int) -> None:
+        """Unlock a byte."""
+        if self._descriptor is not None:
+            unlock_byte(self._descriptor, offset)
+
+    def close(self) -> None:
+        """Unlock all of them."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    @contextmanager
+    def holding(self, offset: int) -> Iterator[None]:
+        """Hold the lock of a byte; other processes wait."""
+        self.try_acquire(offset, wait=True)
+        try:
+            yield
+        finally:
+            self.release(offset)
 
 
 def _lock_on_windows(descriptor: int, offset: int, *, wait: bool) -> None:

@@ -7,6 +7,7 @@ again; beside it stand its requests until their replies are in the cache.
 from __future__ import annotations
 
 import json
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, ValidationError
 
 from judgekit.atomic_write import atomic_writer, make_folder
-from judgekit.byte_lock import locked_file
+from judgekit.byte_lock import FileLocks
 from judgekit.errors import SettingsError, StoreError
 from judgekit.models.cache import CacheLocation, CacheUrl
 from judgekit.models.pricing import BATCH_PROVIDERS
@@ -23,7 +24,6 @@ from judgekit.records import Count, Finite, JsonObject, Name, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from contextlib import AbstractContextManager
 
     from judgekit.models.capabilities import ReplyForm
 
@@ -129,10 +129,12 @@ class BatchFolder:
             cache = Path(".judgekit", "shared", sha256(cache.name.encode()).hexdigest()[:12])
         self.path = cache / "batches"
 
-    def lock(self) -> AbstractContextManager[bool]:
+    @contextmanager
+    def lock(self) -> Iterator[None]:
         """Hold the folder alone, among processes; the lock dies with its holder."""
         make_folder(self.path)
-        return locked_file(self.path / "lock")
+        with closing(FileLocks(self.path / "lock")) as locks, locks.holding(0):
+            yield
 
     def records(self) -> list[BatchRecord]:
         """All records, oldest first."""

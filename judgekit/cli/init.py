@@ -11,6 +11,7 @@ from typing import Literal
 import click
 
 from judgekit import report
+from judgekit.atomic_write import make_folder, write_text_atomically
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, option
@@ -47,7 +48,7 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     folder explains the files; edit them to make the suite yours.
 
     Existing files are never overwritten. An existing README.md or .gitignore is kept; any other
-    file that exists already is an error, and nothing is written.
+    file that exists already with another content is an error, and nothing is written.
 
     Examples:
         judgekit init my-suite
@@ -57,7 +58,7 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     name = folder.resolve().name or "suite"
     files = _files(options.template, name)
     # A mixture of the user's files and these would not run.
-    present = [path for path in files if (folder / path).exists()]
+    present = [path for path, text in files.items() if _has_other(folder / path, text)]
     if refused := [path for path in present if path not in _OPTIONAL]:
         raise SettingsError(
             f"{folder} already has {', '.join(refused)}; nothing was written",
@@ -65,8 +66,8 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
         )
     written = [path for path in files if path not in present]
     for path in written:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(files[path], encoding="utf-8", newline="\n")
+        make_folder((folder / path).parent)
+        write_text_atomically(folder / path, files[path])
     block = _BLOCK.search(files[_README])
     steps = [(step, purpose) for purpose, step in _COMMAND.findall(block[1] if block else "")]
     if options.as_json:
@@ -86,6 +87,13 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     width = max(len(step) for step, _ in steps)
     lines = [f"  {step:{width}}  {purpose}".rstrip() for step, purpose in steps]
     console.note("\n".join(["", "Next, without a key:", "", *lines]))
+
+
+def _has_other(path: Path, text: str) -> bool:
+    """Whether something else is there than what an `init` that was stopped may have written."""
+    if path.is_file():
+        return path.read_text("utf-8", "replace") != text
+    return path.exists()
 
 
 def _files(template: str, name: str) -> dict[str, str]:

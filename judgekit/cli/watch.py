@@ -12,7 +12,7 @@ import click
 
 from judgekit import datasets, evaluation, records
 from judgekit.atomic_write import make_folder, write_text_atomically
-from judgekit.byte_lock import locked_file
+from judgekit.byte_lock import FileLocks
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
@@ -94,39 +94,35 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
             "watch always stores its windows and resumes behind the last one",
             hint="omit --resume, --no-store and --dry-run",
         )
-    folder = _state_folder(options, file)
-    make_folder(folder)
-    # Two at once would store each window twice, or grade the rows of one in the place of another's.
-    with locked_file(folder / "lock", wait=False) as is_ours:
-        if not is_ours:
-            raise StoreError(
-                f"another judgekit watch is grading {file}", hint="wait for it, or stop it first"
-            )
-        watching = _Watching(options, file, folder)
-        try:
-            code = watching.run()
-        except KeyboardInterrupt:
-            console.note("interrupted; the same command resumes behind the last graded window")
-            code = Exit.INTERRUPTED
-        finally:
-            watching.log.close()
+    watching = _Watching(options, file)
+    try:
+        code = watching.run()
+    except KeyboardInterrupt:
+        console.note("interrupted; the same command resumes behind the last graded window")
+        code = Exit.INTERRUPTED
+    finally:
+        watching.log.close()
+        watching.lock.close()
     sys.exit(code)
-
-
-def _state_folder(options: _WatchOptions, file: Path) -> Path:
-    """Where the open window is; beside it is noted how far the file was graded."""
-    store = datasets.DEFAULT_STORE_FILE if "://" in options.store else options.store
-    return Path(store).parent / "watch" / f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
 
 
 class _Watching:
     """A file that is watched, and what is known of it."""
 
-    def __init__(self, options: _WatchOptions, file: Path, folder: Path) -> None:
+    def __init__(self, options: _WatchOptions, file: Path) -> None:
         self._options, self._file = options, file
-        self._state_file = folder.with_name(f"{folder.name}.json")
+        folder = Path(options.store).parent / "watch"
+        if "://" in options.store:
+            folder = Path(".judgekit") / "watch"
+        name = f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
+        self._state_file = folder / f"{name}.json"
         # Always the same path: a window that is taken up again is the same run.
-        self._window_file = folder / f"{file.stem}.jsonl"
+        self._window_file = folder / name / f"{file.stem}.jsonl"
+        make_folder(folder / name)
+        # Two at once would store each window twice, or grade one's rows in the place of another's.
+        self.lock = FileLocks(folder / name / "lock")
+        if not self.lock.try_acquire(0):
+            raise StoreError(f"{file} is being watched already", hint="wait for it, or stop it")
         self._state = self._stored_state()
         pending = self._state.pending
         self.log = datasets.GrowingLog(

@@ -23,7 +23,7 @@ from sqlalchemy import Select, create_engine, create_mock_engine, event, inspect
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, StatementError
 
-from judgekit.byte_lock import LOCK_HINT, lock_byte, unlock_byte
+from judgekit.byte_lock import FileLocks
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
 from judgekit.extras import require_package
@@ -162,50 +162,8 @@ def _begin_sqlite(connection: Connection) -> None:
 _OPENING = 0  # the byte held while the schema is made or migrated; runs are counted from 1
 
 
-class FileLocks:
-    """Locks that decide which store may add to a run: a byte each in a file next to the database.
-
-    On Linux the locks belong to the open file, so that two stores in one process exclude each
-    other as well, and so on Windows; on other POSIX systems they belong to the process.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor: int | None = None
-
-    def try_acquire(self, run_no: int) -> bool:
-        """Lock a run if no other store has it; never waits."""
-        return self._take(run_no)
-
-    def release(self, run_no: int) -> None:
-        if self._descriptor is not None:
-            unlock_byte(self._descriptor, run_no)
-
-    def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
-    @contextmanager
-    def opening(self) -> Iterator[None]:
-        """Hold the lock for creating or migrating the schema; other processes wait."""
-        self._take(_OPENING, wait=True)
-        try:
-            yield
-        finally:
-            self.release(_OPENING)
-
-    def _take(self, byte: int, *, wait: bool = False) -> bool:
-        try:
-            if self._descriptor is None:
-                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-            return lock_byte(self._descriptor, byte, wait=wait)
-        except OSError as error:
-            raise write_error(f"cannot lock {self._path}", error, hint=LOCK_HINT) from error
-
-
 class ServerLocks:
-    """The same locks as advisory locks of a separate PostgreSQL session."""
+    """The locks of runs as advisory locks of a separate PostgreSQL session."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -429,7 +387,7 @@ class Database:
                 f"nothing is stored in {self.location.name}",
                 hint="`judgekit run` stores runs there",
             )
-        with nullcontext() if lock_file is None else lock_file.opening():
+        with nullcontext() if lock_file is None else lock_file.holding(_OPENING):
             if found is None and lock_file is not None:
                 # Readers then never wait for the writer; the file remembers it.
                 self._set_pragma("journal_mode = WAL")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.byte_lock import FileLocks
 from judgekit.store import RunStore
 from tests.evaluation.suites import RUBRIC, lay_suite
 
@@ -285,3 +287,19 @@ def test_an_alarm_that_could_not_be_sent_is_sent_after_the_next_window(
         if (alarm := json.loads(line))["kind"] == "watch"
     ]
     assert [alarm["episode"] for alarm in alarms] == ["watch/1"]
+
+
+def test_two_watches_of_one_file_do_not_grade_its_windows_twice(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    log.grow(3, 4)
+    options = (*ONCE, "--rate", "1", "--json")
+    assert run("watch", log.path, *options).code == 0
+    log.grow(3, 4)
+    lock = FileLocks(state_file(tmp_path).with_suffix("") / "lock")
+    with closing(lock), lock.holding(0):
+        second = run("watch", log.path, *options)
+    assert (second.code, second.out) == (2, "")
+    assert f"{log.path} is being watched already\n  wait for it" in second.err
+    assert [one["graded"] for one in windows(run("watch", log.path, *options))] == [3]
+    assert len(stored(tmp_path)) == 2
