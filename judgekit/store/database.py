@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 WRITES_OPTION = "judgekit_writes"
 """The execution option of a connection whose transactions change something."""
 
+NOTHING_STORED = "`judgekit run` stores runs there"
+"""The hint of an error about a database that is missing, or in which there are no tables yet."""
+
 _POSTGRES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 _SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
 
@@ -102,7 +105,7 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
     if file.exists():
         return
     if not create:
-        raise StoreError(f"there is no database {file}", hint="`judgekit run` stores runs there")
+        raise StoreError(f"there is no database {file}", hint=NOTHING_STORED)
     try:
         missing = [folder for folder in file.absolute().parents if not folder.exists()]
         for folder in reversed(missing):
@@ -383,10 +386,7 @@ class Database:
         if found == SCHEMA_VERSION:
             return
         if found is None and not create:
-            raise StoreError(
-                f"nothing is stored in {self.location.name}",
-                hint="`judgekit run` stores runs there",
-            )
+            raise StoreError(f"nothing is stored in {self.location.name}", hint=NOTHING_STORED)
         with nullcontext() if lock_file is None else lock_file.holding(_OPENING):
             if found is None and lock_file is not None:
                 # Readers then never wait for the writer; the file remembers it.
