@@ -17,7 +17,7 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
-from judgekit.cli.progress import run_async
+from judgekit.cli.progress import run_async, run_until_stopped
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
@@ -27,6 +27,7 @@ from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
 
 _POLL_S = 1.0
+_CONTINUATION = "the same command resumes behind the last graded window"
 
 
 class _WatchOptions(GradeOptions):
@@ -98,7 +99,7 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
     try:
         code = watching.run()
     except KeyboardInterrupt:
-        console.note("interrupted; the same command resumes behind the last graded window")
+        console.note(f"interrupted; {_CONTINUATION}")
         code = Exit.INTERRUPTED
     finally:
         watching.log.close()
@@ -196,7 +197,7 @@ class _Watching:
         if same is not None and same.status == "complete":
             ended = same
         else:
-            ended = run_async(run_with_progress(setup, self._options))
+            ended = run_until_stopped(run_with_progress(setup, self._options), _CONTINUATION)
         values: list[float] = []
         tally = evaluation.CaseTally(ended)
 
@@ -293,7 +294,8 @@ class _Watching:
             if self._options.as_json:
                 click.echo(json.dumps(numbers.nan_to_null(line)))
             else:
-                name = f"  {variant.variant}" if len(summary.variants) > 1 else ""
+                name = message.printable(variant.variant)  # the log's own words
+                name = f"  {name}" if len(summary.variants) > 1 else ""
                 click.echo(
                     f"{summary.run.id}{name}  {variant.n_answers:,} of {pending.n_seen:,} rows  "
                     f"score {numbers.format_mean(variant.value)}  "

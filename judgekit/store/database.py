@@ -111,9 +111,9 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
         for folder in reversed(missing):
             folder.mkdir(mode=0o700, exist_ok=True)
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        return  # another process was quicker
     except OSError as error:
+        if file.exists():
+            return  # another process was quicker
         hint = "name a folder that you may write to"
         raise write_error(f"the database {file} cannot be created", error, hint=hint) from error
 
