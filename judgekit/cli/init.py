@@ -58,7 +58,12 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     name = folder.resolve().name or "suite"
     files = _files(options.template, name)
     # A mixture of the user's files and these would not run.
-    present = [path for path, text in files.items() if _has_other(folder / path, text)]
+    # What an `init` that was stopped has written is no mixture.
+    present = [
+        path
+        for path, text in files.items()
+        if (folder / path).exists() and (folder / path).read_text("utf-8", "replace") != text
+    ]
     if refused := [path for path in present if path not in _OPTIONAL]:
         raise SettingsError(
             f"{folder} already has {', '.join(refused)}; nothing was written",
@@ -87,13 +92,6 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     width = max(len(step) for step, _ in steps)
     lines = [f"  {step:{width}}  {purpose}".rstrip() for step, purpose in steps]
     console.note("\n".join(["", "Next, without a key:", "", *lines]))
-
-
-def _has_other(path: Path, text: str) -> bool:
-    """Whether something else is there than what an `init` that was stopped may have written."""
-    if path.is_file():
-        return path.read_text("utf-8", "replace") != text
-    return path.exists()
 
 
 def _files(template: str, name: str) -> dict[str, str]:
