@@ -212,7 +212,9 @@ _OPENER = re.compile(
 _LONGEST_OPENER, _MOST_WORDS = 100, 12
 # A letter, a digit or a picture: each can be an answer, which punctuation cannot.
 _CONTENT = re.compile("[^\\W_]|[\u2190-\u2bff\U0001f000-\U0001faff]")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0020-\U000e007e]"
+)
 # A zero-width joiner makes emoji, a non-joiner Persian words, tag characters flags: never several
 # of the former in a row, and of the latter only behind a black flag.
 _HIDDEN = re.compile(
@@ -221,7 +223,7 @@ _HIDDEN = re.compile(
 )
 _BASE64 = re.compile(r"\b[A-Za-z0-9+/]{24,}={0,2}")
 # Cyrillic and Greek letters that look like Latin ones; NFKC has made the others alike.
-_LOOKALIKES = str.maketrans("аеорсухіѕԁοαν", "aeopcyxisdoav")  # noqa: RUF001
+_LOOKALIKES = tuple(zip("аеорсухіѕԁοαν", "aeopcyxisdoav", strict=True))  # noqa: RUF001
 
 
 def output_flags(text: str, criteria: Iterable[str] = ()) -> tuple[str, ...]:
@@ -248,10 +250,12 @@ def output_flags(text: str, criteria: Iterable[str] = ()) -> tuple[str, ...]:
     if text.isascii():
         folded = text.lower()
     else:
-        if _HIDDEN.search(text):
+        visible = _INVISIBLE.sub("", text)
+        if len(visible) < len(text) and _HIDDEN.search(text):
             return (INJECTION,)
-        visible = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
-        folded = visible.lower().translate(_LOOKALIKES)
+        folded = unicodedata.normalize("NFKC", visible).lower()
+        for odd, plain in _LOOKALIKES:  # `str.translate` takes thirty times as long
+            folded = folded.replace(odd, plain)
     names = tuple(map(str.lower, criteria))
     if _is_addressed(folded, names):
         return (INJECTION,)

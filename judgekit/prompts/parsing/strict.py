@@ -74,6 +74,10 @@ def _strict_answer(
     judged = (judged_text,) if isinstance(judged_text, str) else judged_text or ()
     if text is None or finish_reason not in {"stop", None} or any(map(may_hold_verdict, judged)):
         return None
+    # Many models put the whole object into a code block.
+    opening, _, rest = text.lstrip().partition("\n")
+    if opening.rstrip().lower() in {"```json", "```"} and rest.rstrip().endswith("\n```"):
+        text = rest.rstrip()[:-3]
     try:
         answer = _DECODER.decode(text)
     except (ValueError, RecursionError):
