@@ -57,8 +57,7 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     """
     name = folder.resolve().name or "suite"
     files = _files(options.template, name)
-    # A mixture of the user's files and these would not run.
-    # What an `init` that was stopped has written is no mixture.
+    # A mixture of the user's files and these would not run; what a stopped `init` wrote does.
     present = [
         path
         for path, text in files.items()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import diskcache
 
-from judgekit.byte_lock import BEYOND_TEXT, FileLocks, lock_byte
+from judgekit.byte_lock import BEYOND_TEXT, lock_byte, unlock_byte
 from judgekit.errors import StoreError, is_disk_full
 from judgekit.models.cache.entries import CacheWarning, WriteFailedError
 from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
@@ -373,7 +373,8 @@ class FileKeyLocks(LocalKeyLocks):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self._file = FileLocks(path)
+        self._path = path
+        self._descriptor: int | None = None
         self._pid = os.getpid()
         self._warned = False
 
@@ -384,16 +385,20 @@ class FileKeyLocks(LocalKeyLocks):
                 # A forked child shares its parent's open file, and with it the parent's locks.
                 self._pid = os.getpid()
                 self._held.clear()
-                self._file.close()
+                if self._descriptor is not None:
+                    os.close(self._descriptor)
+                    self._descriptor = None
             # Threads share the open file, so its locks do not keep them apart.
             if key in self._held:
                 return False
             self._held.add(key)
         try:
             with self._lock:
-                is_ours = self._file.try_acquire(int(key[:_OFFSET_DIGITS], 16))
-        except StoreError as error:
-            self._warn_once(error.message)
+                if self._descriptor is None:
+                    self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            is_ours = lock_byte(self._descriptor, int(key[:_OFFSET_DIGITS], 16))
+        except OSError as error:
+            self._warn_once(error)
             return True
         if not is_ours:
             with self._lock:
@@ -403,9 +408,10 @@ class FileKeyLocks(LocalKeyLocks):
     def release(self, key: str) -> None:
         """Release the lock of a key, also for other processes."""
         try:
-            self._file.release(int(key[:_OFFSET_DIGITS], 16))
+            if self._descriptor is not None:
+                unlock_byte(self._descriptor, int(key[:_OFFSET_DIGITS], 16))
         except OSError as error:
-            self._warn_once(str(error))
+            self._warn_once(error)
         finally:
             with self._lock:
                 self._held.discard(key)
@@ -413,14 +419,16 @@ class FileKeyLocks(LocalKeyLocks):
     def close(self) -> None:
         super().close()
         with self._lock:
-            self._file.close()
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
 
-    def _warn_once(self, error: str) -> None:
+    def _warn_once(self, error: OSError) -> None:
         if self._warned:
             return
         self._warned = True
         warnings.warn(
-            f"the system grants no locks ({error}); "
+            f"{self._path}: the system grants no locks ({error}); "
             "two processes may pay twice for a request they send at the same moment",
             CacheWarning,
             stacklevel=3,
