@@ -57,12 +57,10 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     """
     name = folder.resolve().name or "suite"
     files = _files(options.template, name)
-    # A mixture of the user's files and these would not run; what a stopped `init` wrote does.
-    present = [
-        path
-        for path, text in files.items()
-        if (folder / path).exists() and (folder / path).read_text("utf-8", "replace") != text
-    ]
+    # A mixture of the user's files and these would not run.
+    present = [path for path in files if (folder / path).exists()]
+    if len(present) < len(files):  # an `init` that was stopped is finished
+        present = [p for p in present if (folder / p).read_text("utf-8", "replace") != files[p]]
     if refused := [path for path in present if path not in _OPTIONAL]:
         raise SettingsError(
             f"{folder} already has {', '.join(refused)}; nothing was written",
