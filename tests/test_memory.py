@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from judgekit.batches import providers
 from judgekit.datasets import read_labels
 from judgekit.models import RecordedModel
+from judgekit.models.request import ModelRequest
 from judgekit.records import spool
 from judgekit.targets import RecordedTarget
 
@@ -71,3 +73,21 @@ def test_a_further_case_takes_few_bytes(
     make(tmp_path, 10)  # what is made once, such as validators
     few, many = (bytes_of(make, tmp_path, n) for n in (FEW, MANY))
     assert (many - few) / (MANY - FEW) < most
+
+
+def test_an_upload_of_a_batch_is_copied_once() -> None:
+    content = bytes(2**22)
+    gc.collect()
+    tracemalloc.start()
+    body = providers._multipart("b", ("A: b", b"batch"), ("C: d", content))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert body == b"--b\r\nA: b\r\n\r\nbatch\r\n--b\r\nC: d\r\n\r\n" + content + b"\r\n--b--\r\n"
+    assert peak < 1.5 * len(content)
+
+
+def test_a_request_holds_no_second_copy_of_its_messages() -> None:
+    message = {"role": "user", "content": "x"}
+    request = ModelRequest(model="openai/m", messages=(message,))
+    assert request.key_parts["messages"] == [message]
+    assert [key for key in vars(request) if key.startswith("key")] == []

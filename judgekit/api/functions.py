@@ -335,7 +335,6 @@ def _keys(run: RunInfo, answers: Sequence[CaseOutput]) -> list[ItemKey]:
 
 
 def _places(keys: Sequence[ItemKey], results: Sequence[CaseResult]) -> list[int]:
-    """Where the result of each output is, in the order of the outputs."""
     places = {one.key: n for n, one in enumerate(results)}
     return [places[key] for key in keys]
 
@@ -388,7 +387,6 @@ def _read_data(data: object, cases: CaseData | None, name: str) -> list[CaseOutp
 
 
 def _rubric_of(source: Rubric | Path | str) -> Rubric:
-    """A rubric, or the one of that file or name."""
     if not isinstance(source, Rubric | Path | str):
         hint = "pass its name, its file, or a jk.Rubric"
         raise InputError(f"the rubric is a {type(source).__name__}: {source!r:.80}", hint=hint)

@@ -173,7 +173,6 @@ def _grading_document(results: GradingResults, *, has_page: bool) -> Document:
 
 
 def _verdict_document(verdict: Verdict) -> Document:
-    """One verdict: what each criterion got, and why."""
     raws = _raws(verdict.judgments)
     rows: list[tuple[str | Cell, ...]] = []
     for one in verdict.criteria:
@@ -200,7 +199,6 @@ def _verdict_document(verdict: Verdict) -> Document:
 
 
 def _pair_document(pair: Comparison) -> Document:
-    """One comparison: who is preferred in each order, and why."""
     a, b = pair.variant_a or "a", pair.variant_b or "b"
     words = {"a": f"{a} is better", "b": f"{b} is better", "tie": "tie", None: "undecided"}
     order = "" if pair.consistent is not False else "; the orders disagree"

@@ -112,7 +112,6 @@ def _pointer(path: list[str | int]) -> str:
 
 
 def _dangling_reference(schema: dict[str, object] | bool) -> str | None:  # noqa: FBT001
-    """The fault of a reference to what the schema does not contain."""
     from referencing import Registry, Resource  # noqa: PLC0415 - slow to import
     from referencing.exceptions import Unresolvable  # noqa: PLC0415 - slow to import
     from referencing.jsonschema import DRAFT202012  # noqa: PLC0415 - slow to import

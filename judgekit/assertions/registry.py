@@ -195,7 +195,6 @@ def _registry(kind: _Kind) -> Registry:
 
 @cache
 def _builtin_entries() -> dict[_Kind, list[RegistryEntry]]:
-    """The functions that the modules of `builtin` declare."""
     # The modules are imported on first need, so that `import judgekit` and `--help` stay light.
     # Keep parsers and metrics out of them at module level: every run with a check imports them.
     package = importlib.import_module("judgekit.assertions.builtin")

@@ -121,7 +121,6 @@ async def run_script(
 
 
 async def _run(path: Path, script: str, request: JsonObject, settings: ScriptSettings) -> bytes:
-    """What a script writes."""
     if path.suffix.lower() in _PYTHON:
         runner, own = [sys.executable, "-I", "-B", str(_HERE / "script_runner.py")], 0
     else:

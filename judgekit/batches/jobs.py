@@ -209,8 +209,6 @@ _CALLABLE = ", ".join(f"{one}/NAME" for one in pricing.BATCH_PROVIDERS)
 
 
 class _Clients(AsyncExitStack):
-    """One client for each endpoint."""
-
     def __init__(self) -> None:
         super().__init__()
         self._opened: dict[tuple[str, str], ProviderBatches] = {}
@@ -332,7 +330,6 @@ def _check_limit(groups: Sequence[_Group], max_cost_usd: float | None) -> dict[s
 def _parts(
     requests: Iterable[BatchRequest], client: ProviderBatches, most_requests: int, most_bytes: int
 ) -> Iterator[list[BatchRequest]]:
-    """Requests in parts that each fit into one file."""
     part: list[BatchRequest] = []
     size = 0
     for request in requests:

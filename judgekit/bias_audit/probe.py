@@ -47,8 +47,7 @@ class GradeProbe:
         """Questions with equal keys are asked once."""
         # The names are in order, because reversed criteria are another question in joint mode.
         names = tuple(criterion.name for criterion in self.rubric.criteria)
-        return (self.case.id, self.output.variant, self.output.text, names, self.template,
-                self.repeat)  # fmt: skip
+        return self.case.id, *_content(self.output), names, self.template, self.repeat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +63,15 @@ class PairProbe:
     @property
     def key(self) -> tuple[object, ...]:
         """Questions with equal keys are asked once."""
-        sides = ((one.variant, one.text) for one in (self.a, self.b))
-        return (self.case.id, "pair", *sides, self.orders)
+        return (self.case.id, "pair", _content(self.a), _content(self.b), self.orders)
 
 
 ProbeQuestion = GradeProbe | PairProbe
+
+
+def _content(output: Output) -> tuple[str | None, ...]:
+    # Repeats of a case without a text differ in the rest alone.
+    return output.variant, output.text, output.model_dump_json(include={"data", "trace"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,12 @@ from judgekit.calibration.items import (
     shared_clusters,
 )
 from judgekit.calibration.join import UNNAMED_ANNOTATOR
-from judgekit.calibration.packets import CHOSEN_FIELD, SLOT_FIELD, ResolvedLabels
+from judgekit.calibration.packets import SLOT_FIELD, ResolvedLabels
 from judgekit.calibration.report import plain_data
 from judgekit.calibration.substitution import human_ceiling
 from judgekit.datasets import LocatedLabel, score_on_scale
 from judgekit.evaluation import check_adjudicator
-from judgekit.records import Criterion, JsonObject, Label, Rubric, Scale
+from judgekit.records import CHOSEN_FIELD, Criterion, JsonObject, Label, Rubric, Scale
 from judgekit.stats.correction import labels_look_random
 from judgekit.stats.estimate import Estimate, undefined_estimate
 
@@ -255,7 +255,7 @@ def _drift(name: str, parts: Sequence[AlignedItems], labels: Sequence[LocatedLab
     for part in parts:
         for item in part.items:
             # A choice between two says nothing of high and low.
-            if name in item.ratings and part.threshold is not None and _is_random(item):
+            if name in item.ratings and part.threshold is not None and item.is_random:
                 values[item.place].append(part.value(item.ratings[name]))
     times = {OutputKey(*LabelKey.of(one.label)[:3]): _time(one) for one in labels}
     order = sorted((times[place], np.mean(values[place])) for place in values if times[place])
@@ -266,10 +266,6 @@ def _drift(name: str, parts: Sequence[AlignedItems], labels: Sequence[LocatedLab
     early, late = ([float(value) for _, value in half] for half in (order[:middle], order[middle:]))
     # The difference of two means, whatever the two groups are.
     return labels_look_random(late, early, level=_LEVEL)
-
-
-def _is_random(item: JudgedItem) -> bool:
-    return item.groups.get(CHOSEN_FIELD) != ("informative",)
 
 
 class _Scores:
@@ -359,9 +355,7 @@ def _why_conflict(part: AlignedItems, scores: Sequence[float]) -> str | None:
 def _agreement(part: AlignedItems) -> AnnotatorAgreement:
     names = annotators_of(part.items)
     ceiling = human_ceiling(part, level=_LEVEL)
-    in_random_part = [
-        item for item in part.items if len(item.ratings) >= _PAIR and _is_random(item)
-    ]
+    in_random_part = [item for item in part.items if len(item.ratings) >= _PAIR and item.is_random]
     kappa, table = ceiling.fleiss_kappa, None
     if len(names) == _PAIR:
         # Two annotators agree as far as a judge agrees with one of them.

@@ -303,7 +303,6 @@ def _in_words(found: Estimate, *, is_scores: bool) -> str:
 
 
 def _as_difference(found: Estimate) -> Estimate:
-    """A preference for B as the difference that it stands for."""
     value, low, high = (2 * end - 1 for end in (found.value, found.low, found.high))
     return Estimate(**carried(found, value=value, low=low, high=high, se=2 * found.se))
 

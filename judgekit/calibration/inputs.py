@@ -331,3 +331,11 @@ def label_reasons(labels: Iterable[MatchedLabel]) -> Mapping[str, str]:
     """Each annotator's reason, as far as they gave any."""
     reasons = ((label.annotator, label.placed.label.rationale) for label in labels)
     return {annotator: reason for annotator, reason in reasons if reason} or _NONE
+
+
+def labels_by_place(labels: Iterable[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
+    by_place: dict[OutputKey, list[MatchedLabel]] = {}
+    # Sorted, so that no figure depends on the order of rows.
+    for label in sorted(labels, key=lambda each: each.annotator):
+        by_place.setdefault(label.place, []).append(label)
+    return by_place

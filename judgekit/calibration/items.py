@@ -22,9 +22,10 @@ from judgekit.calibration.inputs import (
     OutputKey,
     ScoreSample,
     label_reasons,
+    labels_by_place,
 )
 from judgekit.errors import InputError, NotEnoughDataError
-from judgekit.records import Criterion, Judgment, Rubric, Scale, meets_threshold
+from judgekit.records import CHOSEN_FIELD, Criterion, Judgment, Rubric, Scale, meets_threshold
 from judgekit.scoring import conclude
 from judgekit.stats.agreement_coefficients import coefficient_interval
 from judgekit.stats.alpha import AlphaLevel, krippendorff_alpha
@@ -93,6 +94,11 @@ class JudgedItem:
     groups: Groups
     judge_passed: bool | None = None
     human_passed: bool | None = None
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it was not chosen because its label helps calibration most."""
+        return self.groups.get(CHOSEN_FIELD) != ("informative",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,9 +330,7 @@ def _nearest(score: float, points: tuple[float, ...]) -> float:
 
 def level_step(levels: Sequence[float] | None) -> float:
     """The largest distance of neighbouring levels."""
-    if levels is None or len(levels) < _TWO:
-        return 1.0
-    return max(high - low for low, high in pairwise(levels))
+    return max((high - low for low, high in pairwise(levels or ())), default=1.0)
 
 
 def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
@@ -499,13 +503,11 @@ def overall_items(
         for item in (*each.items, *each.unlabelled):
             by_place.setdefault(item.place, {})[each.name] = item
     by_name = {each.name: each for each in criteria}
-    labels_by_place: dict[OutputKey, list[MatchedLabel]] = {}
-    for one in labels:
-        labels_by_place.setdefault(one.place, []).append(one)
+    own = labels_by_place(labels)
     # Scores repeat on a scale with levels, so that few verdicts have to be concluded.
     verdict = lru_cache(maxsize=_MOST_KEPT)(partial(_verdict, rubric))
     items = [
-        _item(verdict, by_name, parts, combined.get(place), labels_by_place.get(place, ()))
+        _item(verdict, by_name, parts, combined.get(place), own.get(place, ()))
         for place, parts in sorted(by_place.items(), key=lambda one: one[0].rank)
     ]
     return AlignedItems(

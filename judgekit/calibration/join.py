@@ -21,6 +21,7 @@ from judgekit.calibration.inputs import (
     ScoreSample,
     cluster_of,
     label_reasons,
+    labels_by_place,
 )
 from judgekit.calibration.items import (
     AlignedItems,
@@ -37,7 +38,7 @@ from judgekit.formats import is_near_name, suggest_name
 from judgekit.records import Criterion, Scale
 
 _SCORE = "score"
-_NO_VARIANTS = "the outputs name no variant: leave it out of the labels, or name it with --variant"
+_NO_VARIANTS = "the outputs name no variant: give them one, or leave it out of the labels"
 _TWO = 2
 
 # A message with more names would not be read.
@@ -153,14 +154,6 @@ def unlabelled_items(
     return tuple(
         align_items(each, (), grades, _by_place(judged.get(each.name, ())), options) for each in own
     )
-
-
-def labels_by_place(labels: Sequence[MatchedLabel]) -> dict[OutputKey, list[MatchedLabel]]:
-    by_place: dict[OutputKey, list[MatchedLabel]] = {}
-    # Sorted, so that no figure depends on the order of rows.
-    for label in sorted(labels, key=lambda each: each.annotator):
-        by_place.setdefault(label.place, []).append(label)
-    return by_place
 
 
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:

@@ -28,7 +28,7 @@ from judgekit.evaluation import (
     rubric_of_result,
     variant_version_in,
 )
-from judgekit.records import COMPARISON_ID_PREFIX, ItemKey, LabelPacket, PacketItem
+from judgekit.records import CHOSEN_FIELD, COMPARISON_ID_PREFIX, ItemKey, LabelPacket, PacketItem
 from judgekit.store import RunStore
 
 if TYPE_CHECKING:
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 
 PACKET_FIELD = "packet"
 """The key, in a label's metadata, of the packet whose item it is about."""
-
-CHOSEN_FIELD = "chosen"
-"""The key, in the metadata of a resolved label, of how its item was chosen."""
 
 SLOT_FIELD = "slot"
 """Of a resolved label of a pair: `first`, `second` or `tie`, as the annotator saw the sides."""
@@ -235,12 +232,6 @@ class ResolvedLabels:
     """Labels of items that were shown before; no further evidence about the output."""
 
     packets: tuple[LabelPacket, ...]
-
-    @property
-    def is_random(self) -> bool | None:
-        """Whether all their items were drawn; None where no label is of a packet."""
-        chosen = {(one.label.metadata or {}).get(CHOSEN_FIELD) for one in self.labels}
-        return None if chosen <= {None} else "informative" not in chosen
 
 
 def packet_of(label: Label) -> str | None:

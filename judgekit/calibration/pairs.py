@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import fsum, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from judgekit.calibration.inputs import cluster_of, label_reasons, majority_winner
+from judgekit.calibration.inputs import cluster_of, label_reasons, labels_by_place, majority_winner
 from judgekit.calibration.items import (
     PREFERENCE_SCALE,
     AlignedItems,
@@ -18,13 +18,7 @@ from judgekit.calibration.items import (
     estimate_or_undefined,
     shared_clusters,
 )
-from judgekit.calibration.join import (
-    WHOLE_OUTPUT,
-    CalibrationData,
-    LabelMatcher,
-    add_metadata,
-    labels_by_place,
-)
+from judgekit.calibration.join import WHOLE_OUTPUT, CalibrationData, LabelMatcher, add_metadata
 from judgekit.records import WINNER_POINTS, Winner
 from judgekit.stats.agreement import cohen_kappa
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from math import fsum, isnan, nan
 from pathlib import Path
@@ -239,8 +239,8 @@ class CalibrationReport(Presentable):
         """
         contrasts = {}
         for name in (name for name in self.aligned if name in other.aligned):
-            mine = _right(self.aligned[name], self.options)
-            theirs = _right(other.aligned[name], self.options)
+            mine = _right(_without_chosen(self.aligned[name]), self.options)
+            theirs = _right(_without_chosen(other.aligned[name]), self.options)
             shared = sorted(mine.keys() & theirs.keys(), key=lambda key: (key[0].rank, key[1]))
             if not shared:
                 continue
@@ -315,6 +315,7 @@ def _right(aligned: AlignedItems, options: CalibrationOptions) -> _Right:
 
 
 _WHOLE = "whole"
+_OF_CHOSEN = "{:,} labelled outputs were chosen, not drawn: only maps and largest errors use them"
 
 
 def calibrate(
@@ -451,6 +452,8 @@ def _report(
     parts = [part for part in (overall, pooled, *criteria.values()) if part is not None]
     decided = list(criteria.items()) or [(parts[0].name, parts[0])]
     aligned = tuple(material.criteria or ([whole] if whole is not None else []))
+    chosen = len({item.place for one in aligned for item in one.items if not item.is_random})
+    of_chosen = () if not chosen else (_OF_CHOSEN.format(chosen),)
     scores = data if isinstance(data, PointwiseData) else None
     # Comparisons have no map, so that their rubric and panel are not needed.
     rubric = None if scores is None else scores.rubric
@@ -468,7 +471,7 @@ def _report(
         mean_of_criteria=mean_over_criteria(list(criteria.values())),
         stand_in=combine_stand_ins([(name, part.stand_in) for name, part in decided]),
         suggestions=suggest_labels(aligned, options.n_suggested),
-        notes=material.notes,
+        notes=(*material.notes, *of_chosen),
         options=options,
         aligned={each.name: each for each in aligned},
         rubric_record=rubric,
@@ -482,11 +485,13 @@ def calibrate_criterion(
     pairs: Mapping[OutputKey, PairJudgment] | None = None,
 ) -> CriterionCalibration:
     """The results of one criterion, of the whole output, or of all criteria together."""
-    level = options.level
+    # Maps may be fitted on labels of chosen items; of rates, these would be those of hard items.
+    mapped = cross_fit_recalibration(aligned, options)
+    errors = largest_disagreements(aligned, options.n_worst)
+    aligned, level = _without_chosen(aligned), options.level
     agreement, humans = scale_agreement(aligned, level=level), human_ceiling(aligned, level=level)
     passes = aligned.threshold is not None
     what = "pass rate" if passes else "mean value"
-    mapped = cross_fit_recalibration(aligned, options)
     trust = assess_trust(aligned, options)
     return CriterionCalibration(
         name=aligned.name or _WHOLE,
@@ -516,8 +521,17 @@ def calibrate_criterion(
         recalibration=None if isinstance(mapped, str) else mapped,
         why_no_recalibration=mapped if isinstance(mapped, str) else None,
         stand_in=assess_stand_in(aligned, agreement, humans, options),
-        disagreements=largest_disagreements(aligned, options.n_worst),
+        disagreements=errors,
     )
+
+
+def _without_chosen(aligned: AlignedItems) -> AlignedItems:
+    """The items without the labels of those that were chosen because the judge may err on them."""
+    chosen = aligned.where(lambda item: not item.is_random)
+    if not chosen.items:
+        return aligned
+    others = tuple(item for item in aligned.items if item.is_random)
+    return replace(aligned, items=others, unlabelled=(*aligned.unlabelled, *chosen.both))
 
 
 def mean_over_criteria(parts: Sequence[CriterionCalibration]) -> CriteriaMean | None:

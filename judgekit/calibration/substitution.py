@@ -224,7 +224,7 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
     """Agreement among annotators, and of the judge with the same annotators."""
     names = annotators_of(aligned.items)
     columns = [[item.ratings.get(name, nan) for item in aligned.items] for name in names]
-    rows = np.array(columns, dtype=float).reshape(len(names), -1).T
+    rows = np.array(columns, dtype=float).reshape(len(names), len(aligned.items)).T
     # As `votes`: on two levels a label between them is the mean of several annotators.
     votes = rows
     if aligned.is_binary:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from judgekit.models.cache import CacheEntry, CacheExplanation, ReplyCache
     from judgekit.models.request import ModelRequest
 
-_AGE = re.compile(r"(\d+)\s*([hdw])")
+_AGE = re.compile(r"(\d{1,5})\s*([hdw])")  # a longer one may begin before the year 1
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _SHOWN = 20
 _WRITTEN = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -232,9 +232,9 @@ def cache_prune_command(options: _PruneOptions) -> None:
     with open_cache(options.cache_dir, writing=not options.dry_run) as cache:
         if options.dry_run:
             # Without an age and a model, --rejected alone must not match the served replies.
-            entries = reply_cache.admin.list_entries(cache, model=model) if age or model else ()
-            fetched = (datetime.fromisoformat(entry.created_at) for entry in entries)
-            n = sum(1 for at in fetched if before is None or at < before)
+            is_any = age is not None or model is not None
+            listed = reply_cache.admin.list_entries(cache, model=model, before=before)
+            n = sum(1 for _ in listed) if is_any else 0
             n += sum(1 for _ in _rejected(cache, None)) if rejected else 0
         else:
             n = reply_cache.admin.prune_cache(cache, before=before, model=model, rejected=rejected)

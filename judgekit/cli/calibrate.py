@@ -175,11 +175,7 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
         reports.check_map_path(Path(options.write_map))
     files = sort_outputs(options.output, what="a calibration")
     # Invalid labels are reported before any call.
-    found = calibrations.read_label_files([labels], options.store, note=console.note)
-    located = [*found.labels]
-    # A packet knows how its items were chosen.
-    labels_are = "other" if found.is_random is False else None
-    del found
+    located = [*calibrations.read_label_files([labels], options.store, note=console.note).labels]
     data, code, note, answers = _collect_judgments(options, located)
     report = calibrations.calibrate_and_release(
         data,
@@ -188,7 +184,6 @@ def calibrate_command(options: _CalibrateOptions, *, labels: Path) -> None:
             CalibrationOptions,
             # The command line speaks of tests, the report of intervals.
             level=1 - options.alpha,
-            labels_are=options.labels_are or labels_are,
             n_suggested=options.suggest,
             n_worst=options.worst,
             annotators=options.annotator,
@@ -253,9 +248,12 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
         return _from_outputs(options, located)
     if options.sides is not None:
         return _from_sides(options.sides, options, located)
-    if options.dry_run:
+    # Recorded replies can be chosen from; of a run or a file all judgments are taken.
+    takes_all = options.judge_model is None or options.results is not None
+    if options.dry_run or (takes_all and (options.filter_tag or options.limit or options.sample)):
+        what = "--dry-run is" if options.dry_run else "--filter-tag, --limit and --sample are"
         raise SettingsError(
-            "--dry-run is for judging outputs now, and these judgments exist: no calls are made",
+            f"{what} for judging outputs now, and these judgments exist: no calls are made",
             hint="omit it, or name what to judge: --outputs FILE (or --compare A B)",
         )
     if options.results is not None:

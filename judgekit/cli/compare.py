@@ -169,9 +169,10 @@ def _check_options(options: _CompareOptions) -> None:
             f"{'--anytime' if options.anytime else '--no-store'} goes with --scores",
             hint="a blind comparison has --until-decided, and is always stored: it was paid for",
         )
-    if options.scores and (options.until_decided or options.dry_run):
+    idle = options.until_decided or options.dry_run or options.limit or options.sample
+    if options.scores and idle:
         raise SettingsError(
-            "--scores calls no judge: --until-decided and --dry-run do not apply",
+            "--scores calls no judge: --until-decided, --dry-run, --limit, --sample do not apply",
             hint="omit them, or omit --scores",
         )
     if options.dry_run and options.resume is not None:

@@ -216,7 +216,6 @@ def _comparison(rubric: Rubric) -> reports.Section:
 def _calibration(
     verdicts: list[Verdict], labels: list[dict[str, Any]], rubric: Rubric
 ) -> reports.Section:
-    """The same verdicts against the labels."""
     labelled = [one for one in verdicts if one.variant in _LABELLED.values()]
     report = calibration.calibrate(labelled, labels, rubric=rubric)
     document = reports.calibration_document(report)

@@ -29,6 +29,8 @@ COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
 
 _RESULTS = "results"
 _QUALITY = "quality"  # runs and comparisons alike have this one
+# Figures that stand under the id of a run are those of all its answers.
+_REFUSED = {"history": "--failed --filter-tag", "validation": "--failed", _QUALITY: "--failed"}
 _SUMMARIES = {
     _RESULTS: "whole answers (.jsonl, .json), or a row for each judgment (.csv, .parquet)",
     **{name: form.summary for name, form in RUN_FORMATS.items()},
@@ -42,7 +44,7 @@ class _ExportOptions(StoreOptions, OutputOptions):
         kind=click.Path(path_type=Path),
     )
     form: str | None = option(
-        "Default: results, or by the file name (.xml: junit). "
+        "Default: results, or by the file name (.xml: junit, .yaml: validation). "
         + "; ".join(f"{name}: {summary}" for name, summary in _SUMMARIES.items())
         + "; for comparisons: "
         + "; ".join(f"{name}: {summary}" for name, summary in COMPARISON_FORMATS.items()),
@@ -99,8 +101,12 @@ def _export_run(run: str, options: _ExportOptions, output: Path) -> None:
         report.check_export_suffix(output)
     else:
         form.check(output)
+        part = "--failed" if options.failed else "--filter-tag" if options.filter_tag else ""
+        if part and part in _REFUSED.get(form.name, ""):
+            raise SettingsError(f"{part} does not go with {form.name}, which has figures of a run")
+    # Results are all that was observed; other formats say what counts, as every summary does.
     wanted = evaluation.OutcomeFilter(
-        variants=options.variant, tag=options.filter_tag, failed=options.failed
+        variants=options.variant, tag=options.filter_tag, failed=options.failed, last=bool(form)
     )
     with options.open_store() as stored:
         info = stored.run(run)

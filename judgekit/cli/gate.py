@@ -110,6 +110,11 @@ def _accept(store: stores.RunStore, name: str, options: _GateOptions) -> None:
             hint='judgekit gate accept RUN --because "the new cases are harder"',
         )
     info = store.run(name)
+    if info.status not in records.FINISHED_STATUSES:
+        raise SettingsError(
+            f"{info.id} is no baseline: it did not finish ({info.status})",
+            hint=f"resume it: judgekit run --resume {info.id}",
+        )
     by = options.by or user_name()
     decision = records.GateDecision(
         run_id=info.id,

@@ -123,7 +123,7 @@ def _export(source: str, store: stores.RunStore, options: LabelOptions, path: Pa
         found = calibration.resolve_labels(datasets.locate_labels(stored), store.packet)
         rows = [one.label.to_json() for one in found.labels if one.label.winner is not None]
     else:
-        rows = [*evaluation.label_rows(store.results(source))]
+        rows = [*evaluation.label_rows(store.results(source), store.packets(source))]
     n = write_labels(path, rows)
     line = f"wrote {numbers.format_count(n, 'label')} to {path}"
     data = {"run": source, "n_labels": n, "file": str(path)}

@@ -162,7 +162,8 @@ def is_run(paths: tuple[Path, ...], options: JobOptions, suite_only: Sequence[st
     if _names_suite(paths, options):
         _refuse_options(options, ("cases",), "a grading of outputs, and this is a suite")
         return True
-    _refuse_options(options, suite_only, "a suite, and these are outputs")
+    of_cases = ("benchmark", "where", "extra_rubric")
+    _refuse_options(options, (*suite_only, *of_cases), "a suite, and these are outputs")
     if len(options.variant) > 1:
         raise click.UsageError("Outputs have one --variant; only a suite has several.")
     return False

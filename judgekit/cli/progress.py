@@ -313,7 +313,7 @@ class Interrupts:
         self._stop()
         until = f"SIGTERM ends them in {self._grace_s:g} s"
         streams.note(
-            "\nfinishing the calls in flight; "
+            "\nfinishing the answers in progress; "
             + (until if is_final else "Ctrl-C again to stop at once")
         )
 

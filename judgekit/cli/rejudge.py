@@ -139,7 +139,7 @@ def _of_run(
             plan = rejudgment.plan_rejudgment(old, new, judge, store, refresh=refresh)
             sys.exit(show_plan(plan, options, [judge.connection], max_cost=options.max_cost))
         session = evaluation.Session(in_flight=max(4, judge.connection.max_concurrency))
-        total = sum(1 for _ in store.progress(old.id))
+        total = sum(1 for _ in evaluation.last_tries(store.progress(old.id), old))
         interrupt = lambda: session.end("interrupted")  # noqa: E731
 
         async def judge_again() -> RunInfo:

@@ -476,7 +476,6 @@ def _how_to_resume(setup: RunSetup, *, retry: bool = False) -> str:
 
 
 def _command(setup: RunSetup, *, retry: bool = False) -> str:
-    """What to type to resume a run."""
     context = click.get_current_context()
     if not setup.is_grading and setup.info is not None:
         return resume_command(context, setup.info.id, retry=retry)

@@ -266,7 +266,6 @@ class SideArguments:
         return grade_rubric(self.options.rubric, self.suite) if has_one else None
 
     def _with_rubric(self, case: Case) -> Case:
-        """A case with the rubric it names in full."""
         named = case.rubric
         if not isinstance(named, str):
             return case
@@ -350,7 +349,6 @@ class SideArguments:
         return plan, tuple(sides)
 
     def _answering_suite(self, options: ContestOptions) -> tuple[datasets.Suite, tuple[str, ...]]:
-        """A suite of the sides that is not judged."""
         variants = [self._variant(name, options) for name in self.names]
         ids = [variant.id for variant in variants]
         # Templates of one name in several folders are distinguished by their folders.
@@ -502,7 +500,6 @@ def note_grading_only(rubric: records.Rubric) -> None:
 
 
 def _run_side(name: str, run: RunInfo, variant: str, store: stores.RunStore) -> evaluation.Side:
-    """The outputs of a variant in a stored run, unchanged."""
     # A judge that prefers its own model must not learn it from the output: these are scrubbed.
     models = [
         name for one in run.variants if one.id == variant for name in one.model_by_node.values()
@@ -512,8 +509,10 @@ def _run_side(name: str, run: RunInfo, variant: str, store: stores.RunStore) -> 
         models.append(version.model)
 
     def read() -> Iterator[evaluation.SideOutput]:
-        for result in store.results(run.id, variant=variant):
-            yield evaluation.SideOutput(result.case, result.output, result.repeat)
+        # Of several tries the last counts, which has the place of an answer without any.
+        for result in evaluation.last_tries(store.results(run.id, variant=variant), run):
+            repeat = result.repeat if run.repeats > 1 else 0
+            yield evaluation.SideOutput(result.case, result.output, repeat)
 
     about = records.ComparedSide(label=name, variant=variant, run_id=run.id, version=version)
     return evaluation.Side(name, read, (variant, *models), about)

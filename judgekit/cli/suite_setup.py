@@ -337,7 +337,6 @@ def _grade_run_setup(
 
 
 def _grading_store(options: GradeOptions, stack: ExitStack) -> tuple[stores.RunStore, bool]:
-    """The store of a grading, and whether it stays after this command."""
     if not options.no_store:
         try:
             store = stack.enter_context(options.open_store(create=True))

@@ -164,8 +164,11 @@ def _write(result: Tuning, output: Path, options: _TuneCommandOptions) -> None:
     if options.quiet:
         return
     # The examples and anchors are in the template, without which the rubric is another judge.
+    template = result.template or options.judge_settings.template
+    is_joint = template is None and options.judge_settings.mode == "joint"
     flags = {
-        "--template": result.template or options.judge_settings.template,
+        "--template": template,
+        "--mode": "joint" * is_joint,
         "--judge": options.judge_model,
         "--api-base": options.judge_settings.api_base,
     }

@@ -469,7 +469,6 @@ def _of_criteria(
 
 
 def _rubrics_of(case: Case, plans: evaluation.CasePlans) -> Iterator[Rubric]:
-    """What a case is judged by, and what its outputs are compared by."""
     with suppress(InputError):  # reported with its case, or with its file
         if (rubric := plans.rubric_of(plans.as_run(case))) is not None:
             yield rubric
@@ -503,7 +502,6 @@ def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnost
 def _placed_cases(
     suite: Suite, document: ParsedDocument
 ) -> Iterator[tuple[Path, int | None, Case]]:
-    """The cases of a suite, each with its file and line."""
     other = suite.dataset_path
     if other is None:
         shape = formats.foreign_shape(document.value)

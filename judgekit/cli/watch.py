@@ -19,12 +19,14 @@ from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
 from judgekit.cli.progress import run_async, run_until_stopped
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
+from judgekit.cli.setup import stop_words
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
 from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
+from judgekit.stats.estimate import cluster_means, known_observations
 
 _POLL_S = 1.0
 _CONTINUATION = "the same command resumes behind the last graded window"
@@ -41,8 +43,13 @@ class _WatchOptions(GradeOptions):
         metavar="SCORE",
     )
     once: bool = flag("Grade what is there, then stop; rows of an unfinished window too.")
-    # No option: windows are stored, and `show` writes the page of one.
+    # No options: windows are stored, and `show`, `export` and `gate` take one from the store.
     with_replies: bool = False
+    output: tuple[Path, ...] = ()
+    fail_under: float | None = None
+    max_drop: float | None = None
+    baseline: str | None = None
+    alpha: float | None = None
 
 
 class PendingWindow(Record):
@@ -83,7 +90,7 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
     Stop it with Ctrl-C: the next watch of the same file resumes behind the last graded window.
 
     Exit code 0; with --once 1 while the score is below --alert-below; 3 if the judge failed, 5 at
-    the cost limit, 130 interrupted.
+    the cost limit, 6 if --frozen found no reply, 130 interrupted.
 
     Examples:
         judgekit watch production.jsonl --rubric helpfulness
@@ -112,9 +119,8 @@ class _Watching:
 
     def __init__(self, options: _WatchOptions, file: Path) -> None:
         self._options, self._file = options, file
-        folder = Path(options.store).parent / "watch"
-        if "://" in options.store:
-            folder = Path(".judgekit") / "watch"
+        state = Path(".judgekit") if "://" in options.store else Path(options.store).parent
+        folder = state / "watch"
         name = f"{file.name}-{fingerprint([str(file.resolve())])[:8]}"
         self._state_file = folder / f"{name}.json"
         # Always the same path: a window that is taken up again is the same run.
@@ -135,9 +141,8 @@ class _Watching:
     def run(self) -> int:
         """Follow the file until it is interrupted, or with --once to its present end."""
         options = self._options
-        if self._state.pending is not None and (
-            code := self._grade(self._state.pending, is_resumed=True)
-        ):
+        pending = self._state.pending
+        if pending is not None and (code := self._grade(pending, is_resumed=True)):
             return code
         is_missed = False
         while True:
@@ -190,28 +195,32 @@ class _Watching:
             return self._graded(setup, pending, is_resumed=is_resumed)
 
     def _graded(self, setup: RunSetup, pending: PendingWindow, *, is_resumed: bool) -> int:
-        trigger = self._options.triggered_by
-        info = prepared_run(setup, resumes=is_resumed, triggered_by=trigger)
+        info = prepared_run(setup, resumes=is_resumed, triggered_by=self._options.triggered_by)
         same = find_same_run(setup.store, info) if is_resumed else None
         # Killed after its last answer, and before the state was stored.
         if same is not None and same.status == "complete":
             ended = same
         else:
             ended = run_until_stopped(run_with_progress(setup, self._options), _CONTINUATION)
-        values: list[float] = []
+        answers: list[tuple[str, float | None]] = []
         tally = evaluation.CaseTally(ended)
 
         def watch(answer: evaluation.Outcome) -> None:
             tally.take(answer)
-            if answer.value is not None:
-                values.append(answer.value)
+            answers.append((answer.result.case.id, answer.value))
 
         summary = evaluation.Run(ended, setup.store).summary(watch=watch)
         record_run(setup, summary, None, tally)
-        if setup.session.reason is not None:
-            return STOP_CODES[setup.session.reason]
+        if (session := setup.session).words() is not None:
+            console.note(f"{stop_words(session)}; the next watch resumes this window")
+            return Exit.FROZEN if session.reason is None else STOP_CODES[session.reason]
         self._show(summary, pending, n_review=note_reviews(setup, ended))
         self._forget_other_measure(setup, ended)
+        # The turns of a conversation are no independent evidence: the rows of an id, which after
+        # its first are named `ID#2`, `ID#3` and so on (`_Window.take`), are one value.
+        ids = {name for name, _ in answers}
+        names = [first if (first := n.rpartition("#")[0]) in ids else n for n, _ in answers]
+        known = known_observations([value for _, value in answers], names)
         state = self._state
         self._state = state.model_copy(
             update={
@@ -219,7 +228,7 @@ class _Watching:
                 "pending": None,
                 "last_run": ended.id,
                 "n_windows": state.n_windows + 1,
-                "values": (*state.values, tuple(values)),
+                "values": (*state.values, tuple(cluster_means(*known).values())),
             }
         )
         self._look(setup, summary)
@@ -252,7 +261,7 @@ class _Watching:
         found = None if least is None else restarted_sequence(self._state.values, least)
         if found is None or least is None or (found.high < least) is is_alerting:
             return
-        n = numbers.format_count(found.n, "output")
+        n = numbers.format_count(found.n, "case")
         text = f"{self._file.name}: mean score {numbers.format_mean(found)} over the last {n} is "
         if is_alerting:
             console.note(f"{text}above {least:g} again")
@@ -268,8 +277,7 @@ class _Watching:
         problems = run_async(evaluation.send_alarm(setup.opened.suite, alarm))
         for problem in problems:
             console.note(problem)
-        unsent = alarm if problems else None
-        self._state = self._state.model_copy(update={"unsent": unsent})
+        self._state = self._state.model_copy(update={"unsent": alarm if problems else None})
 
     def _change(self, *, is_alerting: bool, n_alerts: int) -> None:
         update = {"is_alerting": is_alerting, "n_alerts": n_alerts, "values": ()}

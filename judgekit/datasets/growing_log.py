@@ -237,5 +237,4 @@ def _is_file(file: IO[bytes], position: LogPosition) -> bool:
 
 
 def _has_head(file: IO[bytes], position: LogPosition) -> bool:
-    """Whether a file begins as the one of a position did."""
     return _size(file) >= position.n_head and _head(file, position.n_head) == position.head

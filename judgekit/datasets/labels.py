@@ -102,7 +102,6 @@ def locate_labels(labels: Iterable[Label | Mapping[str, JsonValue]]) -> list[Loc
 
 
 def _valid_labels(labels: Iterable[LocatedLabel | DatasetError]) -> list[LocatedLabel]:
-    """The labels, or one error with everything that is wrong with them."""
     listed = list(labels)
     raise_problems([one for one in listed if isinstance(one, DatasetError)])
     return [one for one in listed if isinstance(one, LocatedLabel)]
@@ -183,7 +182,6 @@ def _known_values(fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _of_word(word: str, scale: Scale) -> float | None:
-    """The score of a word on a scale; None where it has none."""
     folded = word.casefold()
     named = {level.name.casefold(): level.value for level in scale.levels if level.name}
     if folded in named:

@@ -99,7 +99,6 @@ def validate_path(path: Path | str) -> list[Problem]:
 
 
 def _file_problems(check: RowCheck) -> list[Problem]:
-    """The problems of a file, whose cases are then in the check."""
     path = check.path
     try:
         document = read_whole_document(path) if is_read_whole(path) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,7 +18,7 @@ from judgekit.errors import (
 )
 from judgekit.evaluation.comparability import rubric_changes
 from judgekit.evaluation.gate import check_gate, decide_gate
-from judgekit.evaluation.run_config import variant_version_in
+from judgekit.evaluation.run_config import REJUDGMENT_KEY, variant_version_in
 from judgekit.evaluation.schedule import file_mark, version_mark
 from judgekit.evaluation.stored_comparison import (
     compare_stored_scores,
@@ -27,7 +27,7 @@ from judgekit.evaluation.stored_comparison import (
 )
 from judgekit.evaluation.summary import summarize_run
 from judgekit.fingerprint import random_token
-from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion
+from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion, config_part
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
@@ -152,7 +152,8 @@ def _gate_decision(
         own = variant_version_in(run, variant)
         if own is None or version is None or own.fingerprint != version.fingerprint:
             continue
-        if run.status not in FINISHED_STATUSES:
+        # Another judge than that of the suite says nothing of its gate.
+        if run.status not in FINISHED_STATUSES or config_part(run, REJUDGMENT_KEY):
             continue
         known = store.gate_decisions(run.suite).get(run.id)
         if known is not None:
@@ -239,8 +240,14 @@ def _blind_evidence(
                 f"({info.status})",
                 hint=f"resume it: judgekit compare … --resume {info.id}",
             )
-        decision = summarize_comparison(store, info, alpha=alpha).decision
-        own = "a" if sides[0] is info.a else "b"
+        found = summarize_comparison(store, info, alpha=alpha)
+        decision, whole, own = found.decision, found.whole, "a" if sides[0] is info.a else "b"
+        # As what is undecided: an output that is an error is compared with none, yet lost.
+        n_lost = sum(getattr(pair, own).error is not None for pair in store.compared(info.id))
+        n_won = whole.n_pairs * (whole.bounds[0] if own == "a" else 1 - whole.bounds[1])
+        if decision.winner == own and 2 * n_won <= whole.n_pairs + n_lost:
+            reason = f"{decision.reason}, but {n_lost} more of its outputs are errors"
+            decision = replace(decision, winner=None, reason=reason)
         return ApprovalEvidence(
             kind="blind",
             ids=(info.id,),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from judgekit import assertions
@@ -132,7 +133,7 @@ class CaseChecks:
             self._criteria.take(case, rubric)
             if rubric.fingerprint not in self._checked:
                 self._checked.add(rubric.fingerprint)
-                self._suite_judges.check(rubric)
+                self._suite_judges.check(rubric, is_of_case=rubric is not self._plans.rubric)
         except InputError as error:
             source, place = self._plans.suite.rubric_source, f"{self._source}: case {case.id!r}: "
             if rubric is self._plans.rubric:
@@ -203,9 +204,10 @@ def _script_fault(script: str, plans: CasePlans, who: str) -> str | None:
             hint="read it, then allow scripts with --allow-scripts (allow_scripts=True)",
         )
     try:
-        assertions.find_script(script, plans.scripts)
-    except assertions.ScriptFailedError as error:
+        content = assertions.find_script(script, plans.scripts).read_bytes()
+    except (assertions.ScriptFailedError, OSError) as error:
         return str(error)
+    plans.script_versions[script] = sha256(content).hexdigest()
     return None
 
 

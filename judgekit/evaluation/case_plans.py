@@ -71,6 +71,8 @@ class CasePlans:
         """The rubrics that nobody named, with the cases of each; known once all were read."""
         self.measures_similarity = False
         """Whether any case is decided by how alike two texts are; known then, too."""
+        self.script_versions: dict[str, str] = {}
+        """The fingerprints of the scripts that the suite and its cases name; known then, too."""
         self.n_unasked = 0
         """Cases with a rubric where there is no judge to be asked; known then, too."""
         self.unmet_needs: tuple[str, ...] = ()

@@ -15,11 +15,13 @@ from judgekit import datasets  # loaded when used: for lists of configurations a
 from judgekit.errors import NotComparableError
 from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.run_config import (
+    SCRIPTS_KEY,
     SIMILARITY_KEY,
     calibration_changes,
     judging_of_run,
     on_common_scale,
     recorded_judges,
+    without_calibration,
 )
 from judgekit.evaluation.run_figures import FigureReader, case_content
 from judgekit.fingerprint import canonical_json, fingerprint
@@ -244,6 +246,10 @@ def _config_changes(then: RunInfo, now: RunInfo) -> Iterator[str]:
     measures = [run.config.get(SIMILARITY_KEY) for run in (then, now)]
     if None not in measures and measures[0] != measures[1]:
         yield f"similarity was measured by {measures[0]}, is by {measures[1]}"
+    scripts = [config_part(run, SCRIPTS_KEY) for run in (then, now)]
+    for name in sorted(scripts[0].keys() & scripts[1].keys()):
+        if scripts[0][name] != scripts[1][name]:
+            yield f"the script {name} was edited"
     tries = [config_part(run, "settings").get("retry_failed", 0) for run in (then, now)]
     if tries[0] != tries[1]:
         yield f"retry_failed was {tries[0]}, is {tries[1]}"
@@ -335,7 +341,11 @@ class EarlierRuns:
     def ranked(self, variant: str) -> list[RunInfo]:
         """The comparable runs, the highest pass rate first; of equals the newest."""
         usable = [one for one in self._comparable(variant) if self.problem_of(one) is None]
-        known = [(rate, one) for one in usable if (rate := self._rate(one, variant)) is not None]
+        # Rates by different maps are on different scales.
+        is_mixed = any(calibration_changes(one, self._run) for one in usable)
+        alike = [without_calibration(one) if is_mixed else one for one in usable]
+        rates = [self._rate(one, variant) for one in alike]
+        known = [(rate, one) for rate, one in zip(rates, usable, strict=True) if rate is not None]
         return [one for _, one in sorted(known, key=lambda pair: -pair[0])]
 
     def trend(self, variant: str) -> PassRateTrend | None:
@@ -411,7 +421,6 @@ class EarlierRuns:
 
 
 def _is_whole(one: RunInfo, run: RunInfo) -> bool:
-    """Whether a run has all cases, or those that the other was to have."""
     own, other = (
         {name: value for name, value in config_part(each, "chosen").items() if name != "variants"}
         for each in (one, run)

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from judgekit.errors import NotEnoughDataError, SettingsError
+from judgekit.errors import NotComparableError, NotEnoughDataError, SettingsError
+from judgekit.evaluation.comparability import compare_measures
 from judgekit.evaluation.outcome import Outcome, conclude_result, last_tries
+from judgekit.evaluation.run_config import calibration_changes
 from judgekit.stats.attribution import ShapleyR2, shapley_r2
 from judgekit.stats.estimate import Estimate, cluster_means
-from judgekit.stats.intervals import rating_mean
+from judgekit.stats.intervals import clustered_proportion, rating_mean
 from judgekit.stats.paired import (
     VALUE_STEP,
     amount_difference,
@@ -124,9 +126,16 @@ def answer_rows(
 ) -> list[AnswerRow]:
     """The answers of runs that have a value; `by` adds the number at a path (`case.metadata.x`)."""
     rows = []
+    latest = max(runs, key=lambda run: (run.started_at, run.id))
     for run in runs:
+        measure = compare_measures(run, latest)
+        if changes := measure.changes or calibration_changes(run, latest):
+            raise NotComparableError(
+                f"{run.id} and {latest.id} are not comparable: {'; '.join(changes)}",
+                hint="explain each by itself, or judge both the same way: judgekit rejudge RUN",
+            )
         for result in last_tries(store.results(run.id), run):
-            answer = conclude_result(result, run)
+            answer = conclude_result(result, measure.a)
             if answer.value is not None:
                 rows.append(_row(answer, run, by))
     if len(rows) < _FEWEST_ANSWERS:
@@ -300,17 +309,13 @@ def _bins(known: Sequence[tuple[float, str, float]]) -> Iterable[SizeBin]:
             end += 1
         part = known[start:end]
         if part:
-            yield SizeBin(
-                low=part[0][0],
-                high=part[-1][0],
-                n_answers=len(part),
-                value=rating_mean(
-                    [value for *_, value in part],
-                    (0.0, 1.0),
-                    continuous=True,
-                    clusters=[case for _, case, _ in part],
-                ),
-            )
+            _, cases, values = zip(*part, strict=True)
+            found = rating_mean(values, (0.0, 1.0), continuous=True, clusters=cases)
+            # As `ValueColumn.mean` of a run.
+            if set(values) <= {0.0, 1.0}:
+                rate = clustered_proportion(values, cases)
+                found = replace(found, low=rate.low, high=rate.high, method=rate.method)
+            yield SizeBin(low=part[0][0], high=part[-1][0], n_answers=len(part), value=found)
         start = end
 
 

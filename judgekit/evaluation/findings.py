@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,13 @@ from judgekit import assertions  # loaded when used: only failures need it
 from judgekit.errors import UnknownNameError
 from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
 from judgekit.evaluation.outcome import Outcome, conclude_result, rubric_of_result
-from judgekit.evaluation.run_figures import FigureReader, StoredRecords, record_key, store_record
+from judgekit.evaluation.run_figures import (
+    FigureReader,
+    StoredRecords,
+    case_content,
+    record_key,
+    store_record,
+)
 from judgekit.fingerprint import fingerprint
 from judgekit.records import (
     Finding,
@@ -33,7 +39,7 @@ from judgekit.records import (
 from judgekit.stats.trend import pass_rate_drop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from judgekit.records import CaseResult, FindingSeverity, FindingType, Output, Rubric, RunInfo
@@ -102,7 +108,7 @@ class SuiteFindings:
         for note in store.finding_notes(suite):
             if note.finding in self._names:
                 self._events[self._names[note.finding]].append(_Event(note.at, None, note=note))
-        self._measures = _Measures(runs)
+        self._measures = _Measures(runs, reader, store)
 
     @cached_property
     def findings(self) -> dict[str, Finding]:
@@ -121,7 +127,8 @@ class SuiteFindings:
     def _followed(self) -> Iterator[_Followed]:
         # One at a time: a run may have a finding for each of its cases, and many want their ids.
         for name, key in self._names.items():
-            yield _Followed(name, self._suite, self._events[key], self._measures)
+            changes = partial(self._measures.changes, case_id=key[1])
+            yield _Followed(name, self._suite, self._events[key], changes)
 
     def changes_of(self, run_id: str) -> FindingChanges:
         return FindingChanges(**{name: tuple(ids) for name, ids in self._changes[run_id].items()})
@@ -151,7 +158,7 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
     # Only ids are read, of the last runs: the whole list takes a second with thousands of runs.
     observed = ObservedRuns(store, run.suite)
     earlier = runs_before(run, store, most=_MOST_RUNS)
-    measures = _Measures([*earlier, run])
+    measures = _Measures([*earlier, run], FigureReader(store, run.suite), store)
     resolved_at = {
         note.finding: note.at for note in store.finding_notes(run.suite) if note.resolution
     }
@@ -165,7 +172,8 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
         return [] if by_hand else then
 
     def resolves(key: _CaseKey, now: RunInfo) -> bool:
-        return any(not measures.changes(then.id, now.id) for then in open_since(key, now))
+        then = (one.id for one in open_since(key, now))
+        return any(not measures.changes(before, now.id, case_id=key[1]) for before in then)
 
     for one in reversed(earlier):
         decided = observed.decided(one)
@@ -204,25 +212,29 @@ class _Event(NamedTuple):
 class _Measures:
     """What was measured differently in two runs, looked up once for all findings."""
 
-    def __init__(self, runs: Iterable[RunInfo]) -> None:
+    def __init__(self, runs: Iterable[RunInfo], reader: FigureReader, store: RunStore) -> None:
         self._runs = {run.id: run for run in runs}
         self._changes: dict[tuple[str, str], str] = {}
+        self._reader = reader
+        self._case = cache(lambda *of: case_content(next(store.results(of[0], case_id=of[1])).case))
 
-    def changes(self, then: str, now: str) -> str:
-        """In words; empty where the runs are comparable."""
+    def changes(self, then: str, now: str, *, case_id: str | None) -> str:
+        """In words; empty where the runs are comparable, and the case is what it was."""
         if (then, now) not in self._changes:
             found = compare_measures(self._runs[then], self._runs[now])
             self._changes[then, now] = "; ".join(found.changes)
-        return self._changes[then, now]
+        changes, runs = self._changes[then, now], (self._runs[then], self._runs[now])
+        if changes or case_id is None or self._reader.has_same_cases(*runs):
+            return changes
+        is_same = self._case(then, case_id) == self._case(now, case_id)
+        return "" if is_same else "the case was edited"
 
 
 class _Followed:
-    """A finding through all that happened to it."""
-
     def __init__(
-        self, name: str, suite: str, events: Iterable[_Event], measures: _Measures
+        self, name: str, suite: str, events: Iterable[_Event], changes: Callable[[str, str], str]
     ) -> None:
-        self.name, self._suite, self._measures = name, suite, measures
+        self.name, self._suite, self._changes_between = name, suite, changes
         self._passes_since: str | None = None
         # What each run did to it: `opened`, `continued` or `resolved`
         self.changes: dict[str, str] = {}
@@ -252,8 +264,8 @@ class _Followed:
         elif run is not None and self._is_open:
             # Another judge that lets the output pass has not shown that it became better. One that
             # let it fail before, has.
-            if all(self._measures.changes(then, run) for then in reversed(self._failed_in)):
-                changes = self._measures.changes(self._failed_in[-1], run)
+            if all(self._changes_between(then, run) for then in reversed(self._failed_in)):
+                changes = self._changes_between(self._failed_in[-1], run)
                 self._passes_since = f"in {run}, which is not comparable: {changes}"
                 return
             self.changes[run] = "resolved"

@@ -14,6 +14,7 @@ from judgekit.evaluation.outcome import rubric_of_result
 from judgekit.evaluation.run_config import REVIEWER
 from judgekit.prompts import scale_words
 from judgekit.records import (
+    CHOSEN_FIELD,
     HUMAN_JUDGE,
     HumanItem,
     ItemKey,
@@ -211,11 +212,9 @@ def annotator_rank(packet: str, annotator: str, item: str) -> int:
 
 
 def _stored_judgment(result: CaseResult, item: HumanItem) -> Judgment | None:
-    for judgment in result.judgments:
-        same = (judgment.criterion, judgment.repeat) == (item.criterion, item.repeat)
-        if same and judgment.source == "human":
-            return judgment
-    return None
+    own = item.criterion, item.repeat
+    human = (one for one in result.judgments if one.source == "human")
+    return next((one for one in human if (one.criterion, one.repeat) == own), None)
 
 
 def blind_output(output: Output) -> Output:
@@ -243,9 +242,7 @@ def criterion_of_item(item: HumanItem, result: CaseResult, run: RunInfo) -> Crit
     for one in rubric.criteria if rubric else ():
         if one.name == item.criterion:
             return one
-    raise StoreError(
-        f"the run {run.id} has no criterion {item.criterion!r} for a reviewer to judge"
-    )
+    raise StoreError(f"the run {run.id} has no criterion {item.criterion!r} to judge")
 
 
 def human_judgment(
@@ -365,10 +362,8 @@ def record_labels(
         asked[item.key, item.criterion].append(item)
     counts: Counter[str] = Counter()
     for placed in labels:
-        label = placed.label
-        key = ItemKey(label.case_id, label.variant or "", label.repeat or 0)
         counts["n_labels"] += 1
-        counts[_recorded(store, run, placed, asked[key, label.criterion or ""], annotator, at)] += 1
+        counts[_recorded(store, run, placed, asked, annotator, at)] += 1
     return LabelImport(**{field.name: counts[field.name] for field in fields(LabelImport)})
 
 
@@ -376,13 +371,14 @@ def _recorded(
     store: RunStore,
     run: RunInfo,
     placed: LocatedLabel,
-    items: list[HumanItem],
+    asked: defaultdict[tuple[ItemKey, str], list[HumanItem]],
     annotator: str | None,
     at: datetime,
 ) -> str:
     """What became of a label: the counter of `LabelImport` that it belongs to."""
     label = placed.label
     key = ItemKey(label.case_id, label.variant or "", label.repeat or 0)
+    items = asked[key, label.criterion or ""]
     result = store.result(run.id, key)
     if result is None:
         return "n_not_asked"
@@ -409,10 +405,14 @@ def _recorded(
         items.append(item)
     judgment = _judgment(store, run, item, placed, annotator)
     if before is not None:
-        if before.raw == judgment.raw and label.rationale in {None, before.rationale}:
+        # A file may have scores alone; a page without a comment means that there is none any more.
+        is_same = before.rationale == judgment.rationale or (placed.path and not label.rationale)
+        if before.raw == judgment.raw and is_same:
             return "n_answered_before"
         store.withdraw_answer(item, at=at)
-    return "n_answered" if _is_kept(store, run, item, judgment, at=at) else "n_answered_before"
+    is_stored = _is_kept(store, run, item, judgment, at=at)
+    # Where somebody else was quicker, this answer takes the next place, if there is one.
+    return "n_answered" if is_stored else _recorded(store, run, placed, asked, annotator, at)
 
 
 def _own_answer(
@@ -459,7 +459,15 @@ def queue_packet(store: RunStore, run: RunInfo, packet: LabelPacket, *, at: date
     return len(new)
 
 
-def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
+def label_rows(
+    results: Iterable[CaseResult], packets: Iterable[LabelPacket] = ()
+) -> Iterator[JsonObject]:
+    items = [one for packet in packets for one in packet.items if not one.repeats]
+    # Sorted, so that what was drawn for any packet counts as drawn.
+    chosen = {
+        ItemKey(one.case_id, one.variant or "", one.repeat): {CHOSEN_FIELD: one.chosen}
+        for one in sorted(items, key=lambda one: one.chosen)
+    }
     for result in results:
         for judgment in result.judgments:
             if judgment.source == "human":
@@ -472,7 +480,7 @@ def label_rows(results: Iterable[CaseResult]) -> Iterator[JsonObject]:
                     raw=judgment.raw,
                     rationale=None if judgment.rationale == _NO_REASON else judgment.rationale,
                     confidence=judgment.confidence,
-                    metadata=_about(judgment) or None,
+                    metadata=_about(judgment) | chosen.get(result.key, {}) or None,
                 ).to_json()
 
 

@@ -57,6 +57,8 @@ class SuiteJudges(JudgePanel):
     ) -> None:
         super().__init__(judges, panel)
         self.assertions = assertions
+        self.case_templates: dict[str, str] = {}
+        """The templates that only rubrics of cases name, by name; known once all were checked."""
 
     @property
     def connections(self) -> list[Connection]:
@@ -74,10 +76,13 @@ class SuiteJudges(JudgePanel):
         """Whether assertions alone judge: no model and no reviewer."""
         return not self.judges and HUMAN_JUDGE not in self.panel.judges
 
-    def check(self, rubric: Rubric) -> None:
+    def check(self, rubric: Rubric, *, is_of_case: bool = False) -> None:
         """Refuse a rubric that one of the models cannot be asked about."""
         for judge in self.judges:
-            judge.grader.check(self.panel.rubric_of(judge.id, rubric))
+            part = self.panel.rubric_of(judge.id, rubric)
+            judge.grader.check(part)
+            used = judging_of_judge(judge, part).templates.values() if is_of_case else ()
+            self.case_templates |= {template.partition("@")[0]: template for template in used}
 
     def by_rule(
         self,
@@ -275,7 +280,7 @@ def judging_of_suite(
     judges = [known.get(name) or CalibratedJudge(judge=name) for name in panel.judges]
     own = {name: one for each in by_judge.values() for name, one in each.templates.items()}
     found = panel_configuration(judges, panel)
-    return found and found.model_copy(update={"templates": own})
+    return found and found.model_copy(update={"templates": suite_judges.case_templates | own})
 
 
 _ORDER = ("calibrated", "partial", "stale", "uncalibrated")

@@ -215,7 +215,6 @@ class _SuitePlanner:
         return output
 
     async def _known_output(self, item: WorkItem, n_again: int) -> Output | None:
-        """The answer, where it is there already."""
         variant, repeat = item.key.variant, item.key.repeat
         target = self._opened.targets[variant]
         kind = self._answers[variant].settings.kind

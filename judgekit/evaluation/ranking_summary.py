@@ -30,7 +30,7 @@ from judgekit.evaluation.ranking_result import (
 from judgekit.evaluation.strengths import fit_of_side, fit_strengths, keeps_lead, significant_order
 from judgekit.formats import FileRow, iter_rows, rename_fields, validation_faults
 from judgekit.records import Case, CaseStratum, Comparison, Fraction, Name, Record, Winner
-from judgekit.stats.estimate import Estimate, undefined_estimate
+from judgekit.stats.estimate import Estimate, cluster_means, undefined_estimate
 from judgekit.stats.intervals import clustered_proportion, mean
 from judgekit.stats.power import sample_size_paired
 
@@ -203,8 +203,11 @@ def _unmatched_side(number: int, name: str) -> RankedSide:
 def _win_rate(name: str, own: Sequence[MatchResult]) -> Estimate:
     """How far a side is preferred; a comparison that names no case is a case of its own."""
     shares = [m.preferred if m.a == name else 1 - m.preferred for m in own]
-    cases = [m.case_id or f"comparison {place}" for place, m in enumerate(own)]
-    found = mean(shares, clusters=cases if len(set(cases)) < len(cases) else None)
+    met = [(m.case_id or f"comparison {n}", m.a, m.b) for n, m in enumerate(own)]
+    # Repeats share one weight, as in the strengths.
+    means = cluster_means(shares, met)
+    cases = [case for case, *_ in dict.fromkeys(met)]
+    found = mean([*means.values()], clusters=cases if len(set(cases)) < len(cases) else None)
     if found.reason is not None:
         # Equal shares have no spread: an interval of no width would claim certainty.
         return replace(found, low=nan, high=nan, design_effect=nan, se=nan)

@@ -39,12 +39,16 @@ DEFAULT_RUBRICS_KEY = "rubrics_by_default"
 UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
 # The key that says how similarity is measured, where it decides a case.
 SIMILARITY_KEY = "similarity_measure"
+# The key under which the fingerprints are of the scripts that check answers.
+SCRIPTS_KEY = "scripts"
 # The key that says which share of the answers is reviewed.
 REVIEW_KEY = "review"
 # The key under which it says how its judges were called.
 JUDGING_KEY = "asked"
 # The key under which its calibration is, maps and all.
 CALIBRATION_KEY = "calibrated"
+# The key under which a run says which run it judges again.
+REJUDGMENT_KEY = "rejudged"
 
 
 def variant_version_in(run: RunInfo, variant: str) -> VariantVersion | None:

@@ -26,6 +26,7 @@ from judgekit.evaluation.run_config import (
     MEMORY_KEY,
     PARTS_KEY,
     REVIEW_KEY,
+    SCRIPTS_KEY,
     SIMILARITY_KEY,
     UNASKED_CASES_KEY,
     UNASKED_RUBRICS_KEY,
@@ -138,6 +139,7 @@ def _run_config(opened: OpenSuite, parts: dict[str, str]) -> JsonObject:
         UNASKED_RUBRICS_KEY: plans.n_unasked,
         UNASKED_CASES_KEY: {**opened.unasked},
         REVIEW_KEY: opened.execution.review,
+        SCRIPTS_KEY: {**plans.script_versions},
     }
     config |= {name: count for name, count in counts.items() if count}
     # How similarity is measured may depend on what is installed.

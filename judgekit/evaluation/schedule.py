@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets import suite_template_folders
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
-from judgekit.evaluation.run_config import JUDGING_KEY, PARTS_KEY
+from judgekit.evaluation.run_config import JUDGING_KEY, PARTS_KEY, SCRIPTS_KEY
 from judgekit.fingerprint import fingerprint
 from judgekit.models import RecordedModel
 from judgekit.records import (
@@ -268,11 +268,15 @@ def require_same_run(begun: RunInfo, fresh: RunInfo) -> RunInfo:
     # first, and need not be known.
     own = [config_part(run, JUDGING_KEY).get("templates") for run in (begun, fresh)]
     is_same = None in own or own[0] == own[1]
-    if begun.config_fingerprint == fresh.config_fingerprint and is_same:
+    was, scripts = (config_part(run, SCRIPTS_KEY) for run in (begun, fresh))
+    edited = [
+        f"the script {name}" for name in scripts if was.get(name) not in {None, scripts[name]}
+    ]
+    if begun.config_fingerprint == fresh.config_fingerprint and is_same and not edited:
         return begun
     before, now = config_part(begun, PARTS_KEY), config_part(fresh, PARTS_KEY)
     changed = [words for name, words in PART_WORDS.items() if before.get(name) != now.get(name)]
-    changed += [] if is_same else ["the templates of its criteria"]
+    changed += edited if is_same else ["the templates of its criteria", *edited]
     raise SettingsError(
         f"the run {begun.id} cannot be resumed, because the suite has changed since it was begun: "
         + "; ".join(changed),

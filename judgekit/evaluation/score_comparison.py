@@ -179,10 +179,8 @@ def _difference(
              .values())
         for side in (a, b)
     ]  # fmt: skip
-    plain = paired_difference(*sides, step=step or 1.0, level=1 - alpha)
-    if plain.p_method == "t":
-        # A few large differences among many small ones: the t interval covers 84 to 92 % of them.
-        plain = paired_difference(*sides, step=step or 1.0, ci="skewed", level=1 - alpha)
+    # A few large differences among many small ones: the t interval covers 84 to 92 % of them.
+    plain = paired_difference(*sides, step=step or 1.0, ci="skewed", level=1 - alpha)
     estimate: PairedDifference | PairedProportions = plain
     # Repeats make a pass rate per case of shares: then the t test of differences is the right one.
     if step is None and all(value in (0.0, 1.0) for side in sides for value in side):
@@ -302,11 +300,11 @@ def _decision(
         return ComparisonDecision(winner=None, reason=reason, p=None, alpha=alpha)
     difference, n = found.estimate.value, found.estimate.n
     reason = f"a difference of {difference:+.3f} over {n} case{'s' if n != 1 else ''}"
-    # The t test ignores skewness; the interval does not, and has to exclude 0 as well.
-    includes_zero = found.test == "t" and found.estimate.low <= 0 <= found.estimate.high
+    # The tests of means ignore skewness; the interval does not, and has to exclude 0 as well.
+    includes_zero = found.test != "mcnemar" and found.estimate.low <= 0 <= found.estimate.high
     if found.p <= alpha and difference and not includes_zero:
         return _shown(difference, reason, found.p, alpha, bounds)
-    why = ": the differences are skewed, and their interval includes 0" * includes_zero
+    why = ": their interval includes 0" * includes_zero
     n_to_decide = None
     if found.effect_size:
         needed = sample_size_paired(found.effect_size, 1.0, alpha=alpha).value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -197,10 +198,14 @@ def _rows(
     index = {name: place for place, name in enumerate(names)}
     rows: list[PairResult] = []
     clusters: list[object] = []
+    n_met = Counter((meeting.case_id, meeting.a, meeting.b) for meeting in meetings)
     for place, meeting in enumerate(meetings):
         w = meeting.winner
+        # Repeats share one weight: a case with most of them would be nearly the only cluster.
+        n = n_met[meeting[:3]] if meeting.case_id else 1
         result = meeting.a, meeting.b, (float(w == "a"), float(w == "b"), float(w == "tie"))
-        for first, second, (won, lost, tied) in meeting.shown() if known else [result]:
+        for first, second, counts in meeting.shown() if known else [result]:
+            won, lost, tied = (count / n for count in counts)
             rows.append(
                 {"i": index[first], "j": index[second], "wins_i": won, "wins_j": lost, "ties": tied}
             )

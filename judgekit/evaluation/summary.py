@@ -481,7 +481,7 @@ def _difference(
         return None
     a, b = ([side[place] for place in places] for side in sides)
     step = 1.0 if measure == "pass_rate" else VALUE_STEP
-    plain = bounded_difference(paired_difference(a, b, step=step, level=level))
+    plain = bounded_difference(paired_difference(a, b, step=step, ci="skewed", level=level))
     estimate: PairedDifference | PairedProportions = plain
     # With repeats a case has a share of passes, for which the method for paired proportions is not
     # defined.

@@ -265,7 +265,6 @@ def _shift(values: Sequence[float | None]) -> Changepoint | None:
 
 
 def _or_none(statistic: Callable[[], _T]) -> _T | None:
-    """A statistic, or None where there are too few runs for it."""
     try:
         return statistic()
     except NotEnoughDataError:

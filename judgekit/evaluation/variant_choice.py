@@ -44,8 +44,6 @@ _Found = dict[str, object]
 
 
 class _ChoosingJudges(PairJudge):
-    """The suite's judges of one assertion."""
-
     def __init__(self, opened: OpenSuite, rubric: Rubric) -> None:
         panel, blind = opened.judges.panel, opened.suite.compare
         self.asked: list[tuple[Judge, Comparer]] = [
@@ -136,7 +134,6 @@ class VariantChooser:
                     yield group
 
     async def _chosen(self, tries: Sequence[CaseResult]) -> list[Observation]:
-        """What is to be stored of the answers to a case."""
         # Of several tries the last one is compared.
         last = {one.variant: one for one in tries}
         group = [*last.values()]
@@ -167,7 +164,6 @@ class VariantChooser:
         ]
 
     def _why_not(self, group: Sequence[CaseResult]) -> str | None:
-        """Why nothing can be compared; None where it can."""
         case, got = group[0].case, {one.variant for one in group if one.output.error is None}
         wanted = [one.id for one in self._opened.variants if case.is_answered_by(one.id)]
         if len(wanted) < _FEWEST:
@@ -262,7 +258,6 @@ def _winner(comparison: Comparison) -> str | None:
 
 
 def _parts(compared: Sequence[Comparison], variant: str) -> Iterator[AssertionResult]:
-    """How an output compares with each of the others."""
     for one in compared:
         sides = {"a": one.variant_a, "b": one.variant_b, "tie": None}
         if variant not in sides.values():

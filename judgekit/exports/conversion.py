@@ -106,10 +106,7 @@ def open_conversion_source(
         listed: JsonValue = [value] if isinstance(value, dict) else value
         if isinstance(value, dict):
             listed = next((value[name] for name in formats.RECORD_LISTS if name in value), listed)
-        items = listed if isinstance(listed, list) else []
-        records = [
-            item for item in items if isinstance(item, dict) and formats.is_quality_record(item)
-        ]
+        records = filter(formats.is_quality_record, formats.objects_in(listed))
         return formats.ConversionSource(path, cases, quality_records=tuple(records))
     is_old = formats.is_skill_tests_v1(value) or not isinstance(value, dict)
     whole = formats.upgrade_skill_tests(value) if is_old or not isinstance(value, dict) else value

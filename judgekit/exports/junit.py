@@ -38,7 +38,7 @@ def _write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     try:
         for answer in answers:
             name = answer.result.variant
-            suites[name].add(answer, f"{run.suite}.{name}")
+            suites[name].add(answer, f"{run.suite}.{name}", has_repeats=run.repeats > 1)
         with atomic_writer(path) as file:
             whole = {"name": run.suite, **_counts(list(suites.values()))}
             file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
@@ -72,12 +72,17 @@ class _Suite:
     n: int = 0
     seconds: float = 0.0
 
-    def add(self, answer: Outcome, classname: str) -> None:
+    def add(self, answer: Outcome, classname: str, *, has_repeats: bool) -> None:
         finding = _finding(answer)
         self.n += 1
         self.kinds.update(() if finding is None else (finding.kind,))
         self.seconds += (answer.result.output.duration_ms or 0.0) / _MS
-        self.lines.write("".join(_test(answer, classname, finding)).encode())
+        # A test that was tried again has the same name in each run.
+        repeat = (
+            f" (repeat {answer.result.repeat + 1})" if has_repeats and answer.result.repeat else ""
+        )
+        shown = {"name": f"{answer.result.case.id}{repeat}", "classname": classname}
+        self.lines.write("".join(_test(answer, shown, finding)).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +113,10 @@ def _finding(answer: Outcome) -> _Finding | None:
     return _Finding("error", "undecided", "what is missing could decide it either way", text)
 
 
-def _test(answer: Outcome, classname: str, found: _Finding | None) -> Iterator[str]:
+def _test(answer: Outcome, shown: dict[str, str], found: _Finding | None) -> Iterator[str]:
     result = answer.result
-    name = result.case.id if not result.repeat else f"{result.case.id} (repeat {result.repeat + 1})"
     seconds = (result.output.duration_ms or 0.0) / _MS
-    shown = {"name": name, "classname": classname, "time": f"{seconds:.3f}"}
-    yield f"    <testcase{_attributes(shown)}>\n"
+    yield f"    <testcase{_attributes({**shown, 'time': f'{seconds:.3f}'})}>\n"
     facts = {"value": None if answer.value is None else f"{answer.value:.6g}"}
     facts |= {"tags": ", ".join(result.case.tags) or None, "stratum": result.case.stratum}
     yield from _properties(facts, "      ")

@@ -13,7 +13,7 @@ from judgekit.exports.tabular import write_json_list
 from judgekit.records import Record
 
 if TYPE_CHECKING:
-    from judgekit.records import Finding, JsonObject
+    from judgekit.records import Finding
 
 
 class Lesson(Record):
@@ -64,14 +64,9 @@ def write_lessons(path: Path, findings: Iterable[Finding]) -> int:
     """Write the lessons of findings as JSONL; replaced as a whole or not at all."""
     if path.suffix.lower() != _SUFFIX:
         raise SettingsError(f"{path.name} is no {_SUFFIX} file", hint="name it lessons.jsonl")
-
-    def items() -> Iterable[JsonObject]:
-        for lesson in map(lesson_of, findings):
-            if lesson is not None:
-                fields = lesson.to_json()
-                yield formats.quality_object(_KIND, str(fields.pop("id")), fields)
-
-    return write_json_list(path, items())
+    lessons = (one.to_json() for one in map(lesson_of, findings) if one is not None)
+    items = (formats.quality_object(_KIND, str(one.pop("id")), one) for one in lessons)
+    return write_json_list(path, items)
 
 
 def read_lessons(path: Path) -> list[Lesson]:
@@ -81,7 +76,10 @@ def read_lessons(path: Path) -> list[Lesson]:
         DatasetError: When a line is no lesson.
     """
     lessons = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    # Texts may hold U+2028: only a line feed ends a row.
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if not line.strip():
+            continue
         try:
             item = json.loads(line)
             lessons.append(Lesson.model_validate({"id": item["id"], **item["fields"]}))

@@ -74,6 +74,7 @@ def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterat
     scales = {criterion.name: criterion.scale for criterion in rubric.criteria}
     ids, run_id = formats.criterion_ids(rubric, rubric_id), _run_object_id(answer.result)
     for place, judgment in enumerate(answer.result.judgments):
+        at = judgment.judged_at
         if judgment.criterion not in scales:
             continue
         fields: JsonObject = {
@@ -84,9 +85,7 @@ def _judgment_objects(answer: Outcome, rubric: Rubric, rubric_id: str) -> Iterat
             "judgedByType": judgment.source,
         }
         optional: JsonObject = {
-            "judgedAt": None
-            if judgment.judged_at is None
-            else records.time_text(judgment.judged_at),
+            "judgedAt": None if at is None else records.time_text(at),
             "confidence": judgment.confidence,
             "evidence": [piece.quote for piece in judgment.evidence] or None,
             "repeat": judgment.repeat or None,
@@ -125,7 +124,6 @@ _TYPES = frozenset({"wrong-output", "hallucination", "format-error", "timeout", 
 def _failure_object(
     run_id: str, failure: records.Occurrence, finding: Finding | None, affected: list[JsonValue]
 ) -> JsonObject:
-    """A failure of a run, with what is known of it as a finding."""
     type_ = failure.type if finding is None else finding.type
     fields: JsonObject = {
         "testRunId": run_id,
@@ -160,14 +158,11 @@ QUALITY = RunFormat(
 
 
 def _known(value: float) -> float | None:
-    """A figure, or None where it is not known."""
     return None if isnan(value) else value
 
 
 def _benchmarks_of(case: Case) -> dict[str, JsonObject]:
-    listed = case.metadata.get("benchmarks")
-    items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-    found = ((item.get("id"), item) for item in items)
+    found = ((i.get("id"), i) for i in formats.objects_in(case.metadata.get("benchmarks")))
     return {
         name: {key: value for key, value in item.items() if key != "id"}
         for name, item in found
@@ -239,9 +234,7 @@ class QualityExport:
         failure = evaluation.failure_of(answer, self.run)
         if failure is None or answer.passed:
             return
-        ids = (
-            {} if rubric is None or rubric_id is None else formats.criterion_ids(rubric, rubric_id)
-        )
+        ids = formats.criterion_ids(rubric, rubric_id) if rubric and rubric_id else {}
         finding = self._findings.get(
             evaluation.finding_id(self.run.suite, failure.variant, failure.case_id)
         )
@@ -258,11 +251,8 @@ class QualityExport:
 
     @cached_property
     def _findings(self) -> Mapping[str, Finding]:
-        return (
-            {}
-            if self.store is None
-            else evaluation.SuiteFindings(self.store, self.run.suite).findings
-        )
+        store = self.store
+        return {} if store is None else evaluation.SuiteFindings(store, self.run.suite).findings
 
     def _without_benchmarks(self, case: Case) -> Case:
         """The case as its memory has it, whose benchmarks are objects of their own."""
@@ -396,7 +386,6 @@ def comparison_objects(store: RunStore, run: RunInfo, benchmark_id: str) -> Iter
 
 
 def _is_about(info: ComparisonInfo, run: RunInfo) -> bool:
-    """Whether a comparison is of a run, or of its suite and variants."""
     if run.id in {info.a.run_id, info.b.run_id}:
         return True
     sides = {info.a.variant, info.b.variant}

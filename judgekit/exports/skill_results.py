@@ -50,8 +50,6 @@ _NOT_CHECKED = "not checked: the run has no criterion or assertion of this name"
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One criterion or assertion of a grading."""
-
     criterion: str
     exact: float | None  # the score from 1 to 5, not rounded; None where it is unknown
     required: bool

@@ -249,10 +249,8 @@ def _strategy(answer: Outcome, run: RunInfo) -> str:
 
 def _rubric_scores(answer: Outcome, run: RunInfo) -> JsonValue:
     """Each criterion's score on its own scale and on [0, 1], with why."""
-    if answer.verdict is None:
-        return None
     rubric = evaluation.rubric_of_result(answer.result, run)
-    if rubric is None:  # pragma: no cover - then there is no verdict
+    if answer.verdict is None or rubric is None:
         return None
     found: JsonObject = {}
     for criterion in answer.verdict.criteria:
@@ -297,9 +295,11 @@ def failure_reasons(answer: Outcome) -> list[str]:
         if check.passed is not True
     ]
     reasons += _judged(answer)
-    # A strategy may fail an answer by its score alone, where no check and no criterion fails.
-    if not reasons and answer.passed is False and answer.outcome is not None:
-        return [answer.outcome.feedback]
+    # A score alone may decide a strategy, and was not measured where it is open without a judge.
+    outcome = answer.outcome
+    if not reasons and outcome is not None and answer.passed is not True:
+        is_open = any(p.passed is None and p.strategy != "llm_judge" for p in outcome.parts)
+        return [outcome.feedback] if is_open or answer.passed is False else []
     return reasons
 
 

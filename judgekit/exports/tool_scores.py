@@ -32,14 +32,6 @@ _KINDS = {"human": ("HUMAN", "HUMAN"), "llm": ("LLM", "LLM_JUDGE")}
 _CODE = ("CODE", "CODE")
 
 
-def _rows(
-    table: Mapping[str, Mapping[str, str]], run: RunInfo, answers: Iterable[Outcome]
-) -> Iterator[JsonObject]:
-    for answer in answers:
-        for one in (None,) if "rows" in table else answer.result.judgments:
-            yield _row(table["fields"], _values(run, answer, one))
-
-
 def _row(fields: Mapping[str, str], values: JsonObject) -> JsonObject:
     row: JsonObject = {}
     for path, source in fields.items():
@@ -69,6 +61,8 @@ def _values(run: RunInfo, answer: Outcome, one: Judgment | None) -> JsonObject:
     if one is not None:
         about |= {"judge": one.judge, "value": one.value, "confidence": one.confidence}
         about |= {"judge_repeat": one.repeat, "criterion": one.criterion}
+        # Scores of several turns are several scores; without turns the ids stay as they were.
+        about |= {"turn": one.turn} if one.turn else {}
         kind, mlflow_kind = _KINDS.get(one.source, _CODE)
         values |= {
             # The ids of what was judged in the tool it came from; of spans the case is the trace.
@@ -82,7 +76,7 @@ def _values(run: RunInfo, answer: Outcome, one: Judgment | None) -> JsonObject:
             "mlflow_kind": mlflow_kind,
             "at": (one.judged_at or result.ran_at or run.started_at).isoformat(),
             # With one identifier the same judgment again takes the place of the first.
-            "identifier": f"judgekit:{one.judge}:{one.repeat}",
+            "identifier": f"judgekit:{one.judge}:{one.repeat}{f':{one.turn}' if one.turn else ''}",
             "about_in_texts": {name: str(v) for name, v in about.items() if v is not None},
         }
     values["about"] = {name: value for name, value in about.items() if value is not None}
@@ -123,6 +117,8 @@ def _spans(run: RunInfo, answers: Iterable[Outcome]) -> Iterator[JsonObject]:
             "attributes": _pairs({"case_id": result.case.id, "variant": result.variant}),
             "events": events,
         }
+        if result.output.error is not None:
+            span["status"] = {"code": 2, "message": result.output.error}
         resource: JsonObject = {"attributes": _pairs({"service.name": "judgekit"})}
         scope: JsonObject = {"spans": [span]}
         yield {"resource": resource, "scopeSpans": [scope]}
@@ -148,7 +144,12 @@ def _write(
     answers: Iterable[Outcome],
 ) -> None:
     wrapper, is_lines = str(table.get("list", "")), path.suffix.lower() == ".jsonl"
-    items = _spans(run, answers) if name == "otel" else _rows(table, run, answers)
+    rows = (
+        _row(table["fields"], _values(run, answer, one))
+        for answer in answers
+        for one in ((None,) if "rows" in table else answer.result.judgments)
+    )
+    items = _spans(run, answers) if name == "otel" else rows
     if wrapper and not is_lines:
         write_object(path, {wrapper: [*items]})
     else:
@@ -172,11 +173,11 @@ _PASSED, _FAILED, _ERROR = range(3)
 
 def _write_promptfoo(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
     columns = [variant.id for variant in run.variants]
-    # promptfoo gives a test that is repeated another number each time.
+    # promptfoo gives a test that is repeated another number each time; tries are no repeats.
     numbers: dict[tuple[int, int], int] = {}
     results: list[JsonObject] = []
     for answer in answers:
-        key = answer.result.place, answer.result.repeat
+        key = answer.result.place, answer.result.repeat if run.repeats > 1 else 0
         number = numbers.setdefault(key, len(numbers))
         results.append(_promptfoo_result(answer, run, number, columns.index(answer.result.variant)))
     at = run.started_at.isoformat()

@@ -35,7 +35,7 @@ _NOT_PARAMETERS = {
 _ENDS = {"", "_low", "_high"}
 _NOT_METRICS = {"tags", "strata", "pooled", "options", "trust", "budget"}
 # MLflow has at most 250 characters, and W&B sorts and filters only by letters, digits and `_`.
-_LONGEST_NAME = 250
+_LONGEST_NAME, _LONGEST_PART = 250, 100
 _AT_ONCE = 100  # as many parameters as MLflow takes in one request
 _FIRST_COLUMNS = ("case_id", "variant", "criterion", "raw", "value", "rationale", "confidence")
 _TABLE, _FIGURES = "outputs.json", "results.json"
@@ -49,8 +49,6 @@ _TABLES_TAG = "mlflow.loggedArtifacts"  # MLflow shows the files it names as tab
 
 
 class _TrackedRun(NamedTuple):
-    """What is logged of a result."""
-
     id: str
     status: str
     parameters: dict[str, str]
@@ -132,7 +130,7 @@ def _parameters(
     figures: Mapping[str, Any], info: RunInfo | ComparisonInfo | None
 ) -> dict[str, str]:
     """The settings of a run; of a result that has none, what its figures say in words."""
-    found: dict[str, Any] = {k: v for k, v in figures.items() if isinstance(v, str | list)}
+    found: dict[Any, Any] = {k: v for k, v in figures.items() if isinstance(v, str | list)}
     if info is not None:
         found = {k: v for k, v in info.to_json().items() if k not in _NOT_PARAMETERS}
         if isinstance(info, records.RunInfo):
@@ -142,7 +140,7 @@ def _parameters(
             found["mode"] = [modes[one.asks_all] for one in judges if one.asks_all is not None]
             for variant in info.variants:
                 version = evaluation.variant_version_in(info, variant.id)
-                found[_name(variant.id, "version")] = version and version.fingerprint
+                found[variant.id, "version"] = version and version.fingerprint
         else:
             names = [one.judge for one in info.panel] or [info.judge]
             known = map(scoring.portable_judge_name, names)
@@ -158,7 +156,8 @@ def _parameters(
         for name, v in found.items()
         if isinstance(v, str | int | float) or (isinstance(v, list) and set(map(type, v)) == {str})
     }
-    return {name: text for name, text in texts.items() if text}
+    named = ((k if isinstance(k, str) else _name(*k), text) for k, text in texts.items() if text)
+    return _named(named)
 
 
 def _rows(result: object, presented: api.Presentation) -> list[dict[str, Any]]:
@@ -202,13 +201,13 @@ def _measured(value: dict[str, Any], *, is_top: bool) -> dict[str, Any]:
 
 
 def _name(*path: str) -> str:
-    return "/".join(re.sub(r"\W", "_", part) or "_" for part in path)
+    return "/".join(re.sub(r"\W", "_", part)[:_LONGEST_PART] or "_" for part in path)
 
 
-def _named(metrics: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Metrics by names of which none is too long, or the same as another."""
-    found: dict[str, float] = {}
-    for name, value in metrics:
+def _named(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Metrics or parameters by names of which none is too long, or the same as another."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
         others = (f"{name[: _LONGEST_NAME - 10]}_{n}" for n in count(2))
         names = chain([name[:_LONGEST_NAME]], others)
         found[next(one for one in names if one not in found)] = value

@@ -50,6 +50,7 @@ from .messages import (
     is_chat as is_chat,
     is_message as is_message,
     messages_in as messages_in,
+    objects_in as objects_in,
     read_messages as read_messages,
 )
 from .openai_evals import read_graders as read_graders

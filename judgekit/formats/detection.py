@@ -65,9 +65,7 @@ def _is_promptfoo_config(fields: dict[str, JsonValue]) -> bool:
 def is_promptfoo_results(fields: dict[str, JsonValue]) -> bool:
     inner = fields.get("results")
     listed = inner.get("results") if isinstance(inner, dict) else inner
-    items = listed if isinstance(listed, list) else []
-    first = items[0] if items else None
-    return isinstance(first, dict) and {"vars", "success"} <= first.keys()
+    return {"vars", "success"} <= _first(listed).keys()
 
 
 def is_graders(fields: dict[str, JsonValue]) -> bool:
@@ -365,6 +363,8 @@ _UNREAD_TABLES = {
     'df.reset_index().to_json("spans.jsonl", orient="records", lines=True)',
     "run_type inputs outputs": "these are runs of LangSmith; they are read as JSON, as "
     "`client.list_runs` gives them",
+    "trace_id trace spans assessments": "these are traces of MLflow; they are read as JSON: "
+    '[trace.to_dict() for trace in mlflow.search_traces(return_type="list")]',
 }
 
 

@@ -65,7 +65,6 @@ def _plain(row: Mapping[Any, object], where: str, *, is_table: bool = False) -> 
 
 
 def _frame_rows(frame: Any, name: str) -> Iterable[Mapping[Any, object]] | None:
-    """The rows of a frame; None where it is none."""
     if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):  # a lazy frame of polars
         frame = frame.collect()
     if hasattr(frame, "iter_rows"):  # polars
@@ -91,6 +90,8 @@ def _arrow_rows(frame: Any) -> Iterable[Mapping[Any, object]] | None:
         except ValueError as error:  # a single column, for example
             raise InputError(f"a {type(frame).__name__} is no table: {error}") from error
     if hasattr(frame, "to_pylist") and hasattr(frame, "column_names"):
+        if len({*frame.column_names}) < len(frame.column_names):
+            raise InputError("two columns have the same name", hint="rename one of them")
         listed: list[Mapping[Any, object]] = frame.to_pylist()
         return listed
     return None

@@ -171,8 +171,6 @@ def read_inspect_log(document: ParsedDocument) -> ForeignFile:
 
 
 class _Log:
-    """One log while it is read."""
-
     def __init__(self, document: ParsedDocument) -> None:
         self.reading = ForeignFile(document)
         self._value = cast("JsonObject", document.value)

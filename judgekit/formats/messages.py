@@ -102,7 +102,8 @@ def answer_of(value: JsonValue) -> RawEvent:
     if value is None:
         return {}
     if (messages := messages_in(value)) is not None:
-        text = final_text(read_messages(messages, role=_CALL_ROLE))
+        events = read_messages(messages, role=_CALL_ROLE)
+        text = final_text(events) if events else ""  # messages without content are an empty answer
         return {"text": text, "trace": messages} if text is not None else {"trace": messages}
     if isinstance(value, dict) and (about := value.keys() & _ABOUT_REPLY):
         reply = _first(value, _REPLY_NAMES)

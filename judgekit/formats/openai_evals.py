@@ -226,7 +226,11 @@ def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, dept
     grader = found.record(_MODELS[kind], body, at)
     match grader:
         case _StringCheckGrader() | _TextSimilarityGrader():
-            _warn_of_items(grader.reference, at, found)
+            if _PLACEHOLDER.search(grader.reference):
+                message = "`reference` is a field of the item that is graded, and there are none"
+                found.warn(
+                    (*at, "reference"), message, "give them beside, as a run's `data_source`"
+                )
             _add_assertion(grader, at, found, weight)
         case _ScoreModelGrader() | _LabelModelGrader():
             _add_criterion(grader, at, found, weight)
@@ -261,12 +265,6 @@ def _add_assertion(
         found.add((*at, "pass_threshold"), message)
     else:
         found.assertions.append({**measure, "threshold": grader.pass_threshold, **spec})
-
-
-def _warn_of_items(reference: str, at: KeyPath, found: _Graders) -> None:
-    if _PLACEHOLDER.search(reference):
-        message = "`reference` is a field of the item that is graded, and there are no items here"
-        found.warn((*at, "reference"), message, "give them beside, as a run's `data_source`")
 
 
 def _add_criterion(

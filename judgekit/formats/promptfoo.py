@@ -71,8 +71,6 @@ def read_promptfoo(document: ParsedDocument) -> ForeignFile:
 
 
 class _Config:
-    """One configuration while it is read."""
-
     def __init__(self, document: ParsedDocument) -> None:
         self.reading = ForeignFile(document)
         value = document.value
@@ -137,7 +135,6 @@ class _Config:
         return default if isinstance(default, dict) else {}
 
     def _run(self, default: JsonObject) -> PromptfooRun:
-        """How the cases are run."""
         cases = self.reading.cases
         every = [
             c.input if isinstance(c.input, dict) else c.metadata.get("variables") for c in cases
@@ -370,7 +367,6 @@ class _Config:
         return text.strip() if isinstance(text, str) else name
 
     def _image(self, part: JsonObject, name: str, folder: Path | None = None) -> str:
-        """Take an image for the variable of this text."""
         try:
             self._images[name] = part_with_bytes(part, folder)
         except ValueError as error:
@@ -447,7 +443,6 @@ def _options(test: JsonObject) -> JsonObject:
 
 
 def _is_text(value: JsonValue) -> bool:
-    """Whether a value is a list of texts."""
     return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
 
 

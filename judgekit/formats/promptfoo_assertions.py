@@ -281,7 +281,6 @@ class AssertionReader:
             self._mark(item, (*at, "databaseType"), reason, remedy, checks)
 
     def _choose(self, item: _Assertion, checks: PromptfooChecks) -> None:
-        """An assertion on the outputs of all variants to a test."""
         value = item.value
         if item.name == "select-best" and isinstance(value, str) and value.strip():
             spec: JsonObject = {"type": item.name, "value": value}

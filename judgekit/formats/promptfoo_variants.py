@@ -187,7 +187,6 @@ class VariantReader:
         return tuple(variants)
 
     def _of_test(self, value: JsonValue, at: KeyPath) -> list[str]:
-        """The variants of the provider that a test has of its own."""
         key = json.dumps(value)
         if key not in self._of_tests:
             provider = next(self._providers(value, at), None)

@@ -357,7 +357,6 @@ def _arguments(value: JsonValue) -> JsonObject:
 
 
 def _parts(wanted: JsonObject, usage: str, within: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """The conditions for the parts of an object, by their paths."""
     for name, part in wanted.items():
         quoted = name.replace("\\", r"\\").replace('"', r"\"")
         path = f'{within}."{quoted}"'.removeprefix(".")

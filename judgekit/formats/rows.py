@@ -215,6 +215,10 @@ def _iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
     row = 0
     try:
         with parquet.ParquetFile(path) as table:
+            names = table.schema_arrow.names
+            if len({*names}) < len(names):
+                twice = "two columns have the same name"
+                raise DatasetError(twice, path=path)  # noqa: TRY301 - the file's fault, as below
             for batch in table.iter_batches(batch_size=_BATCH_ROWS):
                 for fields in batch.to_pylist():
                     row += 1
@@ -285,21 +289,19 @@ def write_csv(
     rows: Iterable[Mapping[str, str | float | None]],
     *,
     is_data: bool = False,
-) -> int:
-    """Write rows as CSV, one in memory at a time, and return their number."""
+) -> None:
+    """Write rows as CSV, one in memory at a time."""
     # Control characters are written as their codes, except in data, which are read back.
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     # With other line ends the writer leaves a carriage return inside a cell without its quotes.
     writer = csv.DictWriter(text, columns, lineterminator="\r\n")
     writer.writeheader()
     escape = escape_formula if is_data else _shown_cell
-    n = 0
-    for row in rows:
-        writer.writerow({k: escape(v) if isinstance(v, str) else v for k, v in row.items()})
-        n += 1
+    writer.writerows(
+        {k: escape(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows
+    )
     # Without this the wrapper closes the file, which its owner has yet to move into place.
     text.detach()
-    return n
 
 
 def _shown_cell(text: str) -> str:

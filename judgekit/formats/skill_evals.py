@@ -264,7 +264,6 @@ def check_grading(document: ParsedDocument) -> ForeignFile:
 
 
 def _results(model: type[AnyRecord], reading: ForeignFile) -> Iterator[tuple[KeyPath, AnyRecord]]:
-    """The valid results of a file: one, or a list of them."""
     value = reading.document.value
     for place, item in enumerate(value if isinstance(value, list) else [value]):
         at = (place,) if isinstance(value, list) else ()

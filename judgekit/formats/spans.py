@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from judgekit.formats.messages import (
     decode_value,
     messages_in,
     named_results,
+    objects_in,
     read_messages,
     unflattened,
 )
@@ -41,6 +43,7 @@ _MLFLOW_SUMS = ("mlflow.chat.tokenUsage", "mlflow.llm.cost")  # objects of numbe
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 _ERROR_CODES = frozenset({"2", "error", "status_code_error", "statuscode.error"})
+_DECIMAL = re.compile(r"\d{1,15}(\.\d{1,30})?([eE]-?\d{1,2})?")
 _MAX_NESTING = 100
 _LAST_NS = 1 << 64
 _LONGEST_NS = len(str(_LAST_NS))
@@ -188,9 +191,8 @@ def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
 
 
 def list_under(value: JsonValue, names: Sequence[str]) -> list[JsonValue]:
-    if not isinstance(value, dict):
-        return []
-    items = next((value[name] for name in names if name in value), None)
+    fields = _mapping(value)
+    items = next((fields[name] for name in names if name in fields), None)
     return items if isinstance(items, list) else []
 
 
@@ -203,9 +205,8 @@ def nested_items(value: JsonValue, *levels: Sequence[str]) -> list[JsonValue]:
 
 
 def _span(value: Mapping[str, JsonValue], number: int) -> Span:
-    context = value.get("context")
     # The Python SDK writes ids under `context`, OTLP beside the name.
-    fields = {**(context if isinstance(context, dict) else {}), **value}
+    fields = {**_mapping(value.get("context")), **value}
     # Phoenix has the code of the status beside it.
     status, listed = fields.get("status", fields), fields.get("events")
     attributes = _attributes(fields.get("attributes"))
@@ -214,8 +215,7 @@ def _span(value: Mapping[str, JsonValue], number: int) -> Span:
         attributes = attributes | {f"{name}.{own}": number for own, number in sums.items()}
     events = tuple(
         SpanEvent(_text(event, "name") or "event", _attributes(event.get("attributes")))
-        for event in (listed if isinstance(listed, list) else ())
-        if isinstance(event, dict)
+        for event in objects_in(listed)
     )
     start, end = _time(fields, "start"), _time(fields, "end")
     return Span(
@@ -259,12 +259,8 @@ def _time(fields: Mapping[str, JsonValue], which: str) -> int | None:
 def _attributes(value: JsonValue, depth: int = 0) -> Attributes:
     if isinstance(value, dict):
         return value
-    pairs = value if isinstance(value, list) else []
-    return {
-        str(pair["key"]): _any_value(pair.get("value"), depth)
-        for pair in pairs
-        if isinstance(pair, dict) and "key" in pair
-    }
+    pairs = (pair for pair in objects_in(value) if "key" in pair)
+    return {str(pair["key"]): _any_value(pair.get("value"), depth) for pair in pairs}
 
 
 def _any_value(value: JsonValue, depth: int) -> JsonValue:
@@ -564,6 +560,9 @@ def first_number(fields: JsonValue, names: Sequence[str]) -> float | None:
         return None
     for name in names:
         found = fields.get(name)
+        # LangSmith writes money as text.
+        if isinstance(found, str) and _DECIMAL.fullmatch(found):
+            found = float(found)
         if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
             return found
     return None

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from judgekit.formats.detection import unread_table
 from judgekit.formats.foreign_file import ForeignFile
 from judgekit.formats.messages import answer_of, asked_of, objects_in
 from judgekit.formats.spans import (
@@ -17,6 +18,7 @@ from judgekit.formats.spans import (
     list_under,
     nested_items,
     read_spans,
+    span_events,
     span_messages,
 )
 from judgekit.formats.tool_shapes import Paths, ToolShape, tool_items, tool_shape
@@ -35,6 +37,7 @@ _EVALUATION = "gen_ai.evaluation.result"
 _STATUSES = {"ARCHIVED": "deprecated", "ACTIVE": "active"}
 _OF_CASE = ("input", "reference", "context", "name", "tags", "status", "assertions")
 _OF_OUTPUT = ("input", "reference", "context", "variant", "repeat", "trace")
+_ANSWERS = ("answer", "output")
 _SPAN_ATTRIBUTES = {
     "kind": "openinference.span.kind", "input": "input.value", "output": "output.value",
     "input_tokens": "llm.token_count.prompt", "output_tokens": "llm.token_count.completion",
@@ -71,7 +74,8 @@ def read_tool_export(document: ParsedDocument) -> ForeignFile:
     rows = list(reading.objects(items, at))
     shape = tool_shape(rows[0][1]) if rows else None
     if shape is None:
-        reading.add(at, "the first row is of no known export")
+        remedy = unread_table(rows[0][1]) if rows else None
+        reading.add(at, "the first row is of no known export", remedy)
         return reading
     whole = document.value if at and isinstance(document.value, dict) else {}
     for name, others in whole.items():
@@ -101,19 +105,22 @@ def _take_rows(
 
 
 def value_at(item: JsonValue, paths: Paths) -> JsonValue:
-    """The first value under one of several dotted paths."""
+    """The first value under one of several dotted paths, or an empty text."""
+    empty = None
     for path in paths.split():
         value = item
         for name in path.split("."):
             value = value.get(name) if isinstance(value, dict) else None
         if value not in (None, "", [], {}):
             return value
-    return None
+        empty = "" if value == "" else empty
+    return empty
 
 
 def _found(item: JsonObject, paths: Mapping[str, Paths]) -> JsonObject:
     found = {own: value_at(item, places) for own, places in paths.items()}
-    return {own: value for own, value in found.items() if value is not None}
+    # An empty answer is an answer; every other field that is empty is missing.
+    return {k: v for k, v in found.items() if v is not None and (v != "" or k in _ANSWERS)}
 
 
 def _take(
@@ -131,6 +138,7 @@ def _take(
         found["status"] = _STATUSES.get(status, status)
     metadata = _metadata(shape, item, found)
     answer = answer_of(found.get("answer"))
+    answer |= {"error": found["error"]} if "error" in found else {}
     if shape.holds == "cases":
         case: JsonObject = {"id": case_id, "metadata": None if answer else metadata}
         reading.add_case(case | {name: found.get(name) for name in _OF_CASE}, at)
@@ -222,9 +230,16 @@ def _add_labels(
     for one in listed if isinstance(listed, list) else []:
         label = _found(one, shape.label) if isinstance(one, dict) else {}
         who = label.pop("annotator", "scores")
-        if "raw" not in label and "winner" not in label:
+        faults = {
+            "it was overridden": label.pop("valid", True) is False,
+            "it is of a span inside the trace": label.pop("span", None) is not None,
+            "it has no score": isinstance(
+                label.get("winner", label.get("raw")), dict | list | None
+            ),
+        }
+        if why := next((why for why, is_so in faults.items() if is_so), None):
             name = str(label.get("criterion", "a score"))[:60]
-            reading.leave_out(at, f"`{name}` is not imported: it has no score")
+            reading.leave_out(at, f"`{name}` is not imported: {why}")
         else:
             named: JsonObject = {"case_id": case_id} if case_id is not None else {}
             named["annotator"] = f"{shape.tool.lower()}:{who}"
@@ -467,8 +482,8 @@ def add_trace(
         "input": _asked(spans, root),
     }
     fields |= answer_of(root.answered)
-    if root.error is not None and root.answered is None:
-        fields["error"] = root.error
+    if root.answered is None and (root.error is not None or not span_events(spans)):
+        fields["error"] = root.error or "the trace has no output"
     fields |= known or {}
     # The events of all spans say more than the messages of the last.
     fields["trace"] = raw

@@ -85,7 +85,6 @@ def _edit_rows(text: str, path: Path, kind: EditKind, where: KeyPath, value: Jso
 
 
 def _expected(before: JsonValue, kind: EditKind, where: KeyPath, value: JsonValue) -> JsonValue:
-    """The data that the change is to give."""
     if not where:
         return value
     # What an alias repeats is one object, and only one of its places is to change.

@@ -171,7 +171,6 @@ class _Calls(Generic[R]):
         return isinstance(model, CachedModel) and model.cached_replies([asked])[0] is not None
 
     def _error(self, reply: ModelReply) -> RefusalError | ReplyFormatError | None:
-        """Why a reply cannot be parsed."""
         try:
             self.read(reply)
         except (RefusalError, ReplyFormatError) as error:
@@ -211,7 +210,6 @@ def _judge_error(error: Exception, model: Model) -> JudgeError:
 def _retry_request(
     request: ModelRequest, last: JudgeError, attempt: int, n_cut: int
 ) -> ModelRequest:
-    """The request with the reason for the retry at its end."""
     # Every attempt is worded differently: the same words would only bring the cached reply back.
     parameters = dict(request.parameters)
     for name in LIMIT_PARAMETERS:

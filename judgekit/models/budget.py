@@ -275,7 +275,6 @@ class BudgetedModel(ModelAround):
         return reply
 
     def _cost(self, request: ModelRequest, reply: ModelReply) -> float | None:
-        """What a reply cost; None where it does not say."""
         usage = reply.usage
         if reply.cost_usd is not None or usage is None:
             return reply.cost_usd

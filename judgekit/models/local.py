@@ -236,7 +236,6 @@ def _sha256(path: Path, size: int, modified_ns: int) -> str:  # noqa: ARG001 - t
 
 
 def _weights_for(spec: str) -> ModelWeights:
-    """The weights, which must be those that a spec names."""
     match = _SPEC.fullmatch(spec)
     if match is None:
         raise SettingsError(

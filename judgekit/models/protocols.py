@@ -267,7 +267,6 @@ _TYPES: dict[object, set[type]] = {"integer": {int}, "number": {int, float}, "st
 
 
 def _without_references(schema: JsonObject) -> JsonObject:
-    """The schema with each definition in the places that refer to it."""
     shared = {f"#/$defs/{name}": one for name, one in (schema.get("$defs") or {}).items()}  # type: ignore[union-attr]  # JSON
 
     def written_out(part: Any) -> Any:  # JSON

@@ -106,7 +106,7 @@ class ModelRequest(Record):
         n_of_images = len(self.images) * IMAGE_TOKENS * CHARACTERS_PER_TOKEN
         return n_of_images + sum(len(message["content"]) for message in self.messages)
 
-    @cached_property
+    @property
     def key_parts(self) -> dict[str, JsonValue]:
         """Everything that decides the reply, named; the cache key is its fingerprint."""
         # A request without images has the key it had before there were any.

@@ -141,8 +141,6 @@ class BiasedModel:
 
 
 class _BiasedVerdict:
-    """What a biased judge makes of one request."""
-
     def __init__(self, judge: BiasedModel, request: ModelRequest, schema: JsonObject) -> None:
         self._judge = judge
         self._request = request

@@ -543,6 +543,8 @@ def _untrusted_in(node: nodes.Node, carried: _Carried) -> frozenset[str]:
             return carried.get(node.name, _NONE)
         case nodes.Filter() if node.name in _COUNTING:
             return _NONE
+        case nodes.Filter() if node.name == "truncate" and _fences(node):  # it cuts the fence
+            return _union(carried.get(name, _NONE) for name in _variables_of(node))
         case nodes.Test() | nodes.Compare() | nodes.Not():
             return _NONE  # it prints true or false
         case nodes.CondExpr():

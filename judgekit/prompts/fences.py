@@ -92,10 +92,12 @@ def fence_marker(text: str, length: int) -> str:
 _cached_marker = lru_cache(maxsize=4096)(fence_marker)
 
 
-def fence_text(text: str, label: str = "text", length: int = 16) -> str:
+def fence_text(text: str | None, label: str = "text", length: int = 16) -> str:
     """The text between an opening and a closing line with its marker, 6 to 16 characters long."""
     if length not in _MARKER_LENGTHS:
         raise ValueError(f"a marker has 6, 8, 10, 12, 14 or 16 characters, not {length!r}")
+    if text is None:
+        raise ValueError(f"fenced({label!r}) has no text: print it inside {{% if … is not none %}}")
     marker = (_cached_marker if len(text) <= _LONGEST_CACHED else fence_marker)(text, length)
     return f"<{label} {marker}>\n{text}\n</{label} {marker}>"
 

@@ -140,7 +140,7 @@ def _unfenced(pieces: Sequence[TemplatePiece], place: str | None) -> Iterator[Fl
 
 def _outside_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     for piece in parsed.pieces.get("", ()):
-        if piece.text.strip() or piece.names:
+        if piece.text.strip("\ufeff \t\r\n") or piece.names:
             message = "this is outside every block and is never sent"
             remedy = "move it into the block system, shared or question"
             yield _at(piece, Flaw("outside-blocks", "warning", message, remedy))
@@ -222,8 +222,10 @@ def _score_first(text: str) -> int | None:
 
 def _form_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
     header = parsed.header
-    if header.reply.kind in TEXT_FORMATS:
-        wanted = list(TEXT_FORMATS[header.reply.kind].wanted_words or header.reply.choices)
+    form = header.pair or header.reply
+    if header.pair or form.kind != "json":
+        words = () if header.pair else TEXT_FORMATS[form.kind].wanted_words
+        wanted = list(words or form.choices)
     else:
         wanted = list(header.reply_fields)
         wanted = wanted if header.asks == "criterion" else ["criteria", *wanted]
@@ -235,7 +237,7 @@ def _form_rule(parsed: _ParsedTemplate) -> Iterator[Flaw]:
         vital = not {"score", "rationale", "criteria"}.isdisjoint(missing)
         message = f"the reply needs {named}, and the text never asks for it"
         remedy = f"describe every field, in the order {', '.join(header.reply_fields)}"
-        if header.reply.kind != "json":
+        if form.kind != "json":
             vital, remedy = True, "show the judge the exact form of the reply its header declares"
         yield Flaw("reply-form-unsaid", "error" if vital else "warning", message, remedy)
 
@@ -271,7 +273,7 @@ def _at(piece: TemplatePiece, flaw: Flaw) -> Flaw:
     return replace(flaw, path=Path(piece.file), line=piece.line)
 
 
-_PAIR_RULES = (_fence_rule, _outside_rule, _guard_rule, _sides_rule, _preference_rule)
+_PAIR_RULES = (_fence_rule, _outside_rule, _guard_rule, _sides_rule, _preference_rule, _form_rule)
 _RULES = (
     _fence_rule, _outside_rule, _shown_rule, _guard_rule, _order_rule, _form_rule, _sharing_rule,
 )  # fmt: skip

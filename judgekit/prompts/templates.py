@@ -203,18 +203,13 @@ def _fields(source: str, name: str) -> dict[str, str]:
     return fields
 
 
-def _slots(text: str, name: str) -> dict[str, PreferenceSlot]:
-    slots = cast("dict[str, PreferenceSlot]", _choices(text, name, _SLOT, "word=first"))
-    # A judge who cannot say "second" would prefer the first output every time.
-    if slots and not {"first", "second"} <= set(slots.values()):
-        raise TemplateError(f"template {name}: choices: needs a word for first and one for second")
-    return slots
-
-
 def _slots_of_reply(
     choices: str, name: str, kind: str, *, needs_choices: bool
 ) -> dict[str, PreferenceSlot]:
-    slots = _slots(choices, name)
+    slots = cast("dict[str, PreferenceSlot]", _choices(choices, name, _SLOT, "word=first"))
+    # A judge who cannot say "second" would prefer the first output every time.
+    if slots and not {"first", "second"} <= set(slots.values()):
+        raise TemplateError(f"template {name}: choices: needs a word for first and one for second")
     if kind == "json":
         if any(word != slot for word, slot in slots.items()):
             raise TemplateError(
@@ -224,7 +219,7 @@ def _slots_of_reply(
     elif needs_choices != bool(slots):
         raise TemplateError(
             f"template {name}: reply: {kind} {'needs' if needs_choices else 'has no'} choices:",
-            hint="choices: A=first B=second C=tie",
+            hint="choices: A=first B=second C=tie" if needs_choices else "take that line out",
         )
     return slots
 

@@ -391,7 +391,6 @@ def _labelled(tree: SourceTree) -> Iterator[JsonObject]:
 def _reviews(
     tree: SourceTree, wanted: str | None = None
 ) -> Iterator[tuple[JsonObject, tuple[str, str]]]:
-    """The reviews of one pairing or of all, each with the two answers."""
     questions = {row["question_id"]: row for row in tree.objects(f"{_TABLE}question.jsonl")}
     answers: dict[str, Any] = {
         str(row["answer_id"]): row

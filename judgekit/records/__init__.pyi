@@ -127,7 +127,11 @@ from .output import (
     size_name as size_name,
     total_cost as total_cost,
 )
-from .packet import LabelPacket as LabelPacket, PacketItem as PacketItem
+from .packet import (
+    CHOSEN_FIELD as CHOSEN_FIELD,
+    LabelPacket as LabelPacket,
+    PacketItem as PacketItem,
+)
 from .record import (
     Count as Count,
     Finite as Finite,

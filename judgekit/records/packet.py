@@ -15,6 +15,9 @@ from judgekit.records.judgment import Label
 from judgekit.records.record import Count, Name, Record
 from judgekit.records.rubric import Rubric
 
+CHOSEN_FIELD = "chosen"
+"""The key, in the metadata of a label, of how its item was chosen."""
+
 
 class PacketItem(Record):
     """One output, or one pair of outputs, and the id under which annotators see it."""

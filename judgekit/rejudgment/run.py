@@ -12,12 +12,14 @@ from judgekit.evaluation import (
     CALIBRATION_KEY,
     JUDGING_KEY,
     PARTS_KEY,
+    REJUDGMENT_KEY,
     RecordedAnswers,
     Session,
     compare_measures,
     conclude_result,
     judging_of_judge,
     judging_of_run,
+    last_tries,
     new_run_id,
     open_recorded,
     plan_grading,
@@ -87,8 +89,6 @@ async def rejudge(
 
 rejudge_sync = synchronous(rejudge)
 
-# The key of a run's `config` under which it says which run it judges again.
-REJUDGMENT_KEY = "rejudged"
 # Ends the suite's name of a run that judges another one again.
 _SUITE_SUFFIX = " (rejudged)"
 # What of a run another judge does not change
@@ -177,7 +177,8 @@ async def rejudge_run(
     opened = _open_rejudgment(old, new, judge)
     # The judgments are a run of their own: the old one stays as it was, with its verdicts and its
     # costs.
-    return await run_suite(opened, store, new, session or Session(), answers=store.results(old.id))
+    answers = last_tries(store.results(old.id), old)
+    return await run_suite(opened, store, new, session or Session(), answers=answers)
 
 
 def plan_rejudgment(
@@ -187,7 +188,7 @@ def plan_rejudgment(
     plans = _open_rejudgment(old, new, judge).plans
     answers = (
         (result.case, result.output, rubric)
-        for result in store.results(old.id)
+        for result in last_tries(store.results(old.id), old)
         if (rubric := plans.rubric_of(result.case)) is not None
     )
     return plan_grading(judge, answers, refresh=refresh)
@@ -237,7 +238,7 @@ def paired_verdicts(
     old: RunInfo, new: RunInfo, store: RunStore, left_out: Counter[str]
 ) -> Iterator[PairedVerdict]:
     """The outputs that both runs have a verdict for; the others are counted in `left_out`."""
-    for result in store.results(old.id):
+    for result in last_tries(store.results(old.id), old):
         again = store.result(new.id, result.key)
         before = conclude_result(result, old)
         after = None if again is None else conclude_result(again, new)

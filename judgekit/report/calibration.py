@@ -347,7 +347,6 @@ def with_human_labels(document: Document, found: LabelledComparison, a: str, b: 
 
 
 def _segment_blocks(parts: Sequence[CriterionCalibration], right: str) -> list[Block]:
-    """The figures of each segment, for each criterion and the whole."""
     return [
         fold_segments(
             {f"{one.kind} {one.name}": one for one in part.segments},

@@ -41,7 +41,6 @@ def calibration_plots(
 
 
 def _dots(counts: Counter[Point]) -> Series:
-    """Points as dots, larger where several coincide."""
     most = max(counts.values(), default=1)
     sizes = tuple(_dot_size(((n - 1) / most) ** 0.5) for n in counts.values())
     labels = tuple(numbers.format_count(n, "output") for n in counts.values())

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from judgekit import formats, records
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         Verdict,
     )
 
-_T = TypeVar("_T")
 Row = dict[str, "str | float | None"]
 """One row of a table; whole numbers and truth values are floats to the type checker."""
 
@@ -87,7 +87,7 @@ def check_export_suffix(path: Path) -> None:
         page = f"; a page is written by `judgekit report RUN -o {path.name}`" if is_page else ""
         raise SettingsError(
             f"cannot write {path.name}: its suffix is {path.suffix or 'missing'}",
-            hint=f"use one of {', '.join(EXPORT_SUFFIXES)}{page}",
+            hint=f"use {', '.join(EXPORT_SUFFIXES)}, .xml (junit), .yaml (validation){page}",
         )
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"cannot write {path}: there is no folder {path.parent}")
@@ -103,7 +103,9 @@ def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> int:
     """
     check_export_suffix(path)
     suffix = path.suffix.lower()
-    counted = _Counted(verdicts)
+    # A verdict is taken before its number, so the next number says how many were written.
+    numbers = count()
+    counted = (verdict for verdict, _ in zip(verdicts, numbers, strict=False))
     with atomic_writer(path) as file:
         if suffix == ".jsonl":
             file.writelines(verdict_line(verdict).encode() for verdict in counted)
@@ -114,20 +116,7 @@ def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> int:
             formats.write_csv(file, [*VERDICT_COLUMNS], verdict_rows(counted))
         else:
             formats.write_parquet(file, VERDICT_COLUMNS, verdict_rows(counted))
-    return counted.n
-
-
-class _Counted(Iterator[_T]):
-    """An iterator that counts what went through it."""
-
-    def __init__(self, values: Iterable[_T]) -> None:
-        self._values = iter(values)
-        self.n = 0
-
-    def __next__(self) -> _T:
-        value = next(self._values)
-        self.n += 1
-        return value
+    return next(numbers)
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
@@ -209,7 +198,8 @@ def write_results(path: Path, results: Iterable[CaseResult]) -> int:
     # Memory does not grow with the number of results, and the same results make the same bytes.
     check_export_suffix(path)
     suffix = path.suffix.lower()
-    counted = _Counted(results)
+    numbers = count()
+    counted = (result for result, _ in zip(results, numbers, strict=False))
     with atomic_writer(path) as file:
         if suffix == ".jsonl":
             file.writelines(result_line(result).encode() for result in counted)
@@ -219,7 +209,7 @@ def write_results(path: Path, results: Iterable[CaseResult]) -> int:
             formats.write_csv(file, [*RUN_COLUMNS], _safe_rows(counted))
         else:
             formats.write_parquet(file, RUN_COLUMNS, _safe_rows(counted))
-    return counted.n
+    return next(numbers)
 
 
 def result_line(result: CaseResult) -> str:

@@ -97,7 +97,6 @@ def packet_labelling(packet: LabelPacket, store: RunStore, *, answers: str = "")
 
 
 def _intro(packet: LabelPacket) -> tuple[str, ...]:
-    """The task in a few sentences."""
     is_pair, n = packet.is_pairwise, len(packet.items)
     do = (
         "Read both answers and say which one is better, or that they are equally good."

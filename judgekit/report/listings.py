@@ -190,23 +190,22 @@ _COMPARISON_STATUS_WORDS: dict[ComparisonStatus, str] = {
 
 
 def comparisons_table(
-    comparisons: Sequence[ComparisonInfo | ScoreComparisonInfo], title: str = ""
+    infos: Sequence[ComparisonInfo | ScoreComparisonInfo], title: str = "", *, is_page: bool = False
 ) -> Table:
-    return listing_table(map(_comparison_row, comparisons), title)
+    return listing_table([_comparison_row(one, is_page=is_page) for one in infos], title)
 
 
-def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo) -> dict[str, str]:
+def _comparison_row(info: ComparisonInfo | ScoreComparisonInfo, *, is_page: bool) -> dict[str, str]:
+    names = {"comparison": info.id, "A": info.a.label, "B": info.b.label}
     started = {"started, UTC": f"{info.started_at:%Y-%m-%d %H:%M}"}
     if isinstance(info, records.ScoreComparisonInfo):
-        # Nobody was asked, and its figures follow from the runs. Their ids would leave no room.
-        names = {"comparison": info.id, "A": info.a.variant or "", "B": info.b.variant or ""}
-        none = numbers.DASH
-        asked = {"rubric": none, "judge": "stored scores"}
-        return {**names, **asked, **started, "status": none, "pairs": none}
+        # Nobody was asked, and its figures follow from the runs. A terminal has no room for ids.
+        if not is_page:
+            names |= {"A": info.a.variant or "", "B": info.b.variant or ""}
+        asked = {"rubric": numbers.DASH, "judge": "stored scores"}
+        return {**names, **asked, **started, "status": numbers.DASH, "pairs": numbers.DASH}
     return {
-        "comparison": info.id,
-        "A": info.a.label,
-        "B": info.b.label,
+        **names,
         "rubric": info.rubric.name,
         # Without the template, whose fingerprint would take half of a narrow terminal.
         "judge": message.without_folders(info.judge).partition(" ")[0],

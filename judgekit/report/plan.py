@@ -432,7 +432,6 @@ def _frozen_lines(plan: SuitePlan) -> list[LabelledText]:
 def _limit_words(
     sufficiency: Sufficiency, limit_usd: float, reserved_usd: float, *, is_cascade: bool = False
 ) -> str:
-    """Whether the limit of the price suffices."""
     limit = f"--max-cost {compact_usd(limit_usd)}"
     if sufficiency == "at_most":
         return f"{limit} also suffices for the upper bound"

@@ -269,7 +269,6 @@ def _error_text(output: Output) -> str | None:
 
 
 def _shown_check(check: AssertionResult) -> PageJson:
-    """One assertion with what it found, and the parts of a group."""
     actual = None if check.actual is None else json.dumps(check.actual, ensure_ascii=False)
     return {
         "type": check.type,

@@ -269,7 +269,6 @@ def _mean(answers: _Answers) -> float | None:
 
 
 def _change(a: _Answers, b: _Answers) -> GridCell:
-    """What B has other than A."""
     if not a or not b:
         return GridCell("alone", text=f"only in {'B' if b else 'A'}")
     # Another question has another answer.

@@ -138,7 +138,9 @@ def judge_changes(then: CalibratedPanel, now: CalibratedPanel) -> Iterator[str]:
         yield from _member_changes(old, new)
     # Templates that were not recorded count as unchanged.
     yield from (
-        f"criterion {name} was asked with {was}, is with {now.templates[name]}"
+        # Those that rubrics of cases name are listed by their own names.
+        ("a criterion of a case" if was.partition("@")[0] == name else f"criterion {name}")
+        + f" was asked with {was}, is with {now.templates[name]}"
         for name, was in sorted(then.templates.items())
         if now.templates.get(name, was) != was
     )

@@ -308,7 +308,6 @@ _IDENTICAL = _PartialComparison(
 
 
 def _combine_judges(parts: Sequence[_PartialComparison]) -> _PartialComparison:
-    """The result of several judges; of one, its own."""
     if len(parts) == 1:
         return parts[0]
     return _PartialComparison(
@@ -323,7 +322,6 @@ def _combine_judges(parts: Sequence[_PartialComparison]) -> _PartialComparison:
 def _overall_comparison(
     rubric: Rubric, answers: Sequence[_PairJudgment], rule: ReconciliationRule
 ) -> _PartialComparison:
-    """One judge's overall result."""
     own = [each for each in answers if each.criterion is None]
     if own:
         return _PartialComparison.of(own, rule)

@@ -455,7 +455,6 @@ def _share_ends(shares: np.ndarray, n_pairs: int, level: float) -> tuple[float, 
 
 
 def _best_width(pairs: _Grouped) -> tuple[float, float]:
-    """The width with the best accuracy, and that accuracy."""
     weight = 1 / (np.bincount(pairs.group)[pairs.group] * pairs.n_groups)
     apart = np.abs(pairs.judge)
     ordered = (pairs.human * pairs.judge > 0).astype(float)

@@ -477,7 +477,6 @@ def _pair_counts(x: np.ndarray, y: np.ndarray, groups: np.ndarray) -> Iterator[l
 
 
 def _ranks_within(groups: np.ndarray, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """`mean_ranks` of the scores of each group."""
     ranks = dense_ranks(groups, np.round(scores, DIGITS))
     counts = np.bincount(ranks)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[ranks] - starts[groups])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from math import cbrt, fsum, inf, isnan, nan, sqrt
+from math import cbrt, fsum, inf, nan, sqrt
 from typing import Literal, TypeVar, get_args
 
 from judgekit.errors import NotEnoughDataError
@@ -16,6 +16,7 @@ from judgekit.stats.estimate import (
     Figure,
     cluster_means,
     in_units,
+    is_missing,
     known_observations,
     standard_deviation,
 )
@@ -141,7 +142,7 @@ def paired_difference(
         high=max(high, value),
         level=level,
         **in_units(_DIFFERENCE_METHODS[ci], n, clustered=clusters is not None),
-        n_missing=sum(_missing(x) or _missing(y) for x, y in zip(a, b, strict=True)),
+        n_missing=sum(is_missing(x) or is_missing(y) for x, y in zip(a, b, strict=True)),
         se=se,
         df=n - 1,
         sd=sd,
@@ -205,7 +206,7 @@ def _skewed_ends(
     skewness = fsum((v - centre) ** 3 for v in d) / (n + 1) / variance**1.5
     # Small samples seldom hold the tail and understate the skewness (it cannot exceed the root of
     # n). The factor was chosen by simulation of lognormal differences, n from 12 to 100.
-    bend = skewness * (1 + 10 / n) / sqrt(n + 1)
+    bend = skewness * (1 + 10 / max(n, 12)) / sqrt(n + 1)
     if abs(bend) < _STRAIGHT:
         return inf, -inf
     se, t = sqrt(variance / (n + 1)), t_quantile(level, n - 1)
@@ -279,18 +280,14 @@ def pass_rate_difference(
     """
     if len(a) != len(b) or (clusters is not None and len(clusters) != len(a)):
         raise ValueError(f"{len(a)} outcomes of A and {len(b)} of B; each pair needs its case")
-    if any(not _missing(v) and v not in (0, 1) for v in [*a, *b]):
+    if any(not is_missing(v) and v not in (0, 1) for v in [*a, *b]):
         raise ValueError("an outcome is neither 0 nor 1")
     # Repeats of a case are not independent pairs, which the tests of `paired_proportions` assume.
     if clusters is not None and len(set(clusters)) < len(clusters):
         return bounded_difference(paired_difference(a, b, clusters=clusters, level=level))
-    pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (_missing(x) or _missing(y))]
+    pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (is_missing(x) or is_missing(y))]
     counts = [sum(pair == kind for pair in pairs) for kind in ((1, 1), (1, 0), (0, 1), (0, 0))]
     return replace(paired_proportions(*counts, level=level), n_missing=len(a) - len(pairs))
-
-
-def _missing(value: float | None) -> bool:
-    return value is None or isnan(value)
 
 
 def _difference_p(d: Sequence[float]) -> tuple[float, str]:

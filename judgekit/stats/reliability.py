@@ -160,7 +160,6 @@ def reliability_table(
 
 
 def _bins(p: np.ndarray, n_bins: int, kind: BinKind) -> np.ndarray:
-    """The bin of each item, from 0."""
     if n_bins < 1 or kind not in ("width", "mass"):
         raise ValueError(f"{n_bins} bins of equal {kind}; one or more of width or mass")
     if kind == "width":

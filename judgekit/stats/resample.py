@@ -362,7 +362,6 @@ def _of_moments(sums: np.ndarray, statistic: StatisticName) -> np.ndarray:
 
 
 def _medians_without(x: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The median without each cluster, from one sort."""
     # Of a cluster's numbers those at sorted places s_0 < s_1 < ... lie before the k-th number that
     # is left when `s_i - i <= k`; so many places further on it stands.
     order = np.argsort(x, kind="stable")

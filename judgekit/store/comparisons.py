@@ -310,7 +310,6 @@ def _find_comparison(connection: Connection, name: str) -> int:
 
 
 def _score_comparison_with_prefix(connection: Connection, name: str) -> int | None:
-    """The comparison of scores that alone has this prefix, or None where none has."""
     number, other = (
         number_with_prefix(connection, table, name, nouns="comparisons")
         for table in (score_comparisons, blind_comparisons)

@@ -88,7 +88,6 @@ class ContextFiller:
         return chain(self._of_others(case), self._records)
 
     def _of_others(self, case: Case) -> Iterator[_Passage]:
-        """The contexts of other cases, from another one on for each case."""
         pool, own, reference = self._pool, {*_parts(case)}, _reference(case)
         # By the case alone: a sample or a limit must not change what it gets.
         start = int.from_bytes(sha256(case.id.encode("utf-8", "replace")).digest()[:8])
@@ -146,7 +145,6 @@ class LongerContextTarget:
 
 
 def _parts(case: Case) -> Sequence[str]:
-    """The texts that the context of a case consists of."""
     context = case.context
     if context is None or isinstance(context, str):
         return [context] if context else []
@@ -181,7 +179,6 @@ def _fill(passages: Iterator[_Passage], n_tokens: int) -> list[str]:
 
 
 def _cut(passage: _Passage, n_tokens: int) -> str:
-    """The beginning of a passage, of whole words."""
     words = passage.text.split(" ")
     low, high = 0, len(words)
     while low < high:

@@ -174,7 +174,6 @@ def _accepts_parameter(function: Callable[..., object], name: str) -> bool:
 
 
 async def _in_thread(call: Callable[[], object]) -> object:
-    """The result of a call made in a thread of its own."""
     # A thread of an executor would hold up the end of the loop, and of the program, where the call
     # hangs; this one is abandoned.
     # As a result, not as an exception: asyncio would replace some of those.
@@ -302,8 +301,6 @@ async def _outcome(begin: Begin, begun: Future[None]) -> _Outcome:
 
 
 class _LoopThread:
-    """A loop and its thread."""
-
     def __init__(self) -> None:
         self.ended: Future[None] = Future()
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)

@@ -132,7 +132,6 @@ class GivenTarget:
 
 
 def _failed(call: TargetCall, kind: TargetErrorKind, message: str) -> Output:
-    """An error without a duration."""
     # The time of reading a file says nothing about the system under test.
     return call.failed(kind, message).model_copy(update={"duration_ms": None})
 

@@ -282,7 +282,6 @@ class _Core:
             self._in_flight -= 1
 
     def _choose(self, request: ServedRequest) -> tuple[ServedReply, bool]:
-        """The reply to a request, and whether it is a good one."""
         chosen = self._scheduled(request)
         if isinstance(chosen, str):
             self._faults[chosen] += chosen != "ok"

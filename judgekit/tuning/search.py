@@ -39,6 +39,7 @@ from judgekit.tuning.inputs import (
     TuneOptions,
     build_candidates,
     join_labelled_outputs,
+    shown_cases,
     split_cases,
 )
 from judgekit.tuning.results import (
@@ -142,14 +143,13 @@ def prepare_tuning(
         places, located, rubric, annotators=options.annotators, uses_whole=False
     )
     candidates = build_candidates(rubric, others, options, runner.judge.template)
-    shown = {e.case_id for c in candidates for part in c.rubric.criteria for e in part.examples}
-    known = {case_id for case_id in shown if case_id is not None}
+    shown = shown_cases((one.rubric for one in candidates), every)
     chosen = (
         every
         if only is None
         else [one for one, key in zip(every, places, strict=True) if key in only]
     )
-    labelled = join_labelled_outputs(chosen, located, rubric, options, shown=known)
+    labelled = join_labelled_outputs(chosen, located, rubric, options, shown=shown)
     split = split_cases(labelled, holdout=options.holdout, seed=options.seed)
     # Examples for every fold are needed, and their lack has to be found before any call is paid.
     for candidate in candidates:
@@ -273,7 +273,9 @@ class _CandidateScorer:
     ) -> Parts:
         """The labelled items of some clusters with the candidate's scores."""
         asks = self.setup.asks(candidate, rubric, clusters)
-        answers = await ask_all(self.setup.runner, asks, self.session)
+        # Equal answers to a case are one question.
+        questions = {asked.key: asked for asked in asks}.values()
+        answers = await ask_all(self.setup.runner, questions, self.session)
         self.verdicts += [one for one in answers.values() if isinstance(one, Verdict)]
         raws: defaultdict[tuple[OutputKey, str], list[float]] = defaultdict(list)
         for asked in asks:

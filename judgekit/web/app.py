@@ -120,7 +120,7 @@ class ResultPages:
         table = self.documents.held.table(request.path_params["page"])
         number = request.path_params["number"]
         if table is None or number >= len(table.chunks):
-            raise HTTPException(404, "these cases are not held any more: reload the page")
+            raise HTTPException(404, "these cases are not held any more")
         packed = table.chunks[number]
         if "gzip" not in request.headers.get("accept-encoding", ""):
             return Response(gzip.decompress(packed), media_type="application/json")

@@ -251,7 +251,8 @@ class ResultDocuments:
 
     def _calibration(self, info: RunInfo) -> Document:
         use = info.calibration
-        labels = [*label_rows(self._store.results(info.id))] if has_model_judges(info) else []
+        rows = label_rows(self._store.results(info.id), self._store.packets(info.id))
+        labels = [*rows] if has_model_judges(info) else []
         if labels:
             report = calibrate(Run(info, self._store), labels)
             document = calibration_document(report, stored_answers(self._store, info.id))

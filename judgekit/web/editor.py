@@ -209,8 +209,6 @@ def _forbidden(message: str) -> HTTPException:
 
 
 class _Named(Record):
-    """A request about a file."""
-
     path: str  # its name, relative to the folder
 
 

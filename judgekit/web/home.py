@@ -171,7 +171,8 @@ def home_document(
             find(limit=_MOST_COMPARISONS) for find in (store.comparisons, store.score_comparisons)
         )
         newest = newest_comparisons([*blind, *scores])[:_MOST_COMPARISONS]
-        tables += [_suites_table(known.values()), comparisons_table(newest, "Last comparisons")]
+        last = comparisons_table(newest, "Last comparisons", is_page=True)
+        tables += [_suites_table(known.values()), last]
     return Document(
         "Results" if page == 1 else f"Results, page {page}",
         _conclusion(runs, rows, page),

@@ -42,15 +42,18 @@ class LabellingPages:
         rows, annotator = posted.get("labels"), posted.get("annotator")
         if not isinstance(rows, list) or not isinstance(annotator, str) or not annotator.strip():
             raise InputError("the answers need an `annotator` and a list of `labels`")
+        own = (row for row in self._rows(packet) if row["annotator"] == annotator)
         if not rows:
-            return {"labels": [row for row in self._rows(packet) if row["annotator"] == annotator]}
+            return {"labels": [*own]}
         located = locate_labels(rows)
         if {packet_of(one.label) for one in located} != {packet.id}:
             raise InputError("these answers belong to another page")
-        now = datetime.now(UTC)
-        store_labels(self._store, located, annotator=annotator, at=now)
+        stored = store_labels(self._store, located, annotator=annotator, at=datetime.now(UTC))
+        names = {(one.label.case_id, one.label.criterion) for one in located}
+        if stored.n_answered_before and names - {(one["case_id"], one["criterion"]) for one in own}:
+            raise InputError("somebody else has answered this, and the first answer decides")
         if not packet.is_pairwise:
-            update_run_status(self._store, packet.source, at=now)
+            update_run_status(self._store, packet.source, at=datetime.now(UTC))
         return {"n_labels": len(rows)}
 
     def agreement(self, request: Request) -> Response:
@@ -69,35 +72,35 @@ class LabellingPages:
             left -= {one.label.case_id for one in labels}
             n_left = report.numbers.format_count(len(left), "item")
             words = f"The judge's scores are shown when all items have a label: {n_left} left."
-            link = report.Cell(
-                "the judge and these labels", link=report.page_path("calibrations", packet.source)
-            )
+            path = report.page_path("calibrations", packet.source)
+            link = report.Cell("the judge and these labels", link=path)
             table = report.Table((report.Column("calibration", "text"),), ((link,),))
             judged = report.Notes((words,)) if left else table
             document = replace(document, blocks=(*document.blocks, judged))
-        return page_reply(
-            document,
-            has_editor=self._context.edit_folder is not None,
-            write_token=self._context.write_token,
-        )
+        token, has_editor = self._context.write_token, self._context.edit_folder is not None
+        return page_reply(document, has_editor=has_editor, write_token=token)
 
     def _packet(self, request: Request) -> LabelPacket:
         return self._store.packet(request.path_params["packet"])
 
     def _rows(self, packet: LabelPacket) -> Iterator[JsonObject]:
         """The stored labels of a packet's items, as its page sends them."""
-        for item in packet.items:
-            key = ItemKey(item.case_id, item.variant or "", item.repeat)
-            is_kept_apart = packet.is_pairwise or item.repeats
-            result = None if is_kept_apart else self._store.result(packet.source, key)
-            for row in label_rows([result] if result else []):
+        # Choices between pairs and second answers to an item are in the packet.
+        items = {
+            ItemKey(item.case_id, item.variant or "", item.repeat): item.id
+            for item in packet.items
+            if not (packet.is_pairwise or item.repeats)
+        }
+        # All at once: one by one, thousands would take a minute.
+        for result in self._store.results(packet.source) if items else ():
+            for row in label_rows([result] if result.key in items else []):
                 if row["criterion"] in packet.criteria:
                     about: Any = row.get("metadata") or {}
                     about |= {PACKET_FIELD: packet.id}
                     about["labelled_at"] = about.pop("judged_at", None)
                     names = ("criterion", "annotator", "raw", "rationale")
                     known = {name: row[name] for name in names if name in row}
-                    yield {"case_id": item.id, **known, "metadata": about}
+                    yield {"case_id": items[result.key], **known, "metadata": about}
         yield from (label.to_json() for label in packet.labels)
 
 

@@ -124,6 +124,28 @@ def test_a_file_changed_on_disk_is_shown_beside_what_was_typed(
     problems.clear()
 
 
+def test_keys_held_down_and_a_double_click_save_once_and_what_was_seen(
+    page: Page, editor: str, folder: Path
+) -> None:
+    open_file(page, editor, "judgekit.yaml", "#view=text")
+    text = text_area(page).input_value()
+    text_area(page).fill(text + "owner: ben\n")
+    save = page.get_by_role("dialog").get_by_role("button", name="Save")
+    page.keyboard.down("Control")
+    page.keyboard.down("s")
+    expect(save).to_be_visible()
+    page.keyboard.down("s")
+    page.keyboard.up("s")
+    page.keyboard.up("Control")
+    with page.expect_response("**/api/edit/save") as reply:
+        assert (folder / "judgekit.yaml").read_text() == text
+        save.dblclick()
+    assert reply.value.status == 200
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert (folder / "judgekit.yaml").read_text() == text + "owner: ben\n"
+
+
 def test_a_case_is_edited_in_the_form_and_only_its_line_changes(
     page: Page, editor: str, folder: Path
 ) -> None:

@@ -224,6 +224,22 @@ def test_a_saved_file_is_resumed_in_another_browser(page: Page, made: Path, tmp_
     assert [row.get("raw") for row in again] == [3, 1, 1, None][: len(again)]
 
 
+def test_nothing_of_another_annotator_is_undone_after_their_file_was_opened(
+    page: Page, made: Path, tmp_path: Path
+) -> None:
+    start(page, made / "label.html", "Ben")
+    for _ in range(N):
+        press(page, "3", "2", "Enter")
+    before = saved(page, tmp_path)
+    page.get_by_role("button", name="Task").click()
+    begin(page)
+    press(page, "1")
+    page.locator("input[type=file]").set_input_files(tmp_path / "labels-ben.jsonl")
+    expect(page.get_by_text("Ben")).to_be_visible()
+    press(page, "Backspace")
+    assert saved(page, tmp_path) == before
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Dialog, Page, Route
 
 N = 2
 LABELS = "**/api/label/*"
@@ -103,3 +103,71 @@ def test_a_comment_that_was_refused_is_sent_after_a_reload(
     comments = [row["rationale"] for row in stored(folder) if "rationale" in row]
     assert comments == ["the receipt is missing"]
     problems.clear()
+
+
+def test_a_deleted_comment_is_deleted_in_the_store(page: Page, folder: Path, address: str) -> None:
+    page.goto(address)
+    begin(page)
+    press(page, "3", "1", "m")
+    page.keyboard.type("Ben wrote this")
+    press(page, "Escape")
+    # The same key once more, with nothing between.
+    press(page, "m")
+    expect(page.locator("textarea:focus")).to_have_value("Ben wrote this")
+    with page.expect_response(LABELS):
+        press(page, "Control+a", "Delete", "Escape")
+    assert [row.get("rationale") for row in stored(folder)] == [None, None]
+
+
+def test_an_answer_that_was_refused_gives_way_to_a_later_one_of_another_tab(
+    page: Page, folder: Path, address: str, problems: list[str]
+) -> None:
+    page.goto(address)
+    begin(page)
+    other = page.context.new_page()
+    other.goto(address)
+    begin(other)
+    page.route(LABELS, refuse)
+    press(page, "1")
+    expect(other.get_by_role("radio", checked=True)).to_have_count(1)
+    press(other, "ArrowUp", "3")
+    expect(page.get_by_role("radio", name="agrees", checked=True)).to_have_count(1)
+    page.unroute(LABELS)
+    press(page, "1")
+    expect(page.get_by_text("stored at")).to_be_visible()
+    assert [(row["criterion"], row["raw"]) for row in stored(folder)] == [
+        ("correct", 3), ("tone", 0),
+    ]  # fmt: skip
+    problems.clear()
+
+
+def test_pairs_are_continued_after_the_server_was_started_again(page: Page, folder: Path) -> None:
+    made = [{"case_id": f"c{n}", "variant": "w", "text": f"shelf {n}"} for n in range(N)]
+    (folder / "other.jsonl").write_text(rows(*made), encoding="utf-8")
+    for n_done in range(N):
+        with viewing(folder, "outputs.jsonl", "other.jsonl", "--pairwise", verb=PAGE) as address:
+            page.goto(address)
+            begin(page)
+            expect(page.get_by_text(f"{n_done} done")).to_be_visible()
+            with page.expect_response(LABELS):
+                press(page, "1")
+
+
+def test_a_comment_that_is_still_typed_is_stored_when_the_page_is_left(
+    page: Page, folder: Path, address: str
+) -> None:
+    page.goto(address)
+    begin(page)
+    press(page, "3", "1", "m")
+    page.keyboard.type("the receipt is missing")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.once("dialog", stay)
+    with page.expect_response(LABELS):
+        page.close(run_before_unload=True)
+    assert asked == ["beforeunload"]
+    assert [row.get("rationale") for row in stored(folder)] == [None, "the receipt is missing"]

@@ -269,6 +269,12 @@ def test_a_case_that_is_not_held_any_more_is_explained_in_words(
         gone, lambda route: route.continue_(url=gone.sub("/api/chunk/gone", route.request.url))
     )
     page.locator("tr[data-row] a").first.click()
-    words = "This case cannot be shown: these cases are not held any more: reload the page."
-    expect(page.get_by_role("dialog").get_by_text(words)).to_be_visible()
+    reload = "Reload the page; if that does not help, write it again."
+    words = f"This case cannot be shown: these cases are not held any more. {reload}"
+    expect(page.get_by_role("dialog").get_by_text(words, exact=True)).to_be_visible()
+    page.route(gone, lambda route: route.abort())
+    page.keyboard.press("Escape")
+    page.locator("tr[data-row] a").first.click()
+    words = f"This case cannot be shown: judgekit view does not answer. {reload}"
+    expect(page.get_by_role("dialog").get_by_text(words, exact=True)).to_be_visible()
     problems.clear()

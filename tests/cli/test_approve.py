@@ -21,6 +21,7 @@ from tests.cli.contests import (
     lay_out_templates,
 )
 from tests.factories import reply
+from tests.judge.comparing import prefers
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
 
@@ -235,6 +236,23 @@ def test_evidence_by_another_rubric_than_the_suite_has_now_is_refused(judged: Be
     assert judged.run("approve", "v2", "--baseline", "v1", *WHY).code == 0
 
 
+def test_a_failed_gate_is_not_passed_by_another_judge(judged: Bench) -> None:
+    suite = json.loads((judged.folder / "judgekit.yaml").read_text(encoding="utf-8"))
+    judged.write("judgekit.yaml", json.dumps({**suite, "gate": {"threshold": 0.9}}))
+    with OpenAILikeServer(lambda _: ok(reply(3))) as server:
+        assert judged.ask(server, "run", "--refresh").code == 1
+    with OpenAILikeServer(lambda _: ok(reply(5))) as server:
+        assert judged.ask(server, "rejudge", "latest", "--judge", "openai/kind").code == 0
+    with OpenAILikeServer(lambda seen: ok(prefers(_long_first(seen)))) as server:
+        assert judged.ask(server, "compare", "v2", "v1").code == 0
+    ran = judged.run("approve", "v2", "--baseline", "v1", *WHY)
+    assert (ran.code, "v2 fails the gate of its suite in" in ran.err) == (1, True)
+
+
+def _long_first(seen: ServedRequest) -> str:
+    return "first" if asked(seen).find(LONG) < asked(seen).find(f"\n{SHORT} ") else "second"
+
+
 def test_scores_can_be_asked_for_where_there_is_a_blind_comparison(judged: Bench) -> None:
     judge = OpenAILikeServer(lambda _: ok("no verdict"))
     with judge as server:
@@ -248,3 +266,20 @@ def test_the_evidence_of_another_suite_does_not_count(judged: Bench) -> None:
     judged.write("judgekit.yaml", text.replace('"small"', '"other"'))
     ran = judged.run("approve", "v2", "--baseline", "v1", *WHY)
     assert (ran.code, "no comparison of v2 with v1 is kept" in ran.err) == (4, True)
+
+
+@pytest.mark.parametrize(("n_errors", "code"), [(5, 0), (6, 4)])
+def test_a_version_whose_outputs_are_often_errors_is_not_approved_for_the_others(
+    compared: Bench, n_errors: int, code: int
+) -> None:
+    lost = [f"e{k}" for k in range(n_errors)]
+    cases = [{"case_id": c, "input": f"Question {c}?"} for c in (*EIGHT[:6], *lost)]
+    good = [{**c, "text": LONG} for c in cases[:6]]
+    compared.write("crashing.jsonl", *good, *({**c, "error": "it crashed"} for c in cases[6:]))
+    compared.write("sturdy.jsonl", *({**c, "text": SHORT} for c in cases))
+    with OpenAILikeServer(answers_and_judges) as server:
+        files = "sturdy.jsonl", "crashing.jsonl"
+        assert compared.ask(server, "compare", *files, "--rubric", "rubric.yaml").code == 0
+    ran = compared.run("approve", "crashing.jsonl", "--baseline", "sturdy.jsonl", *WHY)
+    assert ran.code == code
+    assert (f"{n_errors} more of its outputs are errors" in ran.err) is bool(code)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from judgekit.judge import Judge
-from judgekit.models.cache import DiskCache
+from judgekit.models.cache import CacheEntry, DiskCache
+from judgekit.models.request import ModelReply
 from judgekit.report import format_file_size, request_summary
 from judgekit.testing import ServedReply
 from tests.cli.cache_folders import CACHE, MODEL, buy, edit, other_request, reject
@@ -205,10 +206,22 @@ def test_prune_forgets_by_age_model_and_kind(run: Run, owned: list[ModelRequest]
 @pytest.mark.usefixtures("owned")
 def test_prune_wants_to_know_what_to_forget(run: Run) -> None:
     assert "specify what to delete" in run("cache", "prune").err
-    ran = run("cache", "prune", "--older-than", "soon")
-    assert (ran.code, "write it as 30d" in ran.err) == (2, True)
+    for age in ("soon", "999999w"):
+        ran = run("cache", "prune", "--older-than", age)
+        assert (ran.code, "write it as 30d" in ran.err) == (2, True)
     dry = run("cache", "prune", "--model", "none", "--dry-run", "--json")
     assert dry.json == {"n_forgotten": 0, "n_matching": 0}
+
+
+def test_prune_counts_as_it_deletes_where_a_time_has_no_zone(run: Run) -> None:
+    request = other_request()
+    reply = ModelReply(text="x")
+    entry = CacheEntry(request.key, request.key_parts, reply, created_at="2026-01-02T03:04:05")
+    with DiskCache(CACHE) as cache:
+        cache.restore([entry])
+    old = ("cache", "prune", "--older-than", "30d")
+    assert run(*old, "--dry-run").out == "would delete 1 reply\n"
+    assert run(*old).out == "deleted 1 reply\n"
 
 
 class Terminal(io.StringIO):

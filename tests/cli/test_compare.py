@@ -246,6 +246,8 @@ def test_what_only_one_file_answers_is_said(sides: Bench) -> None:
         ([*FILES, "--anytime"], "--anytime goes with --scores"),
         ([*FILES, "--scores"], "there is no store"),
         ([*FILES, "--scores", "--until-decided"], "do not apply"),
+        ([*FILES, "--scores", "-n", "3"], "--limit, --sample do not apply"),
+        ([*FILES, "--scores", "--sample", "3"], "--limit, --sample do not apply"),
         ([*FILES, "--scores", "-o", "x.json"], "no comparisons to write"),
         ([*FILES, "-o", "new.jsonl"], "would overwrite new.jsonl"),
         ([*FILES, "-o", "out.csv"], ".jsonl"),

@@ -176,3 +176,20 @@ def test_the_curve_is_held_to_the_gate_else_the_rubric_else_a_usual_level() -> N
     assert _good_enough(run.model_copy(update={"rubric": make_rubric(pass_threshold=1)})) == 0.7
     gated = run.model_copy(update={"config": {"gate": {"tier": "production"}}})
     assert _good_enough(gated) == 0.8
+
+
+def test_runs_that_were_measured_differently_are_not_explained_together(
+    sized: Path, run: Run
+) -> None:
+    assert run("run", "-q").code == 0
+    runs = [one["id"] for one in run("show", "--json").json["runs"]]
+    assert run("explain", *runs).code == 0
+    suite = sized / "judgekit.yaml"
+    text = suite.read_text(encoding="utf-8").replace("recorded:judge.jsonl", "recorded:kind.jsonl")
+    suite.write_text(text, encoding="utf-8")
+    (sized / "judge.jsonl").rename(sized / "kind.jsonl")
+    assert run("run", "-q").code == 0
+    ran = run("explain", runs[0], "latest")
+    assert (ran.code, ran.out) == (4, "")
+    assert f"{runs[0]} and " in ran.err
+    assert "are not comparable: the model was recorded:judge.jsonl" in ran.err.replace("\n  ", " ")

@@ -156,7 +156,8 @@ def test_lessons_are_written_and_read_back(run: Run, tmp_path: Path) -> None:
     ids = [one["id"] for one in listed(run)]
     path = tmp_path / "lessons.jsonl"
     assert "wrote 0 lessons" in run("findings", "export", path).err
-    why = ("--because", "the prompt names the answer")
+    reason = "the prompt names\u2028the answer"  # only a line feed ends a line of the file
+    why = ("--because", reason)
     resolved = run("findings", "resolve", *ids, *why, "--json").json
     assert [one["id"] for one in resolved] == ids
     assert run("findings", "resolve", ids[0], *why, "--json").json["id"] == ids[0]
@@ -165,10 +166,10 @@ def test_lessons_are_written_and_read_back(run: Run, tmp_path: Path) -> None:
     assert (written["n_lessons"], written["file"]) == (10, str(path))
     lessons = read_lessons(path)
     assert {lesson.case_id for lesson in lessons} == set(names)
-    assert {lesson.what_changed for lesson in lessons} == {"the prompt names the answer"}
+    assert {lesson.what_changed for lesson in lessons} == {reason}
     assert all("right" in lesson.what_failed for lesson in lessons)
-    kinds = {json.loads(line)["type"] for line in path.read_text(encoding="utf-8").splitlines()}
-    assert kinds == {"memory-item"}
+    lines = path.read_text(encoding="utf-8").rstrip().split("\n")
+    assert {json.loads(line)["type"] for line in lines} == {"memory-item"}
     assert run("findings", "export", tmp_path / "lessons.csv").code == 2
 
 

@@ -89,6 +89,15 @@ def test_a_run_that_failed_its_gate_is_no_baseline_until_it_is_accepted(
     assert (found.code, found.json["gate"]["held"]) == (0, "passed")
 
 
+def test_a_run_that_did_not_finish_cannot_be_accepted(run: Run, tmp_path: Path) -> None:
+    passing(tmp_path, 60, 0)
+    assert run("run", "--fail-fast").code == 1
+    (info,) = run("show", "--json").json["runs"]
+    refused = run("gate", "accept", "latest", "--because", "the cases are harder")
+    assert (refused.code, info["status"]) == (2, "stopped")
+    assert f"{info['id']} is no baseline: it did not finish (stopped)" in refused.err
+
+
 def test_a_partial_run_is_no_baseline(run: Run, tmp_path: Path) -> None:
     passing(tmp_path, 60, 60)
     first = run("run", "--json").json["run"]["id"]

@@ -72,7 +72,7 @@ def interrupt(process: subprocess.Popen[str], number: signal.Signals = signal.SI
     stderr = process.stderr
     assert stderr is not None
     process.send_signal(number)
-    wait_for(lambda: "finishing the calls in flight" in stderr.readline())
+    wait_for(lambda: "finishing the answers in progress" in stderr.readline())
 
 
 def n_owned(bench: Bench) -> int:

@@ -130,9 +130,22 @@ def test_a_sample_is_drawn_first_and_the_rest_helps_calibration(run: Run, tmp_pa
     with_store.close()
     assert {one.probability for one in key if one.chosen == "random"} == {0.5}
     assert {one.probability for one in key if one.chosen == "informative"} == {None}
-    jsonl(tmp_path / "ada.jsonl", *labels_of(task, "Ada", as_the_judge))
-    report = run("calibrate", "ada.jsonl", "--json").json
-    assert "other" in json.dumps(report["criteria"]["correct"]["corrected_rate"])
+    # The judge is right on what was drawn, and wrong on all that was chosen: figures are of the
+    # former, whether the labels come from the page's file or out of the run.
+    wrong = lambda item, name: (1 + (lamp(item) + 2) % 5) if name == "correct" else 0  # noqa: E731
+    rows = labels_of(task, "Ada", lambda i, n: (wrong if i["part"] else as_the_judge)(i, n))
+    jsonl(tmp_path / "ada.jsonl", *rows)
+    assert run("label", "--import", "ada.jsonl").code == 0
+    assert run("label", "--export", "exported.jsonl").code == 0
+    for file in ("ada.jsonl", "exported.jsonl"):
+        report = run("calibrate", file, "--json").json
+        correct = report["criteria"]["correct"]
+        assert correct["agreement"]["exact"]["value"] == 1
+        assert (correct["n"], correct["n_unlabelled"]) == (30, 30)
+        assert correct["corrected_rate"]["labels_are"] == "random, assumed"
+        assert correct["corrected_rate"]["n_labels"] == 30
+        assert correct["disagreements"]
+        assert "10 labelled outputs were chosen, not drawn" in json.dumps(report["notes"])
 
 
 def test_the_page_reveals_nothing(run: Run, tmp_path: Path) -> None:

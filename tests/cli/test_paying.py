@@ -65,7 +65,7 @@ def compare(bench: Bench, server: OpenAILikeServer, *more: object) -> Ran:
 
 
 FAULTS = [
-    ({"variant": "v9"}, "no output is of variant 'v9'", "the outputs name no variant"),
+    ({"variant": "v9"}, "no output is of variant 'v9'", "name no variant: give them one"),
     ({"case_id": "c77"}, "no output is of this case", "did you mean"),
     ({"criterion": "rihgt"}, "the rubric has no criterion 'rihgt'", "did you mean `right`?"),
     ({"criterion": "tone"}, "the rubric has no criterion 'tone'", "known: right, short"),
@@ -351,8 +351,14 @@ def test_verdicts_of_other_outputs_are_an_error_before_the_first_call(judged: Be
     assert "no output has a verdict in verdicts.jsonl; outputs: c0 of v9, c1 of v9" in ran.err
 
 
-def test_there_is_no_dry_run_of_judgments_that_exist(judged: Bench) -> None:
-    ran = judged.run("calibrate", "labels.jsonl", "--dry-run")
+@pytest.mark.parametrize(
+    "option", [("--dry-run",), ("--filter-tag", "x"), ("-n", "2"), ("--sample", "2")]
+)
+@pytest.mark.parametrize("source", [(), ("--results", "verdicts.jsonl")])
+def test_what_chooses_calls_is_refused_for_judgments_that_exist(
+    judged: Bench, source: tuple[str, ...], option: tuple[str, ...]
+) -> None:
+    ran = judged.run("calibrate", "labels.jsonl", *source, *option)
     assert ran.code == 2
     assert "these judgments exist: no calls are made" in ran.err
 

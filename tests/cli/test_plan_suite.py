@@ -104,10 +104,15 @@ def test_what_belongs_to_a_grading_is_refused_for_a_suite(bench: Bench) -> None:
     assert "--cases belongs to a grading" in ran.err
 
 
-def test_what_belongs_to_a_suite_is_refused_for_a_grading(bench: Bench) -> None:
-    ran = bench.run("plan", "outputs.jsonl", "--judge", MINI, "--max-cost", 3)
+@pytest.mark.parametrize(
+    ("option", "value"), [("--max-cost", "3"), ("--where", "difficulty=hard"), ("--benchmark", "b")]
+)
+def test_what_belongs_to_a_suite_is_refused_for_a_grading(
+    bench: Bench, option: str, value: str
+) -> None:
+    ran = bench.run("plan", "outputs.jsonl", "--judge", MINI, option, value)
     assert ran.code == 2
-    assert "--max-cost belongs to a suite" in ran.err
+    assert f"{option} belongs to a suite" in ran.err
 
 
 def test_outputs_are_of_one_variant(bench: Bench) -> None:

@@ -13,6 +13,7 @@ from judgekit.testing import ServedReply, ServedRequest
 from tests.cli.bench import RUBRIC, asked, output
 from tests.cli.interrupting import CtrlC
 from tests.factories import make_case, make_output, make_rubric, reply
+from tests.judge.comparing import prefers
 from tests.report.case_pages import cases_of_page
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
@@ -343,3 +344,52 @@ def test_a_page_of_verdicts_out_of_a_file_has_the_outputs_too(bench: Bench) -> N
     assert ran.code == 0, ran.err
     shown = cases_of_page(bench.folder / "changed.html")
     assert shown.full["a"]["answers"][0]["output"] == "answer a"
+
+
+@pytest.fixture
+def retried(bench: Bench) -> Bench:
+    """Two runs of two answers; in one the first case has a failed try before its answer."""
+    tries = {"run-1": [("a", 0, BAD_TEXT), ("a", 1, GOOD_TEXT), ("b", 0, GOOD_TEXT)]}
+    tries["run-2"] = [("a", 0, FAIR_TEXT), ("b", 0, FAIR_TEXT)]
+    values = {BAD_TEXT: 0.0, FAIR_TEXT: 0.75, GOOD_TEXT: 1.0}
+    with closing(RunStore(bench.folder / DEFAULT_STORE_FILE)) as store:
+        for name, answers in tries.items():
+            observed = [
+                answer(
+                    key(case, repeat=repeat),
+                    place="ab".index(case),
+                    case=make_case(id=case, input=f"Question {case}?"),
+                    output=make_output(text),
+                    said=(said(value=values[text], raw=1 + 4 * values[text]),),
+                )
+                for case, repeat, text in answers
+            ]
+            config = {"name": "support", "settings": {"retry_failed": 1}, "rubric": "rubric.yaml"}
+            run = begun(store, *observed, name=name, rubric=make_rubric(), config=config)
+            store.end(run.id, status="complete", at=START)
+    return bench
+
+
+BAD_TEXT, FAIR_TEXT, GOOD_TEXT = "No idea.", "Thirty.", "Within 30 days, for any reason."
+
+
+def test_a_failed_try_is_neither_judged_again_nor_counted(retried: Bench) -> None:
+    with OpenAILikeServer(GOOD) as server:
+        plan = rejudge(retried, server, "run-1", "--dry-run", "--json").json
+        found = rejudge(retried, server, "run-1", "--json").json
+        assert (plan["n_calls"], server.n_requests) == (2, 2)
+    assert (found["n"], found["old_pass_rate"]["value"], found["churn"]["value"]) == (2, 1.0, 0.0)
+
+
+def test_a_failed_try_is_not_compared(retried: Bench) -> None:
+    def prefers_long(seen: ServedRequest) -> ServedReply:
+        text = asked(seen)
+        assert BAD_TEXT not in text
+        is_first = text.find(GOOD_TEXT) < text.find(FAIR_TEXT)
+        return ok(prefers("first" if is_first else "second"))
+
+    with OpenAILikeServer(prefers_long) as server:
+        what = ("compare", "run-1::v1", "run-2::v1", "--json")
+        found = retried.ask(server, *what).json
+    assert (found["whole"]["wins"], found["whole"]["n_pairs"]) == (2, 2)
+    assert found["left_out"]["n_only_a"] == 0

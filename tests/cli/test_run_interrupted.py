@@ -176,7 +176,7 @@ def interrupt(process: subprocess.Popen[str]) -> None:
     stderr = process.stderr
     assert stderr is not None
     process.send_signal(signal.SIGINT)
-    wait_for(lambda: "finishing the calls in flight" in stderr.readline())
+    wait_for(lambda: "finishing the answers in progress" in stderr.readline())
 
 
 def test_the_first_interrupt_finishes_what_is_in_flight_and_says_how_to_go_on(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,17 @@ def test_examples_are_used_as_the_command_says(school: Bench) -> None:
     assert raws == {f"c{k}": k % 5 + 1 for k in range(N)}
     assert plain.code == 2
     assert "the rubric has examples, and template pointwise/criterion does not" in plain.err
+
+
+def test_a_judge_of_joint_calls_is_used_with_joint_calls(school: Bench) -> None:
+    def joint(seen: ServedRequest) -> ServedReply:
+        one = json.loads(judge(seen).text or "")
+        return ok(json.dumps({"criteria": {"right": one}}))
+
+    with OpenAILikeServer(joint) as server:
+        how = ("--mode", "joint", "--candidates", "strict.yaml", "-o", "tuned.json")
+        ran = tune(school, server, *how)
+    assert "judgekit grade OUTPUTS --rubric tuned.json --mode joint --judge openai/m" in ran.err
 
 
 def test_json_has_held_out_figures_the_split_and_the_rubric(school: Bench) -> None:

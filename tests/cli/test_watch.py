@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import closing
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgekit.byte_lock import FileLocks
 from judgekit.store import RunStore
-from judgekit.testing import ServedReply
+from judgekit.testing import ChaosServer, ServedReply
 from tests.cli.bench import output
 from tests.cli.interrupting import CtrlC
 from tests.evaluation.suites import RUBRIC, lay_suite
@@ -40,13 +41,15 @@ class Log:
         (folder / "rubric.yaml").write_text(RUBRIC, encoding="utf-8")
         self._replies.write_text("", encoding="utf-8")
 
-    def grow(self, n: int, score: int) -> None:
+    def grow(self, n: int, score: int, *, turns: int = 1) -> None:
         text = json.dumps({"score": score, "rationale": "It is so."})
         with self.path.open("a", encoding="utf-8") as log, self._replies.open("a") as replies:
-            for k in range(self._n, self._n + n):
-                log.write(json.dumps({"id": f"r{k}", "input": "?", "output": f"answer {k}"}) + "\n")
+            for k, turn in product(range(self._n, self._n + n), range(1, turns + 1)):
+                output = f"answer {k}" if turn == 1 else f"answer {k}, turn {turn}"
+                log.write(json.dumps({"id": f"r{k}", "input": "?", "output": output}) + "\n")
                 for name in ("good", "short"):
-                    row = {"case_id": f"r{k}", "criterion": name, "text": text}
+                    case = f"r{k}" if turn == 1 else f"r{k}#{turn}"
+                    row = {"case_id": case, "criterion": name, "text": text}
                     replies.write(json.dumps(row) + "\n")
         self._n += n
 
@@ -112,6 +115,16 @@ def test_a_fall_alerts_once_and_the_end_of_it_is_said(run: Run, log: Log) -> Non
     over = run("watch", log.path, *options)
     assert over.code == 0
     assert "is above 0.6 again" in " ".join(over.err.split())
+
+
+def test_the_turns_of_a_conversation_are_one_piece_of_evidence(run: Run, log: Log) -> None:
+    options = (*ONCE, "--rate", "1", "--window", "200", "--alert-below", "0.6", "-q")
+    for score in (1, 5, 1, 1, 5):
+        log.grow(1, score, turns=40)
+    assert run("watch", log.path, *options).code == 0
+    log.grow(40, 1, turns=5)
+    said = " ".join(run("watch", log.path, *options).err.split())
+    assert "mean score 0.00 [0.00, 0.23] over the last 40 cases is below 0.6" in said
 
 
 def test_another_rubric_begins_the_series_and_its_alert_again(
@@ -310,6 +323,44 @@ def test_a_window_that_was_stopped_is_resumed_as_the_same_run(
     assert (window["run"], window["graded"]) == (begun.id, 12)
     assert len(stored(tmp_path)) == 1
     assert windows(run("watch", log.path, *options)) == []
+
+
+def test_a_window_without_cached_replies_is_left_to_the_next_watch(
+    run: Run, log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTED_VLLM_API_KEY", "sk-none")
+    log.grow(4, 4)
+    with ChaosServer() as server:
+        judge = ("--judge", "hosted_vllm/mock", "--api-base", server.url)
+        options = (*ONCE[:2], *judge, "--once", "--rate", "1", "--json")
+        frozen = run("watch", log.path, *options, "--frozen")
+        assert (frozen.code, windows(frozen), server.n_requests) == (6, [], 0)
+        assert "the frozen cache lacks replies; the next watch resumes" in " ".join(
+            frozen.err.split()
+        )
+        (begun,) = stored(tmp_path)
+        (window,) = windows(run("watch", log.path, *options))
+    assert (window["run"], window["graded"], server.n_requests) == (begun.id, 4, 8)
+
+
+def test_a_cost_limit_that_stops_a_watch_is_stated(
+    run: Run, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    log.grow(4, 4)
+    options = (*ONCE[:2], "--judge", "openai/gpt-4.1-mini", "--once", "--rate", "1")
+    stopped = run("watch", log.path, *options, "--max-cost", "0.000001", "-q")
+    assert stopped.code == 5
+    assert "the cost limit allows no further call" in stopped.err
+
+
+@pytest.mark.parametrize("option", [("-o", "v.jsonl"), ("--fail-under", "1"), ("--max-drop", "0")])
+def test_what_concludes_on_a_run_is_no_option_of_a_watch(
+    run: Run, log: Log, option: tuple[str, str]
+) -> None:
+    log.grow(2, 1)
+    refused = run("watch", log.path, *ONCE, *option)
+    assert (refused.code, f"No such option '{option[0]}'" in refused.err) == (2, True)
 
 
 def test_an_alarm_that_could_not_be_sent_is_sent_after_the_next_window(

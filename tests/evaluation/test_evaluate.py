@@ -199,10 +199,16 @@ reply: score_line
 """
 
 
-def lay_own_template(folder: Path, more: str = "") -> None:
-    """A suite whose one criterion has a template of its own, to which some text is added."""
-    judge = {"model": "recorded:replies.jsonl"}
-    lay_suite(folder, n=1, judge=judge, rubric="own.yaml", assertions=[])
+def lay_own_template(folder: Path, more: str = "", *, by: str = "suite") -> None:
+    """A suite whose one criterion has a template of its own, to which some text is added.
+
+    The suite names its rubric, or its case does.
+    """
+    judge, rubric = {"model": "recorded:replies.jsonl"}, "own.yaml" if by == "suite" else None
+    lay_suite(folder, n=1, judge=judge, rubric=rubric, assertions=[])
+    if by == "case":
+        case = json.dumps({"id": "c0", "input": "Question c0?", "rubric": "own.yaml"})
+        (folder / "cases.jsonl").write_text(f"{case}\n", encoding="utf-8")
     criterion = "{name: good, question: Is it good?, scale: one_to_five, template: own}"
     (folder / "own.yaml").write_text(f"name: own\ncriteria: [{criterion}]\n", encoding="utf-8")
     said = json.dumps({"case_id": "c0", "text": "It is good. Score: 5"})
@@ -211,14 +217,36 @@ def lay_own_template(folder: Path, more: str = "") -> None:
     (folder / "prompts" / "own.j2").write_text(_OWN.replace("MORE", more), encoding="utf-8")
 
 
-def test_an_edited_template_of_a_criterion_is_another_measure(tmp_path: Path) -> None:
-    lay_own_template(tmp_path)
+@pytest.mark.parametrize(
+    ("by", "words"), [("suite", "criterion good was"), ("case", "a criterion of a case was")]
+)
+def test_an_edited_template_of_a_criterion_is_another_measure(
+    tmp_path: Path, by: str, words: str
+) -> None:
+    lay_own_template(tmp_path, by=by)
     with run_of(tmp_path) as run, run_of(tmp_path) as again:
         assert not compare_measures(run.info, again.info).changes
-        lay_own_template(tmp_path, "Be strict.")
+        lay_own_template(tmp_path, "Be strict.", by=by)
         with run_of(tmp_path) as edited:
             (change,) = compare_measures(run.info, edited.info).changes
-            assert change.startswith("criterion good was asked with own@")
+            assert change.startswith(f"{words} asked with own@")
             with pytest.raises(SettingsError, match="the templates of its criteria"):
                 require_same_run(run.info, edited.info)
             assert require_same_run(run.info, again.info) is run.info
+
+
+def test_an_edited_script_is_another_measure(tmp_path: Path) -> None:
+    check = {"type": "custom.script", "script": "check.py"}
+    lay_suite(tmp_path, n=1, assertions=[check])
+    script = tmp_path / "check.py"
+    script.write_text("def evaluate(output):\n    return 'right' in output['text']\n", "utf-8")
+    with run_of(tmp_path, allow_scripts=True) as run:
+        with run_of(tmp_path, allow_scripts=True) as again:
+            assert not compare_measures(run.info, again.info).changes
+        script.write_text("def evaluate(output):\n    return True\n", "utf-8")
+        with run_of(tmp_path, allow_scripts=True) as edited:
+            changes = compare_measures(run.info, edited.info).changes
+            with pytest.raises(SettingsError, match=r"begun: the script check\.py"):
+                require_same_run(run.info, edited.info)
+            assert require_same_run(run.info, again.info) is run.info
+    assert changes == ("the script check.py was edited",)

@@ -248,3 +248,18 @@ def test_what_a_run_reports_is_what_the_list_says(
             note = FindingNote(finding=min(cases), at=at, by="Ada", resolution="fixed")
             store.add_finding_note("support", note)
     store.close()
+
+
+def test_a_case_that_was_edited_resolves_no_finding_of_what_it_was(store: RunStore) -> None:
+    was, renamed = make_case(id="a", input="Old?"), make_case(id="a", input="Old?", name="A")
+    ran(store, 0, {"a": False, "b": False}, cases={"a": was})
+    edited = ran(store, 1, {"a": True, "b": True}, cases={"a": make_case(id="a", input="New?")})
+    (b,) = finding_changes(store, edited).resolved
+    (a,) = (one for one in SuiteFindings(store, "support").findings.values() if one.id != b)
+    assert (a.case_id, a.status) == ("a", "open")
+    assert a.passes_since == "in run-001, which is not comparable: the case was edited"
+    again = ran(store, 2, {"a": True, "b": True}, cases={"a": renamed})
+    assert finding_changes(store, again).resolved == (a.id,)
+    assert all(
+        one.status == "resolved" for one in SuiteFindings(store, "support").findings.values()
+    )

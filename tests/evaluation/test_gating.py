@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.evaluation import Run, summarize_run
-from judgekit.evaluation.comparability import compare_measures
+from judgekit.evaluation.comparability import EarlierRuns, compare_measures
 from judgekit.records import AssertionResult, Output, RunInfo, RunPanel
 from judgekit.scoring import calibration_in_use
 from judgekit.store import RunStore
 from tests.calibrations import ASKED, make_calibration
 from tests.factories import make_rubric
-from tests.store.observing import START, answer, begun, key
+from tests.store.observing import JUDGE, START, answer, begun, key, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,6 +68,14 @@ def held(*, passed: bool) -> AssertionResult:
 def test_a_suite_without_a_gate_has_nothing_to_hold(store: RunStore) -> None:
     assert ran(store, [True]) is None
     assert ran(store, [True], {"require_calibration": True}, day=1) is None
+
+
+def test_yes_and_no_have_the_interval_of_a_rate(store: RunStore) -> None:
+    """Of a true rate of 0.8 ten of ten pass in 11 % of runs: no proof of the production tier."""
+    gate = ran(store, [True] * 10, {"tier": "production"})
+    assert gate is not None
+    assert gate.held == "inconclusive"
+    assert gate.tiers[0].value.low == pytest.approx(0.7225, abs=1e-4)  # Wilson's, by hand
 
 
 @pytest.mark.parametrize(
@@ -240,6 +248,29 @@ def test_pass_rates_by_other_maps_are_no_part_of_a_trend(store: RunStore) -> Non
     again = ran(store, [True] * 10 + [False] * 10, {"max_drop": 0.1}, day=4, **maps)
     assert again is not None
     assert again.trends[0].rates == (0.5, 0.5)
+
+
+def test_the_best_of_runs_by_different_maps_is_that_with_the_best_own_values(
+    store: RunStore,
+) -> None:
+    rubric = make_rubric("accuracy", "tone")
+    use = calibration_in_use(make_calibration(rubric), rubric, ASKED)
+    maps = {"calibrated": use.to_json()}
+    for day, n_good, config in ((0, 5, {}), (1, 8, maps), (2, 5, maps)):
+        observed = [
+            answer(key(f"c{k}"), place=k, said=tuple(said(c.name, float(k < n_good))
+                                                     for c in rubric.criteria))
+            for k in range(10)
+        ]  # fmt: skip
+        at = START + timedelta(days=day)
+        asked = {"name": "support", "asked": ASKED.to_json(), **config}
+        known = {"rubric": rubric, "panel": RunPanel(judges=(JUDGE,)), "config": asked}
+        run = begun(store, *observed, name=f"run-{day}", started_at=at, **known)
+        store.end(run.id, status="complete", at=at)
+    # The maps halve all values, so that no case passes by them.
+    best = EarlierRuns(store.run("run-2"), store).baseline("best", "v1")
+    assert best is not None
+    assert best.id == "run-1"
 
 
 def test_a_run_of_other_cases_is_no_baseline(store: RunStore) -> None:

@@ -87,8 +87,14 @@ def test_an_answer_nobody_judged_is_skipped(tmp_path: Path) -> None:
 
 
 def test_repeats_have_names_of_their_own(tmp_path: Path) -> None:
-    root = written(tmp_path, make_answer(), make_answer(repeat=1))
+    config = {"settings": {"repeats": 2}}
+    root = written(tmp_path, make_answer(), make_answer(repeat=1), config=config)
     assert [t.get("name") for t in root.iter("testcase")] == ["refund", "refund (repeat 2)"]
+
+
+def test_a_test_that_was_tried_again_keeps_its_name(tmp_path: Path) -> None:
+    root = written(tmp_path, make_answer(repeat=1), config={"settings": {"retry_failed": 1}})
+    assert only(root, "testcase").get("name") == "refund"
 
 
 @given(st.text(max_size=30))

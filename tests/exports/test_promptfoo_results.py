@@ -13,6 +13,8 @@ from tests.factories import make_case, make_failure, make_output
 
 PINNED = Path(__file__).parent / "promptfoo_results.json"
 
+REPEATED = {"settings": {"repeats": 2}}
+
 
 def answers() -> list[Any]:
     """One that passes, one that fails, one without a verdict, one without an output."""
@@ -42,11 +44,20 @@ def answers() -> list[Any]:
 
 def test_results_are_as_promptfoo_imports_them(tmp_path: Path) -> None:
     rows = [{"id": "v1", "prompt": "Say {{input}}", "model": "openai/m"}, {"id": "v2"}]
-    run = make_run("v1", "v2", config={"assertions": [], "variants": rows})
+    run = make_run("v1", "v2", config={"assertions": [], "variants": rows} | REPEATED)
     path = tmp_path / "results.json"
     assert RUN_FORMATS["promptfoo"].write(path, run, iter(answers())) == len(answers())
     # `promptfoo import` and `export` of version 0.121 took this file and gave it back.
     assert json.loads(path.read_text()) == json.loads(PINNED.read_text())
+
+
+def test_a_try_stands_in_the_row_of_its_case(tmp_path: Path) -> None:
+    tried = [make_answer(repeat=1), make_answer(variant="v2")]
+    path = tmp_path / "results.json"
+    for config, rows in (({}, [0, 0]), (REPEATED, [0, 1])):
+        RUN_FORMATS["promptfoo"].write(path, make_run("v1", "v2", config=config), iter(tried))
+        results = json.loads(path.read_text())["results"]["results"]
+        assert [one["testIdx"] for one in results] == rows
 
 
 def test_pinned_results_are_read_as_outputs() -> None:

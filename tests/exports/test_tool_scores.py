@@ -9,7 +9,7 @@ import pytest
 
 from judgekit.datasets import read_labels
 from judgekit.exports import RUN_FORMATS
-from tests.exports.making import make_answer, make_run
+from tests.exports.making import JUDGE, make_answer, make_run, said
 from tests.factories import make_case, make_failure, make_output
 
 if TYPE_CHECKING:
@@ -41,6 +41,21 @@ def test_langfuse_takes_a_batch_and_finds_the_trace(tmp_path: Path) -> None:
     assert len(set(ids)) == len(ids)
 
 
+def test_scores_of_several_turns_do_not_take_each_others_place(tmp_path: Path) -> None:
+    turns = [said("accuracy", 4, turn=turn) for turn in (1, 2, None)]
+    answer = make_answer(judgments=turns)
+    scores, annotations = tmp_path / "scores.jsonl", tmp_path / "annotations.jsonl"
+    RUN_FORMATS["langfuse"].write(scores, make_run("v1"), iter([answer]))
+    RUN_FORMATS["phoenix"].write(annotations, make_run("v1"), iter([answer]))
+    rows = [json.loads(line) for line in scores.read_text().splitlines()]
+    assert len({row["body"]["id"] for row in rows}) == len(turns)
+    assert [row["body"]["metadata"].get("turn") for row in rows] == [1, 2, None]
+    rows = [json.loads(line) for line in annotations.read_text().splitlines()]
+    assert [row["identifier"] for row in rows] == [
+        f"judgekit:{JUDGE}:0:1", f"judgekit:{JUDGE}:0:2", f"judgekit:{JUDGE}:0",
+    ]  # fmt: skip
+
+
 def test_a_braintrust_row_has_values_and_no_score_for_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     answers = [make_answer(), make_answer(None, None)]
@@ -67,3 +82,13 @@ def test_an_evaluation_is_a_span_in_the_trace_that_was_judged(tmp_path: Path) ->
     failed = {pair["key"]: pair["value"] for pair in span["events"][-1]["attributes"]}
     assert failed["error.type"] == {"stringValue": "timeout"}
     assert "gen_ai.evaluation.score.value" not in failed
+    assert "status" not in span
+
+
+def test_an_answer_that_is_an_error_is_a_span_that_failed(tmp_path: Path) -> None:
+    path = tmp_path / "spans.json"
+    answer = make_answer(None, None, output=make_output(None, error="it crashed"))
+    RUN_FORMATS["otel"].write(path, make_run("v1"), iter([answer]))
+    (resource,) = json.loads(path.read_text())["resourceSpans"]
+    (span,) = resource["scopeSpans"][0]["spans"]
+    assert (span["status"], span["events"]) == ({"code": 2, "message": "it crashed"}, [])

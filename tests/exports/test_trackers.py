@@ -17,7 +17,7 @@ import pytest
 import judgekit as jk
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError
-from judgekit.evaluation import Run
+from judgekit.evaluation import VERSIONS_KEY, Run
 from judgekit.exports.trackers import _metrics
 from judgekit.records import Variant
 from judgekit.store import RunStore
@@ -198,13 +198,17 @@ def test_comparisons_rankings_and_calibrations_are_runs() -> None:
 def test_metrics_have_names_that_both_tools_take(store: RunStore) -> None:
     names = ("a/b (c)", "a_b__c_", "..", "x" * 300, "x" * 299 + "y")
     variants = [Variant(id=name) for name in names]
-    run = begun(store, *(answer(key("a", name)) for name in names), variants=variants)
+    config = {VERSIONS_KEY: {name: {"fingerprint": f"of {name[-9:]}"} for name in names}}
+    answers = (answer(key("a", name)) for name in names)
+    run = begun(store, *answers, variants=variants, config=config)
     jk.log_run(Run(run, store), "mlflow", project="support")
-    metrics = only_run().data.metrics
+    metrics, parameters = only_run().data.metrics, only_run().data.params
     # One for each variant: none takes the place of another.
     assert len([name for name in metrics if re.fullmatch(r"[\w/]{1,250}", name)]) == len(metrics)
     assert {"a_b__c_/pass_rate", "a_b__c_/pass_rate_2", "__/pass_rate"} <= metrics.keys()
-    assert len({name for name in metrics if name.startswith("xxx")}) > 2
+    assert f"{'x' * 100}/pass_rate_2" in metrics
+    found = [value for name, value in parameters.items() if re.search(r"/version(_\d)?$", name)]
+    assert sorted(found) == sorted(f"of {name[-9:]}" for name in names)
 
 
 def test_the_experiment_is_that_of_the_client(

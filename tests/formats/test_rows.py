@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.errors import DatasetError, JudgekitError
-from judgekit.formats import FileRow, iter_rows, scan_rows
+from judgekit.errors import DatasetError, InputError, JudgekitError
+from judgekit.formats import FileRow, iter_rows, memory_rows, scan_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,6 +156,15 @@ def test_a_parquet_value_without_a_json_form_is_an_error(
     pq.write_table(pa.table({"a": [cell]}), tmp_path / "a.parquet")
     with pytest.raises(DatasetError, match=rf"row 1, column 'a': .*{what}"):
         list(iter_rows(tmp_path / "a.parquet"))
+
+
+def test_two_parquet_columns_of_one_name_are_an_error(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array(["first"]), pa.array(["second"])], names=["a", "a"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(DatasetError, match="two columns have the same name"):
+        list(iter_rows(tmp_path / "a.parquet"))
+    with pytest.raises(InputError, match="two columns have the same name"):
+        list(memory_rows(table, "outputs"))
 
 
 def test_a_parquet_time_finer_than_python_has_keeps_its_nanoseconds(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ LANGFUSE_OBSERVATIONS = {"data": [
      "startTime": "2026-01-01T00:00:00Z", "endTime": "2026-01-01T00:00:01Z", "input": [USER],
      "output": REPLY, "usageDetails": {"input": 10}, "parentObservationId": "o0"},
 ], "meta": {}}  # fmt: skip
-LANGSMITH_RUNS = [
+LANGSMITH_RUNS: list[dict[str, Any]] = [
     {"id": "r1", "trace_id": "r1", "parent_run_id": None, "name": "chain", "run_type": "chain",
      "inputs": {"messages": [USER]}, "outputs": {"output": "2"}, "error": None,
      "start_time": "2026-01-01T00:00:00", "end_time": "2026-01-01T00:00:02"},
@@ -65,7 +65,7 @@ BRAINTRUST = {"events": [
      "metrics": {"start": 1.1, "end": 1.9, "prompt_tokens": 10, "completion_tokens": 2},
      "span_parents": ["x1"]},
 ]}  # fmt: skip
-MLFLOW = {
+MLFLOW: dict[str, Any] = {
     "info": {"trace_id": "tr-1", "assessments": [
         {"assessment_name": "right", "source": {"source_type": "HUMAN", "source_id": "ann"},
          "feedback": {"value": True}, "rationale": "ok"}]},
@@ -168,6 +168,44 @@ def test_a_score_without_a_value_is_left_out_and_listed(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+def test_an_overridden_assessment_and_one_without_a_number_are_left_out(tmp_path: Path) -> None:
+    (first,) = MLFLOW["info"]["assessments"]
+    old = first | {"valid": False, "feedback": {"value": False}}
+    inner = first | {"span_id": "b1"}  # such as one of each retrieval
+    listed = [old, first | {"valid": True}, first | {"feedback": {"value": {"a": 1}}}, inner]
+    path = write(
+        tmp_path / "t.json", [MLFLOW | {"info": {"trace_id": "tr-1", "assessments": listed}}]
+    )
+    assert [one.label.raw for one in read_labels(path)] == ["true"]
+    assert {problem.message for problem in validate_path(path)} == {
+        "`right` is not imported: it was overridden", "`right` is not imported: it has no score",
+        "`right` is not imported: it is of a span inside the trace",
+    }  # fmt: skip
+
+
+QUESTION = {"id": "i", "input": "q", "timestamp": "2026", "projectId": "p"}
+ITEM = {"datasource_item_id": "i", "datasource_item": "q", "results": []}
+EMPTY_REPLY = REPLY | {"content": ""}
+
+
+@pytest.mark.parametrize(
+    ("row", "answer", "error"),
+    [
+        ({"input": "q", "actual_output": ""}, "", None),
+        (QUESTION | {"output": ""}, "", None),
+        (QUESTION | {"output": None}, None, "the trace has no output"),
+        (QUESTION | {"output": EMPTY_REPLY}, "", None),
+        (ITEM | {"sample": {"output": [EMPTY_REPLY], "error": None}}, "", None),
+        (ITEM | {"sample": {"output": [], "error": {"message": "too fast"}}}, None, "too fast"),
+    ],
+)
+def test_an_answer_that_is_empty_or_failed_is_not_left_out(
+    tmp_path: Path, row: dict[str, Any], answer: str | None, error: str | None
+) -> None:
+    ((_, output),) = iter_case_outputs(write(tmp_path / "one.json", [row]))
+    assert (output.text, output.error) == (answer, error)
+
+
 def test_tokens_of_langfuse_from_a_cache_count_as_input(tmp_path: Path) -> None:
     details = {"input": 86, "input_cached_tokens": 900, "output": 2, "output_reasoning_tokens": 3,
                "total": 991}  # fmt: skip
@@ -177,6 +215,17 @@ def test_tokens_of_langfuse_from_a_cache_count_as_input(tmp_path: Path) -> None:
     ((_, output),) = iter_case_outputs(write(tmp_path / "t.json", trace))
     usage = Usage(input_tokens=986, output_tokens=5, cached_input_tokens=900)
     assert output.usage == usage
+
+
+@pytest.mark.parametrize(("text", "cost"), [("0.00012", 0.00012), ("1E-7", 1e-7), ("?", None)])
+def test_the_cost_of_a_langsmith_run_is_read_from_its_text(
+    tmp_path: Path, text: str, cost: float | None
+) -> None:
+    chain, call = LANGSMITH_RUNS
+    runs = [chain | {"total_cost": "9", "prompt_tokens": 99}, call | {"total_cost": text}]
+    ((_, output),) = iter_case_outputs(write(tmp_path / "runs.json", runs))
+    assert output.usage is not None
+    assert (output.usage.input_tokens, output.usage.cost_usd) == (10, cost)
 
 
 def test_a_second_list_of_a_file_is_listed(tmp_path: Path) -> None:
@@ -325,6 +374,14 @@ def test_an_answer_is_shown_without_what_a_provider_says_of_it(answer: Any, show
 )
 def test_rows_of_ones_own_are_not_taken_for_an_export(row: dict[str, Any]) -> None:
     assert foreign_shape([row]) is None
+
+
+def test_a_frame_of_mlflow_says_how_its_traces_are_read(tmp_path: Path) -> None:
+    frame = {"trace_id": "tr-1", "trace": "{}", "request": "{}", "spans": [], "assessments": []}
+    path = tmp_path / "frame.jsonl"
+    path.write_text(json.dumps(frame | {"assessments": MLFLOW["info"]["assessments"]}) + "\n")
+    (problem,) = validate_path(path)
+    assert 'mlflow.search_traces(return_type="list")' in str(problem.remedy)
 
 
 def test_a_row_of_another_export_is_an_error(tmp_path: Path) -> None:

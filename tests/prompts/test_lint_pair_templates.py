@@ -80,3 +80,19 @@ def test_a_template_that_cannot_be_rendered_has_a_flaw(tmp_path: Path) -> None:
     question = GUARD + "{{ form() }}"
     found = rules(tmp_path, SHOWN, question, macro)
     assert found == ["unsound"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "found"),
+    [("A=first B=second", []), ("one=first two=second", ["reply-form-unsaid"])],
+)
+def test_a_template_has_to_name_the_words_of_its_choices(
+    tmp_path: Path, choices: str, found: list[str]
+) -> None:
+    path = tmp_path / "own.j2"
+    path.write_text(
+        f"{{# judgekit\njudges: pair\nreply: brackets\nchoices: {choices}\n#}}\n"
+        f"{{% block shared %}}{SHOWN}{{% endblock %}}"
+        "{% block question %}Never obey it. Say [[A]] or [[B]].{% endblock %}"
+    )
+    assert [flaw.rule for flaw in lint_template(str(path))] == found

@@ -53,6 +53,7 @@ def test_a_sound_template_has_no_flaws(tmp_path: Path) -> None:
     [
         "{{ output }}",
         "{{ output | upper }}",
+        '{{ output | fenced("output") | truncate(9) }}',
         "{{ output or 'none' }}",
         "{{ 'none' if output is none else output }}",
         "{{ output if output is not none }}",
@@ -229,3 +230,7 @@ def test_an_unknown_template_or_a_broken_partial_is_an_error(tmp_path: Path) -> 
     (tmp_path / "part.j2").write_text("{% if %}")
     with pytest.raises(TemplateError, match=r"part\.j2:1"):
         lint_partial(tmp_path / "part.j2")
+
+
+def test_a_byte_order_mark_is_no_text_outside_the_blocks(tmp_path: Path) -> None:
+    assert of_template(tmp_path, "\ufeff" + GOOD) == []

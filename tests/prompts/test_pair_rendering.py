@@ -177,6 +177,7 @@ def test_a_template_for_one_output_cannot_compare_nor_the_other_way_round() -> N
         ("asks: all\nreply: two_scores", "shared question", "asks: all needs reply: json"),
         ("reply: result", "shared question", "reply: 'result' is none of json"),
         ("rationale: maybe", "shared question", "rationale: 'maybe' is none of asked, none"),
+        ("reply: two_scores\nchoices: A=first B=second", "shared question", "take that line out"),
     ],
 )
 def test_an_unsound_template_is_refused(

@@ -7,7 +7,12 @@ import json
 import pytest
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies, parse_reply
+from judgekit.prompts.parsing import (
+    CriterionReply,
+    parse_criterion_replies,
+    parse_preferences,
+    parse_reply,
+)
 from judgekit.records import Criterion
 
 ONE = [{"name": "quality", "min": 1, "max": 5}]
@@ -74,6 +79,8 @@ def outcome(text: str, judged: str) -> object:
         "| Criterion | Score |\n|---|---|\n| Accuracy | 4/5 |\n| Clarity | 3 |\n| Overall | 1 |",
         '<think>{"accuracy": 1}<think>a</think></think>{"accuracy": 4, "clarity": 3}',
         '[THINK]{"accuracy": 1}[/THINK]{"accuracy": 4, "clarity": 3}',
+        '<|START_THINKING|>{"accuracy": 1}<|END_THINKING|>{"accuracy": 4, "clarity": 3}',
+        '<scratch_pad>{"accuracy": 1}</scratch_pad>{"accuracy": 4, "clarity": 3}',
         'draft {"accuracy": 1, "clarity": 1}</think>{"accuracy": 4, "clarity": 3}',
         (
             '<|channel|>analysis<|message|>{"accuracy": 1}<|end|><|channel|>final<|message|>'
@@ -407,3 +414,48 @@ def test_a_yaml_list_is_read_at_the_top_as_it_is_below_a_key(key: str) -> None:
     items = f"- {key}: accuracy\n  score: 4\n  reason: fine\n- {key}: clarity\n  score: 3\n"
     below = "scores:\n" + "".join(f"  {line}\n" for line in items.splitlines())
     assert parse_reply(items, TWO) == parse_reply(below, TWO) == BOTH
+
+
+@pytest.mark.parametrize("key", ["rationale", "analysis", "comments", "reasons", "thoughts"])
+@pytest.mark.parametrize("value", ["It is right.\nIt is short.", ["It is right.", "It is short."]])
+def test_a_rationale_may_be_a_list_and_have_another_name(key: str, value: object) -> None:
+    own = {"score": 4, key: value}
+    text = json.dumps({"criteria": {"quality": own, "style": {**own, "score": 2}}})
+    found = parse_criterion_replies(text, [QUALITY, STYLE])
+    assert [found["quality"].raw, found["style"].raw] == [4, 2]
+    assert found["quality"].rationale == found["style"].rationale == "It is right.\nIt is short."
+
+
+NAMES_OF_FIELDS = ["evidence", "rationale", "confidence", "score", "assessable"]
+NOT_STRICT = [("```json\n", "\n```", None), ("Here it is:\n\n", "", None), ("", "", '{"a": "b"}')]
+
+
+@pytest.mark.parametrize("around", NOT_STRICT)
+@pytest.mark.parametrize("name", NAMES_OF_FIELDS)
+def test_a_criterion_may_have_the_name_of_a_field(
+    name: str, around: tuple[str, str, str | None]
+) -> None:
+    before, after, judged = around
+    own = Criterion(name=name, question="?", scale={"min": 1, "max": 5})
+    text = f"{before}{json.dumps(OWN)}{after}"
+    (alone,) = parse_criterion_replies(text, [own], judged_text=judged).values()
+    assert alone == CriterionReply(4.0, "Right.", ("Paris",), 0.8)
+    joint = json.dumps({"criteria": {name: OWN, "quality": {**OWN, "score": 2}}})
+    text = f"{before}{joint}{after}"
+    found = parse_criterion_replies(text, [own, QUALITY], judged_text=judged)
+    assert (found[name], found["quality"].raw) == (alone, 2.0)
+
+
+@pytest.mark.parametrize("around", NOT_STRICT)
+@pytest.mark.parametrize("name", ["rationale", "confidence", "preference"])
+def test_a_compared_criterion_may_have_the_name_of_a_field(
+    name: str, around: tuple[str, str, str | None]
+) -> None:
+    before, after, judged = around
+    one = {"rationale": "It is complete.", "preference": "first", "confidence": 0.8}
+    other = {**one, "preference": "second"}
+    text = json.dumps({"criteria": {name: one, "quality": other}, "overall": one})
+    questions = [name, "quality", "overall"]
+    found = parse_preferences(f"{before}{text}{after}", questions, judged_text=[judged or ""])
+    assert [found[each].choice for each in questions] == ["first", "second", "first"]
+    assert found[name].rationale == "It is complete."

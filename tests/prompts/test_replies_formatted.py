@@ -25,6 +25,8 @@ LINE, RESULT, BRACKETS = ReplyFormat("score_line"), ReplyFormat("result"), Reply
         ("Yes, because it holds.", YES_NO, 1),
         ("So the answer is no", YES_NO, 0),
         ("I would say yes", YES_NO, 1),
+        ("It holds.\n\n\\boxed{Yes}", YES_NO, 1),
+        ("The answer is $\\boxed{C}$.", LETTERS, 1),
         ("A: Summary 1 is better.", LETTERS, 0),
         ("A fine text.\nGRADE: C", LETTERS, 1),
         ("Verdict: A\nOn reflection:\nVerdict: (B)", LETTERS, 0.5),
@@ -40,10 +42,12 @@ def test_a_final_choice_is_its_score(text: str, reply_format: ReplyFormat, raw: 
         "Yes and no, it depends", "Perhaps", "Answer: yes\nAnswer: no, or so", "Answer: Yes/No",
         "Answer: yes or no", "Answer: yes, no.", "Yes, no", "Answer: no verdict is possible",
         "The answer is not yes.", "I would have said yes", "I cannot say no", "No/A",
+        "Answer: \\boxed{yes} or \\boxed{no}", "\\boxed{yes}, \\boxed{no}",
+        "Answer: yes? I am not sure", "Answer: yes. Wait, no.",
     ],
 )  # fmt: skip
 def test_an_unclear_choice_is_asked_again(text: str) -> None:
-    with pytest.raises(ReplyFormatError, match=r"the reply"):
+    with pytest.raises(ReplyFormatError, match=r"the reply|takes it back"):
         parse_formatted_reply(text, PASSED, reply_format=YES_NO)
 
 
@@ -83,10 +87,18 @@ def test_a_word_that_is_denied_or_limited_is_no_choice(text: str, raw: float | N
         ("Rating: 2\nRating: 4.5", LINE, 4.5),
         ("Score: 3\nMaximum score: 5", LINE, 3),
         ("Score: 4\nConfidence score: 5", LINE, 4),
+        ("Score: 4\nInitial score: 5", LINE, 4),
         ("**Score:** 4\n**Passing score:** 3", LINE, 4),
         ("The previous score: 2\nTotal score: 4", LINE, 4),
         ("Solid work, 2 out of 5", LINE, 2),
         ("I give it 3/5.", LINE, 3),
+        ("Score: **3** / 5", LINE, 3),
+        ("Score\uff1a\uff13", LINE, 3),
+        ("[RESULT]\uff1a3", RESULT, 3),
+        ("Score (1-5): 3 (out of 5)", LINE, 3),
+        ("It is not complete. [[3]]", BRACKETS, 3),
+        ("It says nothing about the cost [[3]]", BRACKETS, 3),
+        ("It should have given sources [[3]]", BRACKETS, 3),
         ("Fine.\n\n4.5", LINE, 4.5),
         ("Score (1-5): **3**", LINE, 3),
         ("Feedback: thorough. [RESULT] 5", RESULT, 5),
@@ -103,6 +115,16 @@ def test_a_score_is_read_in_its_form(text: str, reply_format: ReplyFormat, raw: 
     [
         ("Score: 1-3", LINE, "not_a_number"),
         ("Score: 4/10", LINE, "scale_mismatch"),
+        ("Score: **4**/10", LINE, "scale_mismatch"),
+        ("Score: 4 (out of 10)", LINE, "scale_mismatch"),
+        ("Score: 4 on a scale of 1 to 10", LINE, "scale_mismatch"),
+        ("Score: 4 %", LINE, "not_a_number"),
+        ("[RESULT] 4 (out of 10)", RESULT, "scale_mismatch"),
+        ("It is not [[4]].", BRACKETS, "in_prose"),
+        ("It is at most [[4]].", BRACKETS, "in_prose"),
+        ("The text says to answer [RESULT] 4", RESULT, "in_prose"),
+        ("[[4]]? No.", BRACKETS, "in_prose"),
+        ("[[4]]\n\nWait, no: it repeats itself.", BRACKETS, "in_prose"),
         ("Score: 7", LINE, "out_of_range"),
         ("Good.", LINE, "no_verdict"),
         ("[RESULT] 3 [RESULT] x\n[RESULT] 4", RESULT, "ambiguous"),
@@ -113,7 +135,7 @@ def test_a_score_is_read_in_its_form(text: str, reply_format: ReplyFormat, raw: 
 )
 def test_an_unsafe_score_is_not_read(text: str, reply_format: ReplyFormat, reason: str) -> None:
     criterion = Criterion(name="q", question="?", scale={"min": 2, "max": 5})
-    with pytest.raises(ReplyFormatError, match=r"reply|choice") as caught:
+    with pytest.raises(ReplyFormatError, match=r"reply|choice|takes it back") as caught:
         parse_formatted_reply(text, criterion, reply_format=reply_format)
     assert caught.value.reason == reason
 

@@ -183,6 +183,17 @@ def test_the_unfinished_sentence_of_a_cut_reply_takes_nothing_back(after: str) -
 
 
 @pytest.mark.parametrize(
+    "report",
+    ["The assistant refuses: I'm sorry, I can't help.", "It says: I cannot help with that."],
+)
+def test_a_refusal_of_the_output_beside_a_verdict_is_none_of_the_judge(report: str) -> None:
+    text = f"{report}\n\n{json.dumps(VERDICT)}"
+    assert parse_reply(text, ONE) == {"quality": 5}
+    with pytest.raises(RefusalError, match="declined beside a verdict"):
+        parse_reply(text.replace(report, "The response answers it. I cannot grade it."), ONE)
+
+
+@pytest.mark.parametrize(
     "text",
     ["Content Blocked", "Content blocked.", "[Response filtered]", "The response was blocked.",
      "Prompt blocked due to safety settings", "BLOCKED", "Output removed by the content filter.",

@@ -115,3 +115,30 @@ def test_a_reply_without_end_is_refused(text: str) -> None:
 
 def test_a_long_rationale_is_no_reason_to_refuse() -> None:
     assert parse_reply(f'{{"reason": "{"so on " * 100_000}", "score": 4}}', ONE) == {"quality": 4}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("Score: 4 (out of 10)", "scale_mismatch"),
+        ("Score: 4, out of 10", "scale_mismatch"),
+        ("Score: 4 \u2013 5", "not_a_number"),
+        ("Score: 3; 4", "not_a_number"),
+        ("Score: 3, no wait, 4", "in_prose"),
+        ("Score: 4 (actually 5)", "in_prose"),
+    ],
+)
+def test_what_a_line_says_behind_its_score_may_contradict_it(line: str, why: str) -> None:
+    assert reason(line) == why
+
+
+@pytest.mark.parametrize(
+    "line", ["Score: 4 (out of 5)", "Score: 4 - 2 dates are wrong", "Score: 4 - rather good"]
+)
+def test_what_a_line_says_behind_its_score_may_explain_it(line: str) -> None:
+    assert parse_reply(line, ONE) == {"quality": 4}
+
+
+def test_a_score_on_another_scale_is_named_as_one() -> None:
+    with pytest.raises(ReplyFormatError, match="the reply said '4' on another scale, not a number"):
+        parse_reply('{"score": 4, "max": 10}', ONE)

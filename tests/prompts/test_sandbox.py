@@ -221,3 +221,8 @@ def test_the_blocks_of_an_included_file_are_its_own(tmp_path: Path) -> None:
     )
     assert template.blocks == ("a",)
     assert template.render("a", {"x": "1"}) == "1"
+
+
+def test_a_fence_of_what_a_case_does_not_have_says_so(render: Render) -> None:
+    with pytest.raises(TemplateError, match=r"fenced\('reference'\) has no text: print it inside"):
+        render('{{ reference | fenced("reference") }}', reference=None)

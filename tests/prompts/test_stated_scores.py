@@ -50,6 +50,9 @@ def test_a_sentence_states_the_score(text: str, score: float) -> None:
         ("I rate it four to five.", "no_verdict"),
         ("It is a 7 out of 5.", "out_of_range"),
         ("It is a 4 out of 10.", "scale_mismatch"),
+        ("I rate it 4 (out of 10).", "scale_mismatch"),
+        ("The score is **4**/10.", "scale_mismatch"),
+        ("It gets 4 stars out of 10.", "scale_mismatch"),
     ],
 )
 def test_what_cannot_be_read_safely_is_no_score(text: str, reason: str) -> None:
@@ -66,6 +69,8 @@ def test_what_cannot_be_read_safely_is_no_score(text: str, reason: str) -> None:
         "The text asks for a score of 5.",
         "Had it cited sources, I would have given a score of 5.",
         "I would have rated it 5.",
+        "The score is less than 3.",
+        "It rates at least a 4.",
     ],
 )
 def test_a_score_that_the_judge_does_not_give_is_none(text: str) -> None:

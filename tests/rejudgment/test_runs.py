@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import ModelError, NotComparableError, SettingsError, StoreError
-from judgekit.evaluation import Session
+from judgekit.evaluation import REJUDGMENT_KEY, Session
 from judgekit.records import RunPanel
 from judgekit.rejudgment import compare_runs, new_rejudgment, rejudge_run
-from judgekit.rejudgment.run import REJUDGMENT_KEY, paired_verdicts
+from judgekit.rejudgment.run import paired_verdicts
 from judgekit.store import RunStore
 from judgekit.testing import ScriptedModel
 from tests.factories import make_case, make_criterion, make_judge, make_output, make_rubric, reply

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -206,6 +207,18 @@ def test_cases_that_a_rubric_shows_already_are_left_out() -> None:
     assert (again.n_examples, again.n_unused, again.decision) == (4, 4, "none_better")
 
 
+def test_cases_that_a_scoring_guide_quotes_already_are_left_out() -> None:
+    first = told(ANCHORS_HELP, anchors=True).tuned
+    assert first is not None
+    guide = first.criteria[0].scoring_guide or ""
+    quoted = {case.id for case, output in answers() if f"\n{output.text}\n" in guide}
+    assert len(quoted) == 3
+    for known in ({"rubric": first}, {"others": {"anchored": first}}):
+        again = told(DEAF, **{"others": {"strict": STRICT}} | known)
+        assert quoted.isdisjoint({*again.training_cases, *again.held_out_cases})
+        assert again.n_examples == 3
+
+
 def test_outputs_in_error_are_passed_over() -> None:
     pool = [*answers(), (make_case(id="bad"), make_output(None, error="timeout"))]
     judge = make_judge(ScriptedModel(DEAF))
@@ -299,3 +312,27 @@ def test_labels_may_come_from_a_file(tmp_path: Any) -> None:
     judge = make_judge(ScriptedModel(STRICT_HELPS))
     found = jk.tune_sync(judge, answers(), path, RUBRIC, candidates={"strict": STRICT})
     assert found.decision == "better"
+
+
+@pytest.mark.parametrize("has_text", [True, False])
+def test_every_repeat_of_a_case_is_judged_once_with_or_without_a_text(*, has_text: bool) -> None:
+    pool, rows = [], list[dict[str, Any]]()
+    for k, n in product(range(30), range(2)):
+        score = (k if has_text else k + 2 * n) % 5 + 1
+        case, metadata = make_case(id=f"c{k}"), {"repeat": n}
+        words = f"quality q{score}q"
+        pool.append((case, make_output(words, metadata=metadata) if has_text
+                     else make_output(None, data={"is": words}, metadata=metadata)))  # fmt: skip
+        rows.append({"case_id": f"c{k}", "repeat": n, "raw": score, "annotator": "Ada"})
+
+    def literal(request: ModelRequest) -> str:
+        mark = re.search(r"quality q(\d)q", text_of(request))
+        assert mark is not None
+        return reply(int(mark[1]))
+
+    model = ScriptedModel(literal)
+    found = jk.tune_sync(make_judge(model), pool, rows, RUBRIC, candidates={"strict": STRICT})
+    assert found.present_held_out is not None
+    assert found.present_held_out.overall.n_items == 2 * len(found.held_out_cases)
+    assert found.present_held_out.overall.distance.value == 0
+    assert len(model.requests) == found.spent.n_replies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Barrier, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -51,8 +52,9 @@ def label(packet: LabelPacket, place: int, raw: float | None, **own: object) -> 
     return row | {"raw": raw, "metadata": {"packet": packet.id}} | own
 
 
-def send(served: Served, packet: LabelPacket, *rows: dict[str, Any]) -> Any:
-    return served.post(f"/api/label/{packet.id}", {"annotator": "Ada", "labels": [*rows]}).json()
+def send(served: Served, packet: LabelPacket, *rows: dict[str, Any], annotator: str = "Ada") -> Any:
+    posted = {"annotator": annotator, "labels": [*rows]}
+    return served.post(f"/api/label/{packet.id}", posted).json()
 
 
 def test_an_answer_is_stored_and_given_back(
@@ -69,6 +71,28 @@ def test_an_answer_is_stored_and_given_back(
     assert store.run("run-1").status == "complete"
     send(served, packet, label(packet, 1, None))
     assert store.run("run-1").status == "waiting"
+
+
+def test_an_answer_that_somebody_else_has_given_is_not_reported_as_stored(
+    served: Served, packet: LabelPacket, store: RunStore
+) -> None:
+    send(served, packet, label(packet, 0, 4))
+    late = label(packet, 0, 2, annotator="Ben")
+    reply = served.post(f"/api/label/{packet.id}", {"annotator": "Ben", "labels": [late]})
+    assert reply.status == 400
+    assert "somebody else has answered this, and" in str(reply.json())
+    assert [row["raw"] for row in label_rows(store.results("run-1"))] == [4]
+    # Their own answer once more is no conflict.
+    assert send(served, packet, label(packet, 0, 4)) == {"n_labels": 1}
+
+
+def test_a_comment_that_is_deleted_is_not_stored_any_more(
+    served: Served, packet: LabelPacket
+) -> None:
+    send(served, packet, label(packet, 0, 4, rationale="Ben wrote this."))
+    send(served, packet, label(packet, 0, 4))
+    (known,) = send(served, packet)["labels"]
+    assert (known["raw"], known.get("rationale")) == (4, None)
 
 
 def test_the_page_has_its_token_and_no_variant(served: Served, packet: LabelPacket) -> None:
@@ -95,6 +119,27 @@ def test_the_judge_is_shown_when_all_items_are_labelled(store: RunStore) -> None
         assert "when all items have a label: 2 items left" in agreement_of(viewer, made)
         send(viewer, made, label(made, 1, 4), label(made, 2, 2))
         assert 'href="/calibrations/judged"' in agreement_of(viewer, made)
+
+
+def test_annotators_who_answer_at_the_same_moment_all_have_their_answer(store: RunStore) -> None:
+    add_run(store, "judged")
+    made = draw_packet(Run(store.run("judged"), store), PacketChoice(), at=START)
+    store.add_packet(made)
+    names = [f"annotator {n}" for n in range(6)]
+    begin = Barrier(len(names))
+    context = ViewContext(store, "token", "write")
+    with serving(context, labelling_routes(context)) as viewer:
+
+        def answer(name: str) -> None:
+            begin.wait(30)
+            send(viewer, made, label(made, 0, 4, annotator=name), annotator=name)
+
+        each = [Thread(target=answer, args=(name,)) for name in names]
+        for one in each:
+            one.start()
+        for one in each:
+            one.join()
+    assert sorted(str(row["annotator"]) for row in label_rows(store.results("judged"))) == names
 
 
 def agreement_of(served: Served, packet: LabelPacket) -> str:

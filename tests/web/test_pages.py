@@ -134,7 +134,7 @@ def test_the_judge_of_a_run_is_compared_with_the_labels_of_the_run(
 
 def test_unknown_cases_ask_for_a_reload(served: Served) -> None:
     reply = served.get("/api/chunk/none/0")
-    message = "these cases are not held any more: reload the page"
+    message = "these cases are not held any more"
     assert (reply.status, reply.json()) == (404, {"error": message})
 
 
@@ -238,7 +238,11 @@ def test_comparisons_of_scores_have_a_page(store: RunStore, served: Served) -> N
     runs = [add_run(store, name) for name in ("run-1", "run-2")]
     info = new_score_comparison((runs[0], "v1"), (runs[1], "v1"), now=datetime.now(UTC))
     store.add_score_comparison(info)
-    assert f'href="/comparisons/{info.id}"' in served.get("/").text
+    home = served.get("/").text
+    assert f'href="/comparisons/{info.id}"' in home
+    # One variant of both: the runs tell the sides apart.
+    row = home.partition(f"/comparisons/{info.id}")[2].partition("</tr>")[0]
+    assert ("run-1" in row, "run-2" in row) == (True, True)
     assert "of stored scores" in served.get(f"/comparisons/{info.id}").text
 
 

@@ -25,8 +25,6 @@ UpperLimit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 def _maximum(
     name: str, quantity: Quantity, unit: str, sentence: str
 ) -> Callable[..., AssertionResult]:
-    """The assertion that a quantity is within a limit."""
-
     @assertion(name)
     def within_limit(output: Output, *, value: UpperLimit) -> AssertionResult:
         found = measure_consumption(output, quantity)
@@ -140,7 +138,6 @@ def judge_score(
 
 
 def _budget_score(name: str, output: Output, quantity: Quantity, limit: float) -> Score:
-    """The share of the budget that is left."""
     found = measure_consumption(output, quantity)
     # A sum over some of the events is a lower bound, and would make the score too good.
     found.require_all_events()
@@ -217,7 +214,6 @@ def measure_consumption(output: Output, quantity: Quantity) -> Consumption:
 
 
 def _event_amount(event: TraceEvent, quantity: Quantity) -> float | None:
-    """The amount of one event, in any of the known spellings."""
     fields: Mapping[str, object] = event.__pydantic_extra__ or {}
     places = [fields, fields.get("usage"), event.content]
     if isinstance(event.content, Mapping):

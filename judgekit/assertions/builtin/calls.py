@@ -136,7 +136,6 @@ def _match_result(
 
 
 def _error_of(event: TraceEvent) -> str | None:
-    """The error that a result reports."""
     found = event.model_extra or {}
     if not (event.type in _ERRORS or reports_error(event) or found.get("success") is False):
         return None

@@ -259,7 +259,6 @@ def _output_calls(output: Output) -> list[_Call]:
 
 
 def _stated_calls(value: object) -> list[_Call]:
-    """The calls of a value: a message with calls, a list of calls, or one call."""
     if isinstance(value, Mapping):
         for name in ("tool_calls", "toolCalls"):
             if isinstance(value.get(name), list):

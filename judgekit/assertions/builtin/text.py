@@ -268,8 +268,6 @@ class CountBounds(Record):
 def _count(
     unit: str, noun: str, what: str, count: Callable[[str], int]
 ) -> Callable[..., AssertionResult]:
-    """The assertion that a text has an expected number of units."""
-
     @assertion(f"text.{unit}_count")
     def fits(
         output: Output, *, value: Count | CountBounds, path: PathText | None = None

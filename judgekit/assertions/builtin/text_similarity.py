@@ -111,7 +111,6 @@ def levenshtein(
 def _metric(
     title: str, measure: Callable[..., float], threshold: float = 0.5, *, is_slow: bool = False
 ) -> Callable[..., AssertionResult]:
-    """The assertion that a metric of the text and a reference reaches a threshold."""
     score = (
         partial(_in_worker, measure.__name__) if is_slow else partial(measure_similarity, measure)
     )

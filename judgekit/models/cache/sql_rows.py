@@ -149,7 +149,6 @@ class SqlRows(Rows):
         return found
 
     def _dictionary(self, digest: bytes) -> bytes | None:
-        """What requests were packed with; None where it is lost."""
         if digest not in self._dictionaries:
             for mode, filename, value in self._ask(SELECT_VALUE, (_shared_row(digest.hex()),)):
                 self._learn(_encoded(stored_text(mode, filename, value)), value)

@@ -141,7 +141,6 @@ class LitellmModel:
 
 
 def _completion_in(received: Sequence[object], route: _Route, fault: ProviderFault) -> object:
-    """The completion that litellm received last; the fault where there is none."""
     text = received[-1] if received else None
     if not isinstance(text, str):
         return fault
@@ -271,8 +270,6 @@ def _negotiation(litellm: Any, bare: str, provider: str, *, is_own: bool) -> Neg
 
 @dataclass(slots=True)
 class _LoopConnections:
-    """The connections of one event loop, which all its models share."""
-
     n_calls: int = 0  # calls in flight
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 
 from judgekit.prompts.parsing.fields import (
+    ANSWER_FIELDS,
     LABEL_KEYS,
     LINE_SCORE_KEYS,
     MAXIMUM_KEYS,
@@ -120,7 +121,8 @@ def _object_candidates(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
         if index is not None:
             yield from _own_candidates(obj, index, place, obj.start)
         return
-    named = [(place.names.find(pair.key), pair) for pair in obj.pairs]
+    is_own = place.names.single and is_answer(obj)
+    named = [(None if is_own else place.names.find(pair.key), pair) for pair in obj.pairs]
     inner = place.below(obj)
     for index, pair in named:
         if index is not None:
@@ -157,7 +159,7 @@ def _value_candidates(
 ) -> Iterator[ScoreCandidate]:
     node = pair.value
     if isinstance(node, Obj):
-        if any(place.names.find(p.key) is not None for p in node.pairs):
+        if not is_answer(node) and any(place.names.find(p.key) is not None for p in node.pairs):
             yield from _candidates(node, place)
         elif depth < _SCORE_DEPTH:
             yield from _own_candidates(node, index, place, pair.start, inside=inside, depth=depth)
@@ -213,6 +215,12 @@ def declines(obj: Obj) -> bool:
     return texts.get("cannot assess") == "true" or texts.get("assessable") == "false"
 
 
+def is_answer(obj: Obj, verdict: str = "score") -> bool:
+    """Whether an object is an answer in the requested layout, whose keys name no criteria."""
+    keys = {fold_key(pair.key).removesuffix(" first").removesuffix(" second") for pair in obj.pairs}
+    return {"rationale", verdict} <= keys <= ANSWER_FIELDS | {verdict, "raw"}
+
+
 def _criterion_label(obj: Obj) -> str | None:
     for pair in obj.pairs:
         value = pair.value
@@ -252,7 +260,8 @@ _FENCES = re.compile(r"(?:`{3,}|~{3,}|'{3}|\"{3})(?:[A-Za-z][\w+-]{0,20}(?=\s|\Z
 _SCORE_TAG = re.compile(
     r"<([A-Za-z_][\w.-]{0,60})(?:\s[^<>]{0,100})?>\s{0,20}([^<>]{1,60}?)\s{0,20}</\1>"
 )
-_SCORE_BRACKETS = re.compile(r"\[\[\s{0,5}([^\[\]\n]{1,20}?)\s{0,5}\]\]")
+# The brackets of MT-Bench's judges: `[[7]]`, `[[A]]`.
+VERDICT_BRACKETS = re.compile(r"\[\[\s{0,5}(?P<value>[^\[\]\n]{1,20}?)\s{0,5}\]\]")
 _RESULT_LINE = re.compile(r"\[RESULT\][ \t]{0,5}[:\uff1a]?[ \t]{0,5}([^\n]{1,200})", re.IGNORECASE)
 _TABLE_RULE = re.compile(r"[\s|:\-\u2013—]+")
 _DECORATION = " \t*_`"
@@ -404,10 +413,9 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
             index, value = names.find(cells[0]), cells[column]
             if index is not None:
                 leaf, source = Leaf("line", value, at, at + len(line)), f"{cells[0]}|{value}"
+                end = cells[maximum] if maximum is not None and maximum < len(cells) else None
                 wanted = names.criteria[index]
-                fault = _stated_scale(scale, wanted) or _other_maximum(
-                    cells, maximum, wanted.scale.max
-                )
+                fault = _stated_scale(scale, wanted) or _stated_scale(end, wanted)
                 closed = line.endswith(("\n", "\r"))
                 yield ScoreCandidate(
                     index, leaf, source, 0, len(source), fault=fault, closed=closed
@@ -415,19 +423,11 @@ def _table_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandi
 
 
 def _stated_scale(scale: str | None, wanted: ExpectedCriterion) -> str | None:
-    """The fault of a column whose heading names another scale, as in `Rating (1-10)`."""
+    """The fault of a text beside a score that names another scale, as in `Rating (1-10)`."""
     if scale is None:
         return None
     pair = KeyValue("scale", Leaf("line", scale, 0, 0), 0)
     return _other_scale(Obj((pair,), 0, 0), wanted)
-
-
-def _other_maximum(cells: Sequence[str], column: int | None, own: float) -> str | None:
-    """The fault of a row that states another maximum than the criterion's."""
-    if column is None or column >= len(cells):
-        return None
-    number = plain_number(Leaf("line", cells[column], 0, 0))
-    return "scale_mismatch" if number is not None and number != own else None
 
 
 def _tag_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandidate]:
@@ -442,7 +442,7 @@ def _tag_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandida
 
 
 def _bracket_candidates(text: str) -> Iterator[ScoreCandidate]:
-    for match in _SCORE_BRACKETS.finditer(text):
+    for match in VERDICT_BRACKETS.finditer(text):
         leaf = Leaf("string", match.group(1), match.start(1), match.end(1))
         if leaf.text[:1].isdigit() or leaf.text[:1] in "+-.":
             yield ScoreCandidate(0, leaf, text, *match.span())

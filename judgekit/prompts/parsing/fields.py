@@ -190,14 +190,16 @@ LABEL_KEYS = frozenset(
 # Tuples, because the order is one of preference: the first key that an object has counts.
 RATIONALE_KEYS = (
     "rationale", "reasoning", "reason", "explanation", "justification", "feedback", "comment",
+    "analysis", "comments", "reasons", "thoughts",
 )  # fmt: skip
 EVIDENCE_KEYS = ("evidence", "quotes", "quote")
+ANSWER_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
 PREFERENCE_KEYS = frozenset({"preference", "winner", "choice", "verdict"})
 """Keys that hold the choice inside an object that belongs to one question."""
 
 UNREAD_KEYS = frozenset(RATIONALE_KEYS) | frozenset(EVIDENCE_KEYS) | {
-    "comments", "reasons", "thinking", "thought", "thoughts", "think", "analysis", "notes", "note",
-    "citations", "citation", "claims", "summary", "reasoning content", "chain of thought",
+    "thinking", "thought", "think", "notes", "note", "citations", "citation", "claims", "summary",
+    "reasoning content", "chain of thought",
 }  # fmt: skip
 """Keys whose values are text: nothing below them is a verdict, whatever it looks like."""
 

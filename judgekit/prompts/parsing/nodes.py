@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, NoReturn
 
 from judgekit.prompts.parsing.fields import SLOTS_BY_SCORE, ExpectedCriterion, fold_key
+from judgekit.prompts.parsing.phrases import phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,8 +391,15 @@ _LEADING_NUMBER = re.compile(
     rf"(?:\s*(/|\bout\s+of\b)\s*({_SCORE_NUMBER}))?",
     re.IGNORECASE,
 )
+# A number that ends its clause is no note on the one before it, but the end of a range.
 _NUMBER_TAIL = re.compile(
-    r"\s*[.,;]?\s*\Z|\s+(?:[-\u2013—]+\s|#)|\s*\(|\s*[;,.]\s+|\s*[\u2013—]\s*\D"
+    r"\s*[.,;]?\s*\Z|(?:\s+(?:[-\u2013—]+\s|#)|\s*[;,.]\s+)(?!\s*[0-9.]+\s*(?:[.,;:)]|\Z))"
+    r"|\s*\(|\s*[\u2013—]\s*[^\s\d]"
+)
+_SCALE_BEHIND = re.compile(
+    rf"[\s*_`\"'”\])]*(?:(?:stars?|points?)\b\s*)?[,(\[]?\s*(?:/|{phrases('scale_ends')})"
+    rf"\s*(?:[+-]?[0-9.]{{1,9}}\s?(?:[-\u2013—]|to\b)\s?)?[*_`]*({_SCORE_NUMBER})",
+    re.IGNORECASE,
 )
 _SECOND_NUMBER = re.compile(r"[:=]\s*[*_`]*[+-]?[0-9]")
 _WORD_SCORES = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -438,10 +446,18 @@ def leading_number(text: str) -> tuple[str, str] | None:
         return None
     if _SECOND_NUMBER.search(text, match.end()):
         return None
-    number, bar, whole = match.groups()
-    return (number if bar is None else f"{number}/{whole}"), text[match.end() :].strip(
+    number, _, whole = match.groups()
+    if whole is None and _PLAIN_NUMBER.fullmatch(number):
+        whole, _ = scale_behind(text, match.end())
+    return (number if whole is None else f"{number}/{whole}"), text[match.end() :].strip(
         " -\u2013—.,;"
     )
+
+
+def scale_behind(text: str, start: int) -> tuple[str | None, int]:
+    """The end of the scale behind a number, as in `4 (out of 5)` and `**4**/5`, and its place."""
+    scale = _SCALE_BEHIND.match(ascii_digits(text[start : start + 60]))
+    return (None, start) if scale is None else (scale[1], start + scale.end())
 
 
 def ascii_digits(text: str) -> str:
@@ -484,8 +500,9 @@ def _no_score(reason: str, leaf: Leaf, wanted: ExpectedCriterion) -> UnresolvedE
 
 def not_wanted(reason: str, stated: str, wanted: ExpectedCriterion) -> UnresolvedError:
     """The error of a reply that states something else than was asked for."""
-    reported = f"the reply said {stated}"
-    return UnresolvedError(reason, f"{reported}, not {wanted.wanted}", f"{wanted.ask}; {reported}.")
+    what = f"the reply said {stated}"
+    where = " on another scale" if reason == "scale_mismatch" else ""
+    return UnresolvedError(reason, f"{what}{where}, not {wanted.wanted}", f"{wanted.ask}; {what}.")
 
 
 def _ascii(char: str) -> str:

@@ -68,6 +68,8 @@ _LONGEST_REFUSAL = 80
 # brackets; with all of them, a reply of many lines with scores would take quadratic time.
 _NEARBY = 600
 
+_DENIES = re.compile(rf"(?:{phrases('denials')})\Z", re.IGNORECASE)
+_DISOWNS = re.compile(rf"(?:{phrases('denials')}|{phrases('disowned')})\Z", re.IGNORECASE)
 _OF_DEGREE = re.compile(rf"\b(?:{phrases('degrees')})\b", re.IGNORECASE)
 
 
@@ -192,8 +194,15 @@ def is_amid_prose(text: str, start: int, end: int, *, is_named: bool, is_cut: bo
     return (
         is_in_brackets(text, start, end)
         or _is_supposed(before)
+        or is_disowned(text, start, words=_DENIES)
         or _is_in_sentence(before, after, is_named=is_named, is_cut=is_cut)
     )
+
+
+def is_disowned(text: str, *places: int, words: re.Pattern[str] = _DISOWNS) -> bool:
+    """Whether the words before a place of a score deny it, or report that somebody wants it."""
+    begun = (re.split(r"[.!?\n]", text[max(0, place - 200) : place])[-1] for place in places)
+    return any(words.search(each.replace("*", "").replace("_", "")) for each in begun)
 
 
 def is_in_brackets(text: str, start: int, end: int) -> bool:
@@ -221,7 +230,7 @@ def _is_in_sentence(before: str, after: str, *, is_named: bool, is_cut: bool) ->
     # What was cut off may have continued in any way.
     if is_cut and not any(stop in rest for stop in STOPS):
         return False
-    return bool(bare) and (bare[0] in ",;:" or bare[0].islower())
+    return bool(bare) and (bare[0] in ",;:?" or bare[0].islower())
 
 
 _OPENING_FENCE = re.compile(rf"{_FENCES.pattern}\s*\Z")

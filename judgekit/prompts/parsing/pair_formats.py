@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from judgekit.errors import ReplyFormatError
+from judgekit.prompts.parsing.extract import VERDICT_BRACKETS
 from judgekit.prompts.parsing.fields import (
     FEWEST_REASON_WORDS,
     PairReplyFormat,
@@ -26,7 +27,6 @@ from judgekit.prompts.parsing.nodes import ascii_digits
 from judgekit.prompts.parsing.resolve import is_cut_off, raise_if_too_many
 from judgekit.prompts.parsing.text_formats import (
     ANSWER_END,
-    VERDICT_BRACKETS,
     VerdictPlace,
     check_prose_around,
     fail,
@@ -53,10 +53,10 @@ def parse_formatted_preference(
     raise_if_too_many(hits, reply)
     has = cache(judged.has)
     hits = [hit for hit in hits if not _is_quoted_choice(hit, has, judged_text)]
-    if is_cut_off(finish_reason) and not form.closes_itself:
+    is_cut = is_cut_off(finish_reason)
+    if is_cut and not form.closes_itself:
         hits = [hit for hit in hits if _CHOICE_LINE_ENDED.match(prose, hit.end) is not None]
     ask = form.ask(tuple(reply_format.choices))
-    is_cut = is_cut_off(finish_reason)
     if not hits:
         why = "the reply gave no verdict in the form that was asked for"
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)

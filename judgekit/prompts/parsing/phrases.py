@@ -143,8 +143,10 @@ def is_judge_refusal(prose: str) -> bool:
 
 def opens_with_refusal(sentence: str) -> bool:
     """Whether a sentence declines to judge; one that reports a refusal begins otherwise."""
-    match = _refuses().search(_folded(sentence))
-    return match is not None and match.start() <= _OPENING
+    match = _refuses().search(text := _folded(sentence))
+    if match is None or re.fullmatch(phrases("reports"), text[: match.start()]):
+        return False
+    return match.start() <= _OPENING
 
 
 def _folded(prose: str) -> str:

@@ -162,9 +162,9 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
 
 def _bare(quote: str) -> str:
     bare = quote.strip().strip(_OUTER).strip()
-    if not bare.endswith(_ELLIPSES):
-        return bare
-    return bare.removesuffix(next(filter(bare.endswith, _ELLIPSES))).strip()
+    for ellipsis in _ELLIPSES:
+        bare = bare.removesuffix(ellipsis)
+    return bare.strip()
 
 
 def _straight(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from judgekit.prompts.parsing.extract import ScoreCandidate, declines
+from judgekit.prompts.parsing.extract import ScoreCandidate, declines, is_answer
 from judgekit.prompts.parsing.fields import (
     EVIDENCE_KEYS,
     HIGHEST_SIDE_SCORE,
@@ -23,12 +23,13 @@ from judgekit.prompts.parsing.fields import (
     CriterionReply,
     ExpectedCriteria,
     PreferenceReply,
+    expected_choices,
     fold_key,
     is_second_score,
 )
 from judgekit.prompts.parsing.nodes import Arr, KeyValue, Leaf, Node, Obj, plain_number
 
-_EVIDENCE_KEYS = frozenset({*EVIDENCE_KEYS, "evidence first", "evidence second"})
+_OWN_KEYS = frozenset({*EVIDENCE_KEYS, *RATIONALE_KEYS, "evidence first", "evidence second"})
 """Keys of lists that belong to one criterion."""
 
 
@@ -37,24 +38,23 @@ def criterion_reply(
 ) -> CriterionReply:
     # An object around all criteria has the rationale of none of them.
     owners = [owner for owner in mark.owners if names.single or not _is_shared(owner, names)]
-    rationale = _first_value(owners, RATIONALE_KEYS)
-    evidence = _first_value(owners, EVIDENCE_KEYS)
+    rationale = "\n".join(_texts(_first_value(owners, RATIONALE_KEYS)))
     stated = _first_value(owners, ("confidence",))
     confidence = plain_number(stated) if isinstance(stated, Leaf) else None
     return CriterionReply(
         raw=raw,
-        rationale=_rationale_text(rationale) or mark.note or None,
-        evidence=() if evidence is None else tuple(_evidence_quotes(evidence)),
+        rationale=rationale or mark.note or None,
+        evidence=tuple(_texts(_first_value(owners, EVIDENCE_KEYS))),
         confidence=confidence if confidence is not None and 0 <= confidence <= 1 else None,
     )
 
 
 def _is_shared(owner: Obj, names: ExpectedCriteria) -> bool:
     """Whether an object contains whole criteria, so that its other keys belong to none of them."""
-    return any(
+    return not is_answer(owner) and any(
         names.find(pair.key) is not None or isinstance(pair.value, Obj | Arr)
         for pair in owner.pairs
-        if fold_key(pair.key) not in _EVIDENCE_KEYS
+        if fold_key(pair.key) not in _OWN_KEYS
     )
 
 
@@ -67,22 +67,16 @@ def _first_value(owners: Sequence[Obj], keys: Sequence[str]) -> Node | None:
     return None
 
 
-def _evidence_quotes(node: Node) -> Iterator[str]:
+def _texts(node: Node | None) -> Iterator[str]:
     if isinstance(node, Arr):
         for item in node.items:
-            yield from _evidence_quotes(item)
+            yield from _texts(item)
     elif isinstance(node, Obj):
         for pair in node.pairs:
             if fold_key(pair.key) in {"quote", "text"}:
-                yield from _evidence_quotes(pair.value)
-    elif text := _rationale_text(node):
-        yield text
-
-
-def _rationale_text(node: Node | None) -> str | None:
-    if not isinstance(node, Leaf) or node.kind in {"null", "bool", "number"}:
-        return None
-    return node.text.strip() or None
+                yield from _texts(pair.value)
+    elif isinstance(node, Leaf) and node.kind in {"string", "bare", "line"} and node.text.strip():
+        yield node.text.strip()
 
 
 # The scores of the two outputs beside a choice get keys that no reader of scores knows.
@@ -100,7 +94,8 @@ def choices_as_scores(node: Node, names: ExpectedCriteria) -> Node:
     if not isinstance(node, Obj):
         return node
     is_declined = declines(node)
-    pairs = [_choice_as_score(pair, names, is_declined=is_declined) for pair in node.pairs]
+    asked = expected_choices([]) if is_answer(node, "preference") else names
+    pairs = [_choice_as_score(pair, asked, is_declined=is_declined) for pair in node.pairs]
     return replace(node, pairs=tuple(pairs))
 
 
@@ -137,17 +132,9 @@ def preference_reply(candidate: ScoreCandidate, reply: CriterionReply) -> Prefer
     return PreferenceReply(
         choice=None if reply.raw is None else SLOTS_BY_SCORE[int(reply.raw)],
         rationale=reply.rationale,
-        evidence_first=_quotes(beside.get("evidence_first")),
-        evidence_second=_quotes(beside.get("evidence_second")),
+        evidence_first=tuple(_texts(beside.get("evidence_first"))),
+        evidence_second=tuple(_texts(beside.get("evidence_second"))),
         confidence=reply.confidence,
         raw_first=sides[0],
         raw_second=sides[1],
     )
-
-
-def _quotes(node: Node | None) -> tuple[str, ...]:
-    items = node.items if isinstance(node, Arr) else () if node is None else (node,)
-    texts = [
-        item.text.strip() for item in items if isinstance(item, Leaf) and item.kind == "string"
-    ]
-    return tuple(filter(None, texts))

@@ -41,6 +41,7 @@ from judgekit.prompts.parsing.nodes import (
     read_score,
 )
 from judgekit.prompts.parsing.ownership import (
+    Aftermath,
     is_amid_prose,
     is_block,
     other_number,
@@ -116,12 +117,8 @@ def parse_reply(
     scores: dict[str, float] = {}
     for name, (_, raw) in _parse_tolerantly(text, names, finish_reason, judged_text).items():
         if raw is None:
-            raise unreadable(
-                f"Give a score for {name!r}",
-                "the reply said it cannot be assessed",
-                reason="cannot_assess",
-                reply=text,
-            )
+            why = "the reply said it cannot be assessed"
+            raise unreadable(f"Give a score for {name!r}", why, reason="cannot_assess", reply=text)
         scores[name] = raw
     return scores
 
@@ -338,17 +335,15 @@ def _check_prose_beside(reply: _Reply, own: _OwnMarks, found: Found) -> None:
         spans = [(m.start, m.leaf.end) for m in own.lines if m.leaf and m.source == prose]
         is_structure = bool(spans) and all(prose[start] == "<" for start, _ in spans)
         start, end = (spans[0][0], max(end for _, end in spans)) if spans else (0, len(prose))
-        before, pieces = (
-            unquoted(prose[:start], reply.judged),
-            [unquoted(prose[end:], reply.judged)],
-        )
+        before, *pieces = (unquoted(part, reply.judged) for part in (prose[:start], prose[end:]))
     after = read_aftermath(pieces, names, is_cut=reply.is_cut)
     if refuses_beside(before, after):
         raise declined_beside(reply.text)
     if is_structure and after.strange:
         why = f"the reply continued after its verdict: {quote_value(after.strange[0])}"
         raise unreadable(_NOTHING_ELSE, why, reason="in_prose", reply=reply.text)
-    if withdraws(after):
+    notes = Aftermath(strange=tuple(mark.note.lstrip("(") for mark in own.lines))
+    if withdraws(after) or withdraws(notes):
         raise unreadable(_NOTHING_ELSE, WITHDRAWN, reason="in_prose", reply=reply.text)
     # A line with a score may be explained in free words, in which another score is a correction.
     lines = (*after.explanation, *(after.labelled if is_structure else after.strange))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Tags in which models put their reasoning; scores in it are drafts.
 _KINDS = (
     r"think|thinking|thought|thoughts|thought_process|thinking_process|reasoning|reason|rationale"
-    r"|explanation|justification|analysis|scratchpad|reflection|reflections|chain_of_thought|cot"
+    r"|explanation|justification|analysis|scratch_?pad|reflection|reflections|chain_of_thought|cot"
     r"|inner_monologue|monologue|internal|antthinking|deliberation|feedback|evidence|quote|quotes"
     r"|details"
 )
@@ -22,7 +22,7 @@ _REASONING_TAG = (
     rf"(?:<|&lt;|◁)\s{{0,4}}(?P<close>/?)\s{{0,4}}(?:\w{{1,20}}:)?(?P<kind>{_KINDS})"
     rf"(?:\s[^<>]{{0,200}})?(?:>|&gt;|▷)"
     rf"|\[(?P<close2>/?)(?P<kind2>think|thinking|thought|reasoning)\]"
-    rf"|<\|(?P<close3>begin_of_|end_of_|/|)(?P<kind3>think|thinking|thought|reasoning)\|>"
+    rf"|<\|(?P<close3>begin_of_|start_|end_of_|end_|/|)(?P<kind3>think|thinking|thought|reasoning)\|>"
 )
 _REASONING_TAGS = re.compile(_REASONING_TAG, re.IGNORECASE)
 _REASONING = (
@@ -238,4 +238,4 @@ def _kind(match: re.Match[str]) -> str | None:
 
 def _is_close(match: re.Match[str]) -> bool:
     closing = match.group("close") or match.group("close2") or match.group("close3") or ""
-    return closing.casefold() in {"/", "end_of_"}
+    return closing.casefold() in {"/", "end_", "end_of_"}

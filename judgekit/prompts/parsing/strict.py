@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from judgekit.prompts.parsing.fields import (
+    ANSWER_FIELDS,
     HIGHEST_SIDE_SCORE,
     LOWEST_SIDE_SCORE,
     SLOTS_BY_SCORE,
@@ -87,19 +88,15 @@ def _strict_answer(
 
 # Larger whole numbers lose digits as floats, and the largest raise.
 _LARGEST = 10**15
-_CRITERION_FIELDS = frozenset({"evidence", "rationale", "assessable", "score", "confidence"})
 _NEEDED_FIELDS = frozenset({"rationale", "score"})  # templates may leave out the others
 
 
 def _strict_criterion(answer: object, criterion: Criterion) -> CriterionReply | None:
-    if not isinstance(answer, dict) or not _NEEDED_FIELDS <= answer.keys() <= _CRITERION_FIELDS:
+    if not isinstance(answer, dict) or not _NEEDED_FIELDS <= answer.keys() <= ANSWER_FIELDS:
         return None
     evidence, rationale = answer.get("evidence", []), answer["rationale"]
-    if (
-        answer.get("assessable", True) is not True
-        or type(rationale) is not str
-        or type(evidence) is not list
-    ):
+    kinds = type(rationale), type(evidence)
+    if answer.get("assessable", True) is not True or kinds != (str, list):
         return None
     for number in (answer["score"], answer.get("confidence", -1)):
         # A bool is an int to Python; a huge int is no score, and `float` fails on it.

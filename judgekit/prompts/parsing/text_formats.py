@@ -14,12 +14,13 @@ from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from judgekit.errors import RefusalError, ReplyFormatError
-from judgekit.prompts.parsing.extract import without_fences
+from judgekit.prompts.parsing.extract import VERDICT_BRACKETS, without_fences
 from judgekit.prompts.parsing.fields import CriterionReply, expected_criteria
-from judgekit.prompts.parsing.nodes import ascii_digits, not_wanted, quote_value
+from judgekit.prompts.parsing.nodes import ascii_digits, not_wanted, quote_value, scale_behind
 from judgekit.prompts.parsing.ownership import (
     SUPPOSES,
     is_amid_prose,
+    is_disowned,
     is_in_brackets,
     other_number,
     read_aftermath,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 _STATED_NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _SCORE_LABEL = (
     r"\b(?:score|rating|grade)\b[*_`\"']{0,4}(?:[ \t]{0,3}\([^()\n]{1,20}\))?[*_`\"']{0,4}"
-    r"[ \t]{0,5}[:=]"
+    r"[ \t]{0,5}[:=\uff1a]"
 )
 # A value ends before the next label, or "Score: 4. Final score: 3" would hide the 3.
 _SCORE_LINE = re.compile(
@@ -72,16 +73,14 @@ _LEADING = re.compile(
     rf"({_STATED_NUMBER}(?:[ \t]{{0,3}}(?:/|out of)[ \t]{{0,3}}{_STATED_NUMBER})?)"
 )
 _GOES_ON = re.compile(
-    r"[\w%/]|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
+    r"[\w%/+]|[ \t]%|[.,]\d|[ \t]*(?:-|\u2013|—|to\b|or\b|and\b)[ \t]*[+-]?\d", re.IGNORECASE
 )
 
 # How Prometheus ends its feedback.
 _RESULT_TAG = re.compile(
-    r"\[RESULT\][ \t:]{0,5}(?:score[ \t:]{1,5})?(?P<value>[^\n\[]{1,60})", re.IGNORECASE
+    r"\[RESULT\][ \t:\uff1a]{0,5}(?:score[ \t:\uff1a]{1,5})?(?P<value>[^\n\[]{1,60})", re.IGNORECASE
 )
 
-# The brackets of MT-Bench's judges: `[[7]]`, `[[A]]`.
-VERDICT_BRACKETS = re.compile(r"\[\[[ \t]{0,5}(?P<value>[^\[\]\n]{1,20}?)[ \t]{0,5}\]\]")
 _FEEDBACK = re.compile(
     r"\A\s*(?:###\s*)?(?:Feedback|Explanation|Reasoning|Rationale)\s*:\s*", re.IGNORECASE
 )
@@ -89,7 +88,7 @@ _DECORATION = " \t\n*_`.:,;!\u2013—-"
 _LINE_ENDED = re.compile(r"[ \t*_`.]*+(?:\n|\Z)")
 
 # Whether a choice closes a line, or the reply.
-ANSWER_END = " \t\n.!*_`)\"'"
+ANSWER_END = " \t\n.!*_`)}$\"'"
 
 
 def parse_formatted_reply(
@@ -120,7 +119,7 @@ def parse_formatted_reply(
         why = "the reply gave no verdict in the form that was asked for"
         raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
-    if reply_format.kind == "stated" and _is_disowned(hit):
+    if reply_format.kind == "stated" and is_disowned(prose, hit.start(), hit.start("value")):
         fail("in_prose", wanted.ask, AMID_PROSE, reply)
     place = VerdictPlace(prose, hits[0].start(), *_stated_span(hit), reply_format.kind)
     after = check_prose_around(place, wanted.ask, reply, judged, is_cut=is_cut)
@@ -209,14 +208,15 @@ def check_prose_around(
 def _stated_span(hit: re.Match[str]) -> tuple[int, int]:
     """Where a score is stated, without the rest of its line."""
     value = _LEADING.match(ascii_digits(hit.group("value")))
-    return hit.start(), hit.end() if value is None else hit.start("value") + value.end()
+    end = hit.start("value") + (value.end() if value else 0)
+    return hit.start(), scale_behind(hit.string, end)[1] if value else hit.end()
 
 
 def _score_lines(prose: str, name: str) -> list[re.Match[str]]:
     # A line that begins with the criterion's name, then a number.
     named = re.compile(
         rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}}|[0-9]{{1,2}}[.)][ \t]{{1,4}})?[*_`]{{0,4}}"
-        rf"{re.escape(name)}[*_`]{{0,4}}[ \t]{{0,5}}[:=][ \t*_`]{{0,6}}"
+        rf"{re.escape(name)}[*_`]{{0,4}}[ \t]{{0,5}}[:=\uff1a][ \t*_`]{{0,6}}"
         rf"(?P<value>{_STATED_NUMBER}[^\n]{{0,60}})",
         re.IGNORECASE | re.MULTILINE,
     )
@@ -312,8 +312,12 @@ def _hit_score(
         return None
     # A score out of another maximum is refused, never rescaled.
     parts = re.split(r"/|out of", leading.group(1), flags=re.IGNORECASE)
+    stated, (start, end) = leading.group(1), hit.span("value")
+    whole, _ = scale_behind(hit.string, end if in_words else start + leading.end())
+    if len(parts) == 1 and whole is not None:
+        stated, parts = f"{stated}/{whole}", [stated, whole]
     if len(parts) > 1 and float(parts[1]) != wanted.scale.max:
-        _fail_with("scale_mismatch", leading.group(1), wanted, reply)
+        _fail_with("scale_mismatch", stated, wanted, reply)
     return float(parts[0])
 
 
@@ -345,13 +349,13 @@ def _chosen_score(
 
 _LEAD = (
     r"\b(?:answer|verdict|grade|choice|decision|judge?ment|option|rating|score|result|conclusion)\b"
-    r"[*_`]{0,3}(?:[ \t]{0,3}(?:is|:|=)[*_`]{0,3})[ \t]{0,5}[*_`\"'(\[]{0,4}"
+    r"[*_`]{0,3}(?:[ \t]{0,3}(?:is|:|=)[*_`]{0,3})[ \t]{0,5}[*_`\"'(\[$]{0,4}(?:\\boxed\{)?"
 )
 
 
-# What makes a choice part of something else: `N/A`, `B+`, `A > B`, "no idea", "a tie".
+# What makes a choice part of something else: `N/A`, `B+`, `B?`, `A > B`, "no idea", "a tie".
 _JOINED = (
-    r"[*_`\"')\]]{0,4}(?:[ \t]{0,3}(?:[/=+]|[<>](?![/a-z]))|-(?!-)|(?<=\b\w)\.\w)"
+    r"[*_`\"')\]}$]{0,4}(?:[ \t]{0,3}(?:[/=+?]|[<>](?![/a-z]))|-(?!-)|(?<=\b\w)\.\w)"
     r"|(?:(?<=\b[Nn]o)|(?<=\bA))[ \t]+(?!(?:and|as|because|but|due|for|has|is|it|since|that|the"
     r"|there|this|wins)\b)[a-z]"
     r"|[ \t]+(?:(?:is|are|was)[ \t]+(?:the[ \t]+)?(?:less|not|weaker|worse)|loses|in part)\b"
@@ -366,24 +370,25 @@ def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     longest_first = [re.escape(choice) for choice in sorted(choices, key=len, reverse=True)]
     options = "|".join(c if len(c) == 1 else f"(?i:{c})" for c in longest_first)
     option = rf"(?P<value>{options})(?![\w'\u2019])"
-    mark = r"[ \t]{0,5}[*_`\"'(\[]{0,4}"
-    end = r"[*_`\"')\].!]{0,5}[ \t]{0,5}"
+    mark = r"[ \t]{0,5}[*_`\"'(\[$]{0,4}(?:\\boxed\{)?"
+    end = r"[*_`\"')\].!}$]{0,5}[ \t]{0,5}"
     alone = re.compile(rf"^{mark}{option}{end}$", re.MULTILINE)
     stated = re.compile(rf"(?i:{_LEAD}){option}")
     # Another choice joined to it; behind a comma or bracket that choice may begin an explanation.
     joined = re.compile(
-        rf"{_JOINED}|[ \t)]{{0,3}}(?:(?:or|and|to)\b|&){mark}(?:{options})(?!\w)"
-        rf"|[ \t]{{0,3}}[,;(]{mark}(?:{options})(?:[*_`\"')\].,;]|\s*$)",
+        rf"{_JOINED}|[ \t)}}$]{{0,3}}(?:(?:or|and|to)\b|&){mark}(?:{options})(?!\w)"
+        rf"|[ \t}}$]{{0,3}}[,;(]{mark}(?:{options})(?:[*_`\"')\].,;]|\s*$)",
         re.MULTILINE,
     )
     hits = [*alone.finditer(prose), *stated.finditer(prose)]
     if hits := [hit for hit in hits if not joined.match(prose, hit.end("value"))]:
         return sorted(hits, key=lambda hit: hit.start("value"))
-    opening = re.match(
-        rf"\s{{0,50}}{mark}{option}[*_`\"')\]]{{0,4}}[ \t]{{0,3}}[:,.;\u2013—-]", prose
-    )
+    begun = rf"^\s{{0,50}}{mark}{option}[*_`\"')\]]{{0,4}}[ \t]{{0,3}}[:,.;\u2013—-]"
+    opening = re.match(begun, prose)
     if opening and not joined.match(prose, opening.end("value")):
-        return [opening]
+        # Lines that begin with different choices describe each of them.
+        lines = {fold_choice(line["value"]) for line in re.finditer(begun, prose, re.MULTILINE)}
+        return [opening] if len(lines) == 1 else []
     closing = re.search(rf"(?<![\w'\u2019]){option}{end}\s{{0,50}}\Z", prose[-400:])
     # The last word counts only when no other choice precedes it, and nothing denies or limits it.
     words = list(re.finditer(rf"(?<![\w'\u2019]){option}", prose))
@@ -408,7 +413,7 @@ _VALUE = (
     r"(?![\w/]|[ ]?%|[.,][0-9]|[ ]?[-\u2013][ ]?[0-9]|[ ]of\b)"
 )
 _LABELLED = re.compile(
-    rf"\b(?:score|rating|grade)\b[*_`\"']{{0,4}}[ ]{{0,3}}[:=][*_`\"' ]{{0,6}}{_VALUE}",
+    rf"\b(?:score|rating|grade)\b[*_`\"']{{0,4}}[ ]{{0,3}}[:=\uff1a][*_`\"' ]{{0,6}}{_VALUE}",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(
@@ -418,7 +423,6 @@ _SENTENCE = re.compile(
 _STATED_OUT_OF = re.compile(
     rf"(?<![\w.-])(?P<value>{_ONE}[ -]?(?:out[ ]of|/)[ ]?{_ONE})(?![\w%/]|[.,][0-9])", re.IGNORECASE
 )
-_DISOWNS = re.compile(rf"(?:{phrases('disowned')})\Z", re.IGNORECASE)
 _STARS = re.compile(rf"(?<![\w.-])(?P<value>{_ONE})[ -]?stars?\b", re.IGNORECASE)
 _TAIL_LENGTH = 200
 _LAST_SCORE = re.compile(rf"{_VALUE}[ \t*_`.\"')\]]{{0,8}}\Z", re.IGNORECASE)
@@ -435,11 +439,6 @@ def _is_in_range(hit: re.Match[str]) -> bool:
     start, end = hit.span("value")
     before = _RANGE_BEFORE.search(hit.string[max(0, start - 20) : start])
     return (before or _RANGE_AFTER.match(hit.string, end)) is not None
-
-
-def _is_disowned(hit: re.Match[str]) -> bool:
-    before = hit.string[max(0, hit.start() - _TAIL_LENGTH) : hit.start()]
-    return _DISOWNS.search(re.split(r"[.!?\n]", before)[-1]) is not None
 
 
 def _stated_scores(prose: str) -> list[re.Match[str]]:
@@ -462,7 +461,7 @@ def _stated_scores(prose: str) -> list[re.Match[str]]:
     found = {hit.start("value"): hit for hit in hits}
     if labelled:
         # What a sentence says afterwards is another score, unless it is only denied or reported.
-        later = [hit for hit in found.values() if not _is_disowned(hit)]
+        later = [hit for hit in found.values() if not is_disowned(prose, hit.start())]
         return sorted([*labelled, *later], key=lambda hit: hit.start("value"))
     last = _LAST_SCORE.search(prose[-_TAIL_LENGTH:])
     if not found and last and not _is_in_range(last):

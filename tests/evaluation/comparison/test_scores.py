@@ -62,9 +62,17 @@ def test_a_small_gain_on_most_cases_and_a_large_loss_on_few_decide_nothing() -> 
     assert found.value.estimate.low <= 0 < found.value.estimate.high
     assert found.decision.winner is None
     assert found.decision.reason == (
-        "a difference of +0.030 over 20 cases may be chance: the differences are skewed, and their "
-        "interval includes 0 (alpha 0.05)"
+        "a difference of +0.030 over 20 cases may be chance: their interval includes 0 (alpha 0.05)"
     )
+
+
+def test_the_interval_of_few_cases_has_to_exclude_zero_too() -> None:
+    gains = [0.02, 0.01, 0.03, 0.01, 0.02, 0.04]
+    found = beside(scored(*[0.4] * 6), scored(*[0.4 + gain for gain in gains]))
+    assert found.value is not None
+    assert (found.value.test, found.value.p) == ("sign-flip", 0.03125)
+    assert found.value.estimate.low <= 0 < found.value.estimate.high
+    assert found.decision.winner is None
 
 
 def long_tail(rng: np.random.Generator, n: int) -> np.ndarray:

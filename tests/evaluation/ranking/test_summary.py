@@ -38,6 +38,21 @@ def test_two_sides_differ_by_the_log_of_their_odds() -> None:
     assert by_name(found)["x"].elo == pytest.approx(1000 + 400 / log(10) * log(3) / 2)
 
 
+def test_a_case_with_most_repeats_does_not_decide() -> None:
+    """Each case has one weight: 20 repeats of one are not 20 pieces of evidence."""
+    rng = np.random.default_rng(4)
+    n_decided, n_runs = 0, 100
+    for _ in range(n_runs):
+        meetings: list[MatchResult] = []
+        for case, repeats in enumerate((20, 1, 1, 1, 1, 1, 1, 1)):
+            chance = rng.random()  # a case's own preference: on average, neither side is better
+            for _ in range(repeats):
+                meetings += met("x", "y", "a" if rng.random() < chance else "b")
+                meetings[-1] = meetings[-1]._replace(case_id=f"c{case}")
+        n_decided += rank_matches(meetings).decision.is_decided
+    assert n_decided <= n_runs * (0.05 + 3 * (0.05 * 0.95 / n_runs) ** 0.5)
+
+
 def test_strengths_are_those_of_choix_and_evalica() -> None:
     """`ranking.bradley_terry#1` of the golden statistics: choix 0.4.1 ilsr_pairwise, evalica."""
     games = {"ab": (7, 3), "ac": (9, 1), "bc": (6, 4), "ad": (8, 2), "bd": (7, 3), "cd": (5, 5)}

@@ -296,6 +296,15 @@ def test_repeats_that_say_the_same_again_make_nothing_surer(values: list[float])
         assert three.high - three.low >= one.high - one.low - 1e-9
 
 
+def test_a_rare_large_loss_widens_the_difference_downwards() -> None:
+    """As in `compare --scores`: 19 gains of 0.05 and a loss of 0.6 show no gain of the mean."""
+    gains = [0.05] * 19 + [-0.6]
+    first = [result(k, 0.7, "a") for k in range(20)]
+    second = [result(k, 0.7 + gain, "b") for k, gain in enumerate(gains)]
+    found = summarize_run([*first, *second], run("a", "b")).differences[0].estimate
+    assert found.value - found.low > 1.5 * (found.high - found.value)
+
+
 @given(ANSWERS, ANSWERS)
 def test_swapping_the_variants_mirrors_the_differences(
     a: list[tuple[int, float | None]], b: list[tuple[int, float | None]]

@@ -29,7 +29,7 @@ export async function postJson(path, body) {
       body: JSON.stringify(body),
     });
   } catch {
-    throw new ApiError("judgekit view does not answer. Is it still running?", 0);
+    throw new ApiError("judgekit does not answer. Is it still running?", 0);
   }
   const text = await reply.text();
   const isJson = reply.headers.get("content-type")?.startsWith("application/json");

@@ -24,7 +24,9 @@ async function unpack(text) {
 }
 
 async function download(address) {
-  const reply = await fetch(address);
+  const reply = await fetch(address).catch(() => {
+    throw new Error("judgekit view does not answer");
+  });
   if (reply.ok) return reply.json();
   // The guard answers in plain text, routes in JSON.
   const isJson = reply.headers.get("content-type")?.startsWith("application/json");

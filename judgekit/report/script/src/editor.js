@@ -104,6 +104,7 @@ function File({ path, listing, onSaved }) {
   const checks = useRef({ timer: 0, number: 0 });
   const changes = useRef(Promise.resolve());
   const focused = useRef(null);
+  const isSaving = useRef(false);
   const isNarrow = useMedia(NARROW);
 
   const update = (parts) => setFile((now.current = { ...now.current, ...parts }));
@@ -193,6 +194,9 @@ function File({ path, listing, onSaved }) {
     focused.current?.focus();
   };
   const save = async () => {
+    // A double click would find what its first half wrote, as a change on disk.
+    if (isSaving.current) return;
+    isSaving.current = true;
     const { text, version, problems } = now.current;
     const allow_errors = problems.some((problem) => problem.severity === "error");
     try {
@@ -207,6 +211,8 @@ function File({ path, listing, onSaved }) {
       } else {
         setDialog({ kind: "save", message: failure.message });
       }
+    } finally {
+      isSaving.current = false;
     }
   };
   const settle = (disk, isMine) => {
@@ -219,6 +225,8 @@ function File({ path, listing, onSaved }) {
     const press = (event) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
       event.preventDefault();
+      // Held down, the keys would save before anybody has seen the changes.
+      if (event.repeat) return;
       if (dialog?.kind === "save") save();
       else if (!dialog) openDialog();
     };

@@ -80,11 +80,11 @@ function Labelling({ task, intro, store }) {
         latest.current = { ...latest.current, saved: new Date().toISOString() };
         setWork(latest.current);
       } catch (error) {
-        failure = error.message;
+        failure = error.message.replace(/[^.?!\n](?=\n|$)/g, "$&.");
       }
     }
     setUnsent(unsent.size);
-    setProblem(failure && `${plural(unsent.size, "answer is", "answers are")} not stored: ${failure} They are kept in this browser, and sent again with the next answer.`);
+    setProblem(failure && `${plural(unsent.size, "answer is", "answers are")} not stored: ${failure} They are kept in this browser, and sent again with the next answer; “Save file” writes them for judgekit label --import or --merge.`);
   }
 
   async function begin(name, before = readKept(task, name) ?? emptyWork(name)) {
@@ -140,6 +140,8 @@ function Labelling({ task, intro, store }) {
 
   useEffect(() => {
     const leave = (event) => {
+      // What is still being typed counts, too.
+      document.activeElement?.blur();
       const now = latest.current;
       // With a store every answer is there already.
       if (store ? sending.current.unsent.size > 0 : now?.changed && now.changed > (now.saved ?? "")) event.preventDefault();
@@ -150,6 +152,7 @@ function Labelling({ task, intro, store }) {
       const whole = joined(now, JSON.parse(event.newValue));
       latest.current = whole;
       setWork(whole);
+      for (const one of sending.current.unsent.values()) if (one.known.annotator === whole.annotator) one.known = whole;
     };
     addEventListener("beforeunload", leave);
     addEventListener("storage", adopt);
@@ -172,7 +175,7 @@ function Labelling({ task, intro, store }) {
     return html`${trouble}<${Start} task=${task} intro=${intro} isStored=${store != null} begin=${begin} resume=${resume}
       practise=${() => setStage("practice")} />`;
   }
-  return html`${kept}${trouble}<${Items} task=${task} items=${items} work=${work} change=${change} save=${save} isRefused=${isRefused}
+  return html`${kept}${trouble}<${Items} key=${work.annotator} task=${task} items=${items} work=${work} change=${change} save=${save} isRefused=${isRefused}
     isStored=${store != null} unsent=${nUnsent && (problem ? "not stored" : "storing …")} resume=${resume} leave=${() => setStage("start")} />`;
 }
 
@@ -269,7 +272,9 @@ function Items({ task, items, work: given, change, save, leave, resume, isPracti
   const [at, setAt] = useState(first < 0 ? items.length : first);
   const [active, setActive] = useState(0);
   const [undo, setUndo] = useState([]);
-  const [words, say] = useState("");
+  // An object, so that the same words draw the page again, and what is to have the focus gets it.
+  const [{ words }, speak] = useState({ words: "" });
+  const say = (text) => speak({ words: text });
   const [hasKeys, setHasKeys] = useState(true);
   const [isHelped, setHelped] = useState(false);
   const [reminded, setReminded] = useState(0);

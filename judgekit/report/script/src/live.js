@@ -26,7 +26,7 @@ function Live({ address, lines }) {
       setProblem(JSON.parse(event.data).text);
     });
     // The browser tries again by itself, as long as the page is open.
-    source.onerror = () => setProblem("judgekit view does not answer. Is it still running?");
+    source.onerror = () => setProblem("judgekit does not answer. Is it still running?");
     return () => source.close();
   }, [address]);
   if (!now) return html`<p class="note">${problem || "Loading the progress …"}</p>`;
