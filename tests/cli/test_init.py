@@ -191,3 +191,7 @@ def test_a_folder_whose_name_is_not_utf8_gets_a_suite_that_runs(
     monkeypatch.chdir(folder)
     assert bench.run("init").code == 0
     assert bench.run("run", "-q").code == 0
+    (folder / "outputs" / "v1.jsonl").rename(name := os.fsdecode(b"v\xff.jsonl"))
+    refused = bench.run("grade", name, "--rubric", "rubrics/quality.yaml", "--judge", "local")
+    assert refused.code == 2
+    assert "the argument 'v\\udcff.jsonl' is not UTF-8\n  rename the file" in refused.err
