@@ -164,6 +164,14 @@ def test_a_run_whose_cases_have_rubrics_of_their_own_says_how_to_judge_it_again(
     assert "judgekit export run-1 -o outputs.jsonl" in str(raised.value.hint)
 
 
+def test_a_run_whose_criteria_name_their_judges_says_how_to_judge_it_again() -> None:
+    rubric = make_rubric(make_criterion("safe", judge="strict"))
+    refused = pytest.raises(SettingsError, match="name their judges")
+    with make_judge(ScriptedModel(reply(5))) as judge, refused as raised:
+        new_rejudgment(make_run(rubric=rubric), judge, now=START)
+    assert "judgekit export run-1 -o outputs.jsonl" in str(raised.value.hint)
+
+
 def failing_on(case_id: str, kind: str) -> ScriptedModel:
     def say(request: ModelRequest) -> Any:
         if request.subject.case_id == case_id:
