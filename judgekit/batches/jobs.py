@@ -170,11 +170,7 @@ async def cancel_batch(folder: BatchFolder, name: str) -> BatchRecord:
 
 
 async def settle_submission(folder: BatchFolder, name: str, batch_id: str | None) -> BatchRecord:
-    """Record what the user knows of an interrupted submission: the id of its batch, or no batch.
-
-    Raises:
-        SettingsError: If that is not open, or the batch is none of its candidates.
-    """
+    """Record what the user knows of an interrupted submission: the id of its batch, or no batch."""
     with folder.lock():
         record = folder.record(name)
         if not record.candidates or batch_id not in {None, *record.candidates}:

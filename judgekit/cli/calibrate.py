@@ -222,10 +222,6 @@ def _code(report: CalibrationReport, options: _CalibrateOptions) -> int:
     return Exit.QUALITY if Exit.QUALITY in codes else max(codes)
 
 
-# Options that only calls obey.
-_OF_CALLS = ("filter_tag", "limit", "sample", "max_cost", "repeats", "template", "frozen")
-
-
 class _Collected(NamedTuple):
     """Scores or choices of a judge, and how calling it ended."""
 
@@ -372,13 +368,13 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
 
 
 def _refuse_options_of_calls(options: _CalibrateOptions) -> None:
-    typed = ["dry_run"] if options.dry_run else []
+    names = ["dry_run"]
     # Recorded replies can be chosen from; of a run or a file all judgments are taken.
     if options.judge_model is None or options.results is not None:
-        source = click.get_current_context().get_parameter_source
-        names = (*_OF_CALLS, "rubric") if options.results is None else _OF_CALLS
-        typed += [n for n in names if source(n) is ParameterSource.COMMANDLINE]
-    if typed:
+        names += ["filter_tag", "limit", "sample", "max_cost", "repeats", "template", "frozen"]
+        names += ["rubric"] if options.results is None else []
+    source = click.get_current_context().get_parameter_source
+    if typed := [name for name in names if source(name) is ParameterSource.COMMANDLINE]:
         what = ", ".join(f"--{name.replace('_', '-')}" for name in typed)
         raise SettingsError(
             f"{what} chooses what is judged now, and these judgments exist: no calls are made",

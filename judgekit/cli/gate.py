@@ -76,9 +76,8 @@ def gate_command(options: _GateOptions, *, run: str | None, accepted: str | None
         if run == _ACCEPT:
             _accept(store, accepted or "latest", options)
             return
-        surplus = None if accepted is None else repr(accepted)
-        surplus = "--because or --by" if options.because or options.by else surplus
-        if surplus is not None:  # a decision has no reason of a person
+        if accepted is not None or options.because or options.by:
+            surplus = "--because or --by" if accepted is None else repr(accepted)
             raise SettingsError(
                 f"unexpected argument {surplus}", hint="judgekit gate [RUN], or gate accept RUN"
             )

@@ -445,6 +445,11 @@ class ComparisonLoop:
     def interrupt(self) -> None:
         self.end("interrupted")
 
+    def is_cut_short(self, comparison: Comparison) -> bool:
+        """Whether questions about a pair were not asked, for want of money or time."""
+        is_interrupted = "interrupted" in self._reasons and fatal_failure(comparison) is not None
+        return is_interrupted or _is_out_of_budget(comparison)
+
     async def run(
         self, next_round: Callable[[], Iterable[OutputPair] | None]
     ) -> AsyncGenerator[JudgedPair, None]:
@@ -454,11 +459,11 @@ class ComparisonLoop:
             async with aclosing(judged) as answers:
                 async for one in answers:
                     # The budget is a promise: after the first refused call nothing more is begun.
-                    if self._ends_at_cost and is_out_of_budget(one.comparison):
+                    if self._ends_at_cost and _is_out_of_budget(one.comparison):
                         self.end("cost")
-                    # Nor after an error that every further call would end in. An interrupt is none.
+                    # Nor after an error that every further call would end in.
                     fatal = fatal_failure(one.comparison)
-                    if fatal and "interrupted" not in self._reasons:
+                    if fatal and not self.is_cut_short(one.comparison):
                         self.fatal_error = self.fatal_error or fatal.message
                         self.end("model")
                     yield one
@@ -470,5 +475,5 @@ def fatal_failure(comparison: Comparison) -> PreferenceFailure | None:
     return next(fatal, None)
 
 
-def is_out_of_budget(comparison: Comparison) -> bool:
+def _is_out_of_budget(comparison: Comparison) -> bool:
     return any(failure.kind == BudgetExceededError.kind for failure in comparison.failures)

@@ -13,13 +13,7 @@ import numpy as np
 
 from judgekit.errors import BudgetExceededError
 from judgekit.evaluation.comparison_summary import PanelTally
-from judgekit.evaluation.pairing import (
-    ComparisonLoop,
-    Contest,
-    fatal_failure,
-    is_out_of_budget,
-    pair_question,
-)
+from judgekit.evaluation.pairing import ComparisonLoop, Contest, pair_question
 from judgekit.evaluation.ranking_result import RankingProvenance, RankRules, sort_matches
 from judgekit.evaluation.ranking_summary import (
     MatchCollection,
@@ -122,10 +116,8 @@ class Ranker(ComparisonLoop):
                 if comparison.error is None and not comparison.is_identical:
                     number = self._case_numbers.setdefault(pair.case.id, len(self._case_numbers))
                     self._panel.add(number, comparison)
-                # A match that the money or the time did not suffice for is as if it had not been
-                # asked: kept as undecided it would widen the bounds of its sides.
-                is_cut_short = self.ended == "interrupted" and fatal_failure(comparison)
-                if is_cut_short or is_out_of_budget(comparison):
+                # As if it had not been asked: as undecided it would widen the bounds of its sides.
+                if self.is_cut_short(comparison):
                     self._collection.judges.add(comparison)
                     continue
                 self._cases[pair.case.id] = pair.case

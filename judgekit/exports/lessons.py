@@ -70,11 +70,7 @@ def write_lessons(path: Path, findings: Iterable[Finding]) -> int:
 
 
 def read_lessons(path: Path) -> list[Lesson]:
-    """Lessons written by `write_lessons`, for the prompt of an agent or a report.
-
-    Raises:
-        DatasetError: When a line is no lesson.
-    """
+    """Lessons written by `write_lessons`, for the prompt of an agent or a report."""
     lessons = []
     # Texts may hold U+2028: only a line feed ends a row.
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):

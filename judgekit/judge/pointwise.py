@@ -233,7 +233,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
                 f"criterion {criterion.name!r} is to be graded by the judge {criterion.judge!r}, "
                 f"and {self.model_name} does not have this name",
                 hint=f"define it in a suite: `judge: [{{name: {criterion.judge}, model: …}}]`; or "
-                "remove `judge` from the criterion",
+                "grade the outputs (of a run: judgekit export) by a rubric without `judge`",
             )
         own = criterion.template
         if own is None and criterion.turns and not self.template.shows_turns:

@@ -472,12 +472,7 @@ _FEW_POINTS = 2
 
 
 def criterion_schema(criterion: Criterion, fields: Sequence[str] = ()) -> JsonObject:
-    """JSON Schema of the answer to one criterion.
-
-    Args:
-        criterion: Its scale bounds the score.
-        fields: The fields of the answer, in their order; none for `SCORE_FIELDS`.
-    """
+    """JSON Schema of the answer to one criterion, whose scale bounds the score."""
     # Evidence and rationale come before the score: a model that has written a score defends it.
     points = criterion.scale.points
     whole = criterion.scale.integer or (points is not None and all(map(float.is_integer, points)))
@@ -552,12 +547,7 @@ _CHOICES: tuple[str, ...] = get_args(PreferenceSlot)
 
 
 def preference_schema(fields: Sequence[str] = (), choices: Sequence[str] = _CHOICES) -> JsonObject:
-    """JSON Schema of one preference.
-
-    Args:
-        fields: The fields of the answer, in their order; none for `PREFERENCE_FIELDS`.
-        choices: What may be preferred.
-    """
+    """JSON Schema of one preference."""
     quotes: JsonObject = {"type": "array", "items": {"type": "string"}}
     score: JsonObject = {
         "type": "integer",

@@ -120,12 +120,6 @@ def new_rejudgment(
         raise SettingsError(
             f"run {old.id} was judged by assertions only", hint="there is nothing to judge again"
         )
-    if any(criterion.judge is not None for criterion in by_rubric.criteria):
-        raise SettingsError(
-            f"criteria of run {old.id} name their judges, and judging again goes by one",
-            hint=f"grade its outputs by a rubric without `judge`: judgekit export {old.id} -o "
-            "outputs.jsonl, then judgekit grade outputs.jsonl --rubric FILE --judge MODEL",
-        )
     config: JsonObject = {k: v for k, v in old.config.items() if k not in _OF_THE_JUDGES}
     asked = judging_of_judge(judge, by_rubric)
     # The identity of a run includes its judges: a rejudgment is never resumed as the old run.

@@ -96,11 +96,7 @@ def check_export_suffix(path: Path) -> None:
 
 
 def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> int:
-    """Write verdicts in the format of the suffix; the file is replaced as a whole or not at all.
-
-    Returns:
-        How many were written.
-    """
+    """Write verdicts in the format of the suffix, all or none; how many were written."""
     check_export_suffix(path)
     suffix = path.suffix.lower()
     # A verdict is taken before its number, so the next number says how many were written.

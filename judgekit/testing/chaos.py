@@ -62,7 +62,7 @@ class ChaosServer:
 
     Raises:
         UnknownNameError: When a fault is not known.
-        SettingsError: When the other process does not start.
+        SettingsError: When the process does not start.
 
     Example:
         >>> import judgekit as jk

@@ -38,12 +38,7 @@ _MARK_LENGTH = 8
 def export_site(
     store: RunStore, folder: Path, *, limit: int | None = None, replies: JudgeReplies | None = None
 ) -> int:
-    """Write a site of the latest `limit` runs and all that refers to them; the number of pages.
-
-    Raises:
-        SettingsError: When the folder has files and is no earlier export.
-        StoreError: When a file cannot be written, or the store cannot be read.
-    """
+    """Write a site of the latest `limit` runs and all that refers to them; the number of pages."""
     before = _earlier_files(folder)
     pages = _page_makers(store, limit, replies)
     names = {path: _file_name(path) for path in pages}

@@ -166,10 +166,10 @@ def test_a_run_whose_cases_have_rubrics_of_their_own_says_how_to_judge_it_again(
 
 def test_a_run_whose_criteria_name_their_judges_says_how_to_judge_it_again() -> None:
     rubric = make_rubric(make_criterion("safe", judge="strict"))
-    refused = pytest.raises(SettingsError, match="name their judges")
+    refused = pytest.raises(SettingsError, match="does not have this name")
     with make_judge(ScriptedModel(reply(5))) as judge, refused as raised:
         new_rejudgment(make_run(rubric=rubric), judge, now=START)
-    assert "judgekit export run-1 -o outputs.jsonl" in str(raised.value.hint)
+    assert "(of a run: judgekit export) by a rubric without" in str(raised.value.hint)
 
 
 def failing_on(case_id: str, kind: str) -> ScriptedModel:

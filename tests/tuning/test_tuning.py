@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import judgekit as jk
-from judgekit.bias_audit import ProbeSession
+from judgekit.bias_audit import ProbeRunner, ProbeSession
 from judgekit.errors import InputError, SettingsError
 from judgekit.models import Budget, ModelPrice, PriceTable
 from judgekit.models.cache import MemoryCache
 from judgekit.models.request import ModelReply
 from judgekit.records import Usage
 from judgekit.testing import ScriptedModel
-from judgekit.tuning import plan_tuning, run_tuning
+from judgekit.tuning import TuneOptions, plan_tuning, prepare_tuning, run_tuning
 from tests.factories import make_case, make_judge, make_output, make_rubric, reply
 from tests.tuning.school import RUBRIC, STRICT, answers, bout, heard, labels, text_of
 
@@ -242,6 +242,21 @@ def test_a_tuning_that_is_broken_off_decides_nothing_and_goes_on_from_the_cache(
     assert whole.spent.n_cached == n
     assert len(model.requests) == going.n_gradings
     assert told(STRICT_HELPS, others={"strict": STRICT}, few_shot=(0, 2)).contrast == whole.contrast
+
+
+def test_equal_outputs_of_repeats_are_one_grading_of_the_total() -> None:
+    model = ScriptedModel(STRICT_HELPS)
+    pool = [
+        (case, output.model_copy(update={"variant": "v", "metadata": {"repeat": repeat}}))
+        for case, output in answers()
+        for repeat in range(2)
+    ]
+    rows = [row | {"repeat": repeat} for repeat in range(2) for row in labels(variant="v")]
+    runner, options = ProbeRunner(make_judge(model)), TuneOptions()
+    going = prepare_tuning(runner, pool, rows, RUBRIC, others={"strict": STRICT}, options=options)
+    asyncio.run(run_tuning(going))
+    assert len(going.labels.answers) == 60
+    assert len(model.requests) == going.n_gradings == 60
 
 
 def test_a_tuning_broken_off_on_the_held_out_cases_decides_nothing() -> None:
