@@ -446,7 +446,7 @@ class ComparisonLoop:
         self.end("interrupted")
 
     def is_cut_short(self, comparison: Comparison) -> bool:
-        """Whether questions about a pair were not asked, for want of money or time."""
+        """Whether questions about a pair were not asked: the money or the time was over."""
         is_interrupted = "interrupted" in self._reasons and fatal_failure(comparison) is not None
         return is_interrupted or _is_out_of_budget(comparison)
 
