@@ -232,8 +232,13 @@ def output_flags(text: str, criteria: Iterable[str] = ()) -> tuple[str, ...]:
     """What is odd about an output, whoever judges it; no score depends on it.
 
     The signs are those of known attacks, in the words that are usual. An attack that is worded
-    otherwise is not found; `judgekit audit` measures which attacks a judge obeys. Some judges give
-    the best score to an output without content (Zhao et al. 2025, arXiv:2507.08794).
+    otherwise is not found; `judgekit audit` measures which attacks a judge obeys.
+
+    Returns:
+        `degenerate_output` where it holds no content: only punctuation, or the opening of an
+        answer, which some judges give the best score (Zhao et al. 2025, arXiv:2507.08794).
+        `injection_suspected` where it holds what looks like an instruction to the judge, a
+        verdict, the frame of a prompt, or hidden characters.
     """
     if len(text) <= _LONGEST_OPENER:
         opening = text.casefold().strip(" \n\r\t.!:,\u2026\uff1a")

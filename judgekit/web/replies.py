@@ -78,7 +78,11 @@ def page_reply(
 
 
 def write_route(path: str, answer: Callable[[Request, dict[str, object]], object]) -> Route:
-    """A route for `postJson` of `api.js`; `answer` runs in a thread and gives the JSON to send."""
+    """A route for `postJson` of `api.js`; `answer` runs in a thread and gives what is sent as JSON.
+
+    It may raise a `JudgekitError` or a Starlette `HTTPException`, whose message the page shows, and
+    may return a `Response` for another status.
+    """
 
     async def endpoint(request: Request) -> Response:
         reply = await run_in_threadpool(answer, request, await _posted_json(request))
