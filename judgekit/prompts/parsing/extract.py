@@ -35,6 +35,7 @@ from judgekit.prompts.parsing.nodes import (
     parse_tolerant_json,
     plain_number,
     read_outline,
+    scale_before,
     split_scale,
 )
 
@@ -342,12 +343,13 @@ def _line_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandid
     pairs = tuple(_named_score(pair, names) for pair in outline.pairs)
     # The lines of a reply are no structure: each is compared with the judged text by itself.
     for mark in find_candidates(Obj(pairs, outline.end, outline.end), text, names):
-        leaf, note, fault = mark.leaf, "", mark.fault
+        leaf, note, wanted = mark.leaf, "", names.criteria[mark.criterion]
         if leaf is None or leaf.kind != "line":
             continue
+        fault = mark.fault or _stated_scale(scale_before(text, leaf.start), wanted)
         closed = text[leaf.end : leaf.end + 1] in {"\n", "\r"}
         word, number = leaf.text.strip(" .,;*_`\"'"), leading_number(leaf.text)
-        if names.criteria[mark.criterion].is_binary and word.casefold() in _SWITCHES:
+        if wanted.is_binary and word.casefold() in _SWITCHES:
             leaf = replace(leaf, text=word)
         elif number is not None:
             leaf, note = replace(leaf, text=number[0]), number[1]

@@ -106,7 +106,8 @@ _TUPLE = re.compile(
 
 # Words that make "Output (a) is better" a condition, a question or somebody's claim.
 _RESERVATION = re.compile(
-    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*)\b|n['\u2019]t\b", re.IGNORECASE
+    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*|doubt\w*|says?)\b|n['\u2019]t\b",
+    re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.!?,;:\n]")
 _CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"
@@ -130,7 +131,7 @@ def _bracketed_choices(prose: str, reply_format: PairReplyFormat) -> list[_Choic
     return [
         _ChoiceHit(slots[word], match.group(), *match.span())
         for match in VERDICT_BRACKETS.finditer(prose)
-        if (word := fold_choice(match["value"])) in slots
+        if (word := fold_choice(match["value"].replace(" ", ""))) in slots
     ]
 
 
@@ -162,7 +163,7 @@ def _stated_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHi
     clauses = [0, *(mark.end() for mark in _CLAUSE.finditer(prose))]
     # Each clause is searched once, however many verdicts it has: a reply may repeat one for ever.
     looked, is_reserved = 0, False
-    for match in re.finditer(rf"{name}[*_`]{{0,4}} is (?:the )?better\b", prose):
+    for match in re.finditer(rf"{name}[*_`]{{0,4}} is (?:the )?better\b(?![*_`]*\?)", prose):
         clause = clauses[bisect_right(clauses, match.start()) - 1]
         if clause > looked:
             looked, is_reserved = clause, False
