@@ -18,6 +18,7 @@ from judgekit.judge.exchange import (
     gather_in_order,
     replace_surrogates,
     stream_results,
+    with_case,
 )
 from judgekit.models import ChoiceDistribution, choice_distribution
 from judgekit.prompts import (
@@ -121,7 +122,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
                 questions += [
                     self.question(prompt, shown, subject, about, of, flags) for prompt in prompts
                 ]
-        return questions
+        return with_case(questions, case)
 
     def labels(self, case: Case) -> tuple[str, str]:
         """What the outputs shown first and second are called for a case."""
@@ -192,7 +193,10 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             return {question.criteria[0]: reading}
         names = {OVERALL_KEY if name is None else name: name for name in question.criteria}
         readings = parse_preferences(
-            reply.text, list(names), finish_reason=reply.finish_reason, judged_text=question.shown
+            reply.text,
+            list(names),
+            finish_reason=reply.finish_reason,
+            judged_text=question.shown + question.quotable,
         )
         return {names[key]: reading for key, reading in readings.items()}
 

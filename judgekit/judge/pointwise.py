@@ -19,7 +19,13 @@ from pydantic import JsonValue, TypeAdapter
 
 from judgekit.errors import ReplyFormatError, SettingsError, TemplateError, UnknownNameError
 from judgekit.fingerprint import Frozen, canonical_json
-from judgekit.judge.exchange import Asker, JudgeQuestion, replace_surrogates, stream_results
+from judgekit.judge.exchange import (
+    Asker,
+    JudgeQuestion,
+    replace_surrogates,
+    stream_results,
+    with_case,
+)
 from judgekit.models import refuse_secret_parameters, score_distribution
 from judgekit.prompts import (
     PromptTemplate,
@@ -142,6 +148,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
             questions += map(partial(self.question, subject=subject, **rest), prompts)
+        questions = with_case(questions, case)
         if rubric.require_evidence:
             return [question._replace(needs_evidence=True) for question in questions]
         return questions
@@ -305,7 +312,10 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         readings: Mapping[str, CriterionReply]
         if reply_format.kind == "json":
             readings = parse_criterion_replies(
-                reply.text, criteria, finish_reason=reply.finish_reason, judged_text=question.shown
+                reply.text,
+                criteria,
+                finish_reason=reply.finish_reason,
+                judged_text=question.shown + question.quotable,
             )
         else:
             from judgekit.prompts.parsing import parse_formatted_reply  # noqa: PLC0415 - few templates need it

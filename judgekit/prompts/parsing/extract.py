@@ -131,6 +131,7 @@ def _object_candidates(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
     is_named = any(index is not None for index, _ in named)
     if place.names.single and has_score and place.trusted:
         yield from _own_candidates(obj, 0, place, obj.start, skip=is_named)
+    yield from _totals(obj, inner)
     for index, pair in named:
         key = fold_key(pair.key)
         # With one criterion, the object below `score` was read with the object it is in.
@@ -139,6 +140,13 @@ def _object_candidates(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
             trusted = place.trusted and is_wrapper(pair.key)
             below = inner if trusted == place.trusted else replace(inner, trusted=trusted)
             yield from _candidates(pair.value, below)
+
+
+def _totals(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
+    """Totals beside the only score, such as `final_score`; they can only contradict it."""
+    for pair in obj.pairs if place.names.single else ():
+        if fold_key(pair.key) in LINE_SCORE_KEYS - SCORE_KEYS:
+            yield from _value_candidates(pair, 0, replace(place, trusted=False), obj.start)
 
 
 def _decoded_candidates(leaf: Leaf, place: _Position) -> Iterator[ScoreCandidate]:

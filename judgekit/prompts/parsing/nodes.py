@@ -404,7 +404,7 @@ _SCALE_BEHIND = re.compile(
     re.IGNORECASE,
 )
 _SCALE_BEFORE = re.compile(
-    r"(?:\b(?:score|rating|grade)\b[*_` ]{0,4}[(\[](?:out of|/|max\.?)?|\bscale (?:of|from)|\bout of)"
+    r"(?:\b(?:score|rating|grade)[*_` ]{0,4}[(\[](?:out of|/|max\.?)?|\bscale (?:of|from)|\bout of)"
     rf"\s?(?:{_LOWEST})?({_SCORE_NUMBER})(?:[*_ ]{{0,4}}[,:)\]]|\s(?:i|it|this|the|we|my)\b)",
     re.IGNORECASE,
 )

@@ -49,17 +49,17 @@ def parse_formatted_preference(
     form = PAIR_FORMATS[reply_format.kind]
     reply, prose, judged = prose_of(text, expected_criteria([]), finish_reason, judged_text)
     prose = prose.strip()
-    hits = sorted(form.find(prose, reply_format), key=lambda hit: hit.start)
-    raise_if_too_many(hits, reply)
+    found = sorted(form.find(prose, reply_format), key=lambda hit: hit.start)
+    raise_if_too_many(found, reply)
     has = cache(judged.has)
-    hits = [hit for hit in hits if not _is_quoted_choice(hit, has, judged_text)]
+    hits = [hit for hit in found if not _is_quoted_choice(hit, has, judged_text)]
+    is_echo = bool(found) and not hits
     is_cut = is_cut_off(finish_reason)
     if is_cut and not form.closes_itself:
         hits = [hit for hit in hits if _CHOICE_LINE_ENDED.match(prose, hit.end) is not None]
     ask = form.ask(tuple(reply_format.choices))
     if not hits:
-        why = "the reply gave no verdict in the form that was asked for"
-        raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
+        raise_without_verdict(prose, ask, reply, is_echo=is_echo, is_truncated=is_cut)
     hit = hits[-1]
     # Judges weigh "A" against "B" before they decide: of letters, the one that ends the reply.
     is_final = reply_format.kind == "choice" and not prose[hit.end :].strip(ANSWER_END)
@@ -106,7 +106,8 @@ _TUPLE = re.compile(
 
 # Words that make "Output (a) is better" a condition, a question or somebody's claim.
 _RESERVATION = re.compile(
-    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*|doubt\w*|says?)\b|n['\u2019]t\b",
+    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*|doubt\w*|(?:some|others) say)\b"
+    r"|n['\u2019]t\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.!?,;:\n]")

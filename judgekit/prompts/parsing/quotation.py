@@ -94,8 +94,9 @@ def _normalised_texts(texts: tuple[str, ...]) -> JudgedTexts:
 
 @lru_cache(maxsize=32)
 def may_hold_verdict(text: str) -> bool:
-    """Whether a judged text could contain a JSON verdict at all."""
-    return _JSON_LIKE.search(_unescaped(text)) is not None
+    """Whether a text could contain a JSON verdict with its rationale."""
+    # Without that it may have the score of a judge who gives a rationale, and not the verdict.
+    return _JSON_LIKE.search(_unescaped(text)) is not None and "rationale" in normalised(text)
 
 
 def _unescaped(text: str) -> str:
@@ -139,20 +140,20 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
     """Each quotation with its place in the text, or marked as not found."""
     # Exact matches are tried first; then both texts are compared after Unicode NFKC, with straight
     # quotes, and with every run of white space as one space. Quotation marks around a quote and an
-    # ellipsis at its end are the judge's own and are ignored. A quote with a changed word is not
+    # ellipsis at its ends are the judge's own and are ignored. A quote with a changed word is not
     # found: the check is there to catch invented evidence.
     found: list[Evidence] = []
     for quote in quotes:
         if not quote.strip():
             continue
-        wanted, start = quote, text.find(quote)
-        if start < 0:
-            wanted = _bare(quote)
-            start = text.find(wanted) if wanted else -1
-        if start >= 0:
-            end = start + len(wanted)
-            found.append(Evidence(quote=quote, match="exact", start=start, end=end))
-        elif place := _folded_place(text, wanted):
+        forms = [quote, bare := _bare(quote)]
+        # An ellipsis before it may be the output's own, so that it is dropped last.
+        forms += [bare.removeprefix(each).strip() for each in _ELLIPSES if bare.startswith(each)]
+        exact = next((form for form in forms if form and form in text), None)
+        if exact is not None:
+            start = text.find(exact)
+            found.append(Evidence(quote=quote, match="exact", start=start, end=start + len(exact)))
+        elif place := next(filter(None, (_folded_place(text, form) for form in forms[1:])), None):
             start, end = place
             found.append(Evidence(quote=quote, match="normalized", start=start, end=end))
         else:

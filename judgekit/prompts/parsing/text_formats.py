@@ -41,6 +41,7 @@ from judgekit.prompts.parsing.resolve import (
     AMID_PROSE,
     WITHDRAWN,
     declined_beside,
+    echo_error,
     is_cut_off,
     raise_if_too_many,
     raise_unless_readable,
@@ -115,16 +116,16 @@ def parse_formatted_reply(
     names = expected_criteria([criterion])
     wanted = names.criteria[0]
     reply, prose, judged = prose_of(text, names, finish_reason, judged_text)
-    hits = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
-    raise_if_too_many(hits, reply)
+    found = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
+    raise_if_too_many(found, reply)
     has = cache(judged.has)
-    hits = [hit for hit in hits if not _is_quoted(hit, has)]
+    hits = [hit for hit in found if not _is_quoted(hit, has)]
+    is_echo = bool(found) and not hits
     if is_cut := is_cut_off(finish_reason):
         hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
     if not hits:
         ask = f"{wanted.ask} in the form asked for"
-        why = "the reply gave no verdict in the form that was asked for"
-        raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
+        raise_without_verdict(prose, ask, reply, is_echo=is_echo, is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
     if reply_format.kind == "stated" and is_disowned(prose, hit.start(), hit.start("value")):
         fail("in_prose", wanted.ask, AMID_PROSE, reply)
@@ -152,13 +153,16 @@ def prose_of(
 
 
 def raise_without_verdict(
-    prose: str, ask: str, why: str, reply: str, *, is_truncated: bool
+    prose: str, ask: str, reply: str, *, is_echo: bool, is_truncated: bool
 ) -> NoReturn:
     """Refuse a reply that states no verdict in its format."""
     if is_judge_refusal(prose):
         raise RefusalError(f"the judge declined: {prose.strip()[:200]}", reply=reply)
     if is_truncated:
         raise_unless_readable("truncated", reply)
+    why = "the reply gave no verdict in the form that was asked for"
+    if is_echo:
+        raise echo_error(f"{ask}; {why}.", reply)
     fail("no_verdict", ask, why, reply)
 
 
@@ -444,7 +448,8 @@ _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _DASH, _JOIN = r"(?:[,:]|[ ]?(?:[\u2013\u2014→-]|->)[ ]?)", r"[ ](?:of|or|to|and)[ ]"
 _RANGE_BEFORE = re.compile(rf"(?:[0-9]{_DASH}|\b{_ONE}{_JOIN})\Z", re.IGNORECASE)
 _RANGE_AFTER = re.compile(
-    rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b|(?:[ -]stars?)?[ ](?:would be|is|was|seems)[ ]too\b", re.IGNORECASE
+    rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b|(?:[ -]stars?)?[ ](?:would be|is|was|seems)[ ]too\b",
+    re.IGNORECASE,
 )
 
 
