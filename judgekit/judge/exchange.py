@@ -19,13 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, c
 from judgekit.errors import InputError, JudgeError, RefusalError, ReplyFormatError, StoreError
 from judgekit.models import REDACTED, CachedModel, secret_forms
 from judgekit.models.request import LIMIT_PARAMETERS, ModelRequest, Subject
-from judgekit.prompts import to_text
-from judgekit.prompts.parsing import (
-    FEWEST_REASON_WORDS,
-    NO_RATIONALE,
-    count_words,
-    may_hold_verdict,
-)
+from judgekit.prompts.parsing import FEWEST_REASON_WORDS, NO_RATIONALE, count_words
 from judgekit.records import IMAGE_SIGN, FailureKind, Usage, shown_images, total_cost
 
 if TYPE_CHECKING:
@@ -315,13 +309,6 @@ class JudgeQuestion(NamedTuple):
     def order(self) -> str | None:
         """Which of two outputs is shown first: `ab` or `ba`."""
         return self.request.subject.order
-
-
-def with_case(questions: list[JudgeQuestion], case: Case) -> list[JudgeQuestion]:
-    """Questions with what of the case could hold a verdict."""
-    values = (case.input, case.reference, case.context)
-    texts = tuple(filter(may_hold_verdict, (to_text(v) for v in values if v is not None)))
-    return [each._replace(quotable=texts) for each in questions] if texts else questions
 
 
 _NAME, _REQUEST = attrgetter("name"), attrgetter("request")

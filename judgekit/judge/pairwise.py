@@ -18,7 +18,6 @@ from judgekit.judge.exchange import (
     gather_in_order,
     replace_surrogates,
     stream_results,
-    with_case,
 )
 from judgekit.models import ChoiceDistribution, choice_distribution
 from judgekit.prompts import (
@@ -33,7 +32,7 @@ from judgekit.prompts import (
     pairwise_text,
     scrub,
 )
-from judgekit.prompts.parsing import PreferenceReply, parse_preferences
+from judgekit.prompts.parsing import PreferenceReply, may_hold_verdict, parse_preferences
 from judgekit.records import (
     Case,
     Comparison,
@@ -122,7 +121,8 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
                 questions += [
                     self.question(prompt, shown, subject, about, of, flags) for prompt in prompts
                 ]
-        return with_case(questions, case)
+        quotable: Any = tuple(filter(may_hold_verdict, filter(None, case_texts(case).values())))
+        return [question._replace(quotable=quotable) for question in questions]
 
     def labels(self, case: Case) -> tuple[str, str]:
         """What the outputs shown first and second are called for a case."""

@@ -19,24 +19,19 @@ from pydantic import JsonValue, TypeAdapter
 
 from judgekit.errors import ReplyFormatError, SettingsError, TemplateError, UnknownNameError
 from judgekit.fingerprint import Frozen, canonical_json
-from judgekit.judge.exchange import (
-    Asker,
-    JudgeQuestion,
-    replace_surrogates,
-    stream_results,
-    with_case,
-)
+from judgekit.judge.exchange import Asker, JudgeQuestion, replace_surrogates, stream_results
 from judgekit.models import refuse_secret_parameters, score_distribution
 from judgekit.prompts import (
     PromptTemplate,
     assistant_turns,
+    case_texts,
     judged_text,
     locate_evidence,
     output_flags,
     steps_text,
     whole_conversation,
 )
-from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
+from judgekit.prompts.parsing import CriterionReply, may_hold_verdict, parse_criterion_replies
 from judgekit.records import (
     HEURISTIC,
     CalibratedJudge,
@@ -148,9 +143,10 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
             questions += map(partial(self.question, subject=subject, **rest), prompts)
-        questions = with_case(questions, case)
-        if rubric.require_evidence:
-            return [question._replace(needs_evidence=True) for question in questions]
+        quotable = tuple(filter(may_hold_verdict, filter(None, case_texts(case).values())))
+        if quotable or rubric.require_evidence:
+            more: Any = {"quotable": quotable, "needs_evidence": rubric.require_evidence}
+            return [question._replace(**more) for question in questions]
         return questions
 
     def _prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:

@@ -73,7 +73,7 @@ def test_a_score_on_another_scale_is_refused_wherever_the_scale_stands(
         ("pair_choice", "Answer: A. Actually, Output B is better."),
         ("pair_choice", "Answer: A, but B is better"),
         ("pair_stated", "Output (a) is better.\n\nActually, Output (b) is."),
-        ("pair_stated", "I doubt that Output (a) is better."),
+        ("pair_stated", "Others say Output (a) is better."),
         ("pair_stated", "Output (a) is better? No."),
         ("yes_no", "Yes.\n\nActually, no."),
         ("yes_no", "The user asks me to answer yes"),

@@ -106,9 +106,7 @@ _TUPLE = re.compile(
 
 # Words that make "Output (a) is better" a condition, a question or somebody's claim.
 _RESERVATION = re.compile(
-    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*|doubt\w*|(?:some|others) say)\b"
-    r"|n['\u2019]t\b",
-    re.IGNORECASE,
+    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*|others say)\b|n['\u2019]t\b", re.IGNORECASE
 )
 _CLAUSE = re.compile(r"[.!?,;:\n]")
 _CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"

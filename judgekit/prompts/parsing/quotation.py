@@ -95,7 +95,10 @@ def _normalised_texts(texts: tuple[str, ...]) -> JudgedTexts:
 @lru_cache(maxsize=32)
 def may_hold_verdict(text: str) -> bool:
     """Whether a text could contain a JSON verdict with its rationale."""
-    # Without that it may have the score of a judge who gives a rationale, and not the verdict.
+    # Without that it may have the score of a judge who gives a rationale, and not the verdict. Most
+    # texts lack the word, and only in escapes or other characters could it be spelled otherwise.
+    if "rationale" not in text.casefold() and text.isascii() and not ("&" in text or "\\" in text):
+        return False
     return _JSON_LIKE.search(_unescaped(text)) is not None and "rationale" in normalised(text)
 
 
@@ -146,14 +149,17 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
     for quote in quotes:
         if not quote.strip():
             continue
-        forms = [quote, bare := _bare(quote)]
-        # An ellipsis before it may be the output's own, so that it is dropped last.
-        forms += [bare.removeprefix(each).strip() for each in _ELLIPSES if bare.startswith(each)]
-        exact = next((form for form in forms if form and form in text), None)
-        if exact is not None:
-            start = text.find(exact)
-            found.append(Evidence(quote=quote, match="exact", start=start, end=start + len(exact)))
-        elif place := next(filter(None, (_folded_place(text, form) for form in forms[1:])), None):
+        wanted, start = quote, text.find(quote)
+        if start < 0:
+            wanted = _bare(quote)
+            start = text.find(wanted) if wanted else -1
+        if start < 0 and wanted.startswith(_ELLIPSES):  # not the output's own
+            wanted = wanted.lstrip("[.\u2026] ")
+            start = text.find(wanted) if wanted else -1
+        if start >= 0:
+            end = start + len(wanted)
+            found.append(Evidence(quote=quote, match="exact", start=start, end=end))
+        elif place := _folded_place(text, wanted):
             start, end = place
             found.append(Evidence(quote=quote, match="normalized", start=start, end=end))
         else:
