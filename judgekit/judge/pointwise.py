@@ -145,8 +145,8 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
             questions += map(partial(self.question, subject=subject, **rest), prompts)
         quotable = tuple(filter(may_hold_verdict, filter(None, case_texts(case).values())))
         if quotable or rubric.require_evidence:
-            more: Any = {"quotable": quotable, "needs_evidence": rubric.require_evidence}
-            return [question._replace(**more) for question in questions]
+            more: Any = {"needs_evidence": rubric.require_evidence}
+            return [each._replace(texts=each.shown + quotable, **more) for each in questions]
         return questions
 
     def _prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
@@ -308,10 +308,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         readings: Mapping[str, CriterionReply]
         if reply_format.kind == "json":
             readings = parse_criterion_replies(
-                reply.text,
-                criteria,
-                finish_reason=reply.finish_reason,
-                judged_text=question.shown + question.quotable,
+                reply.text, criteria, finish_reason=reply.finish_reason, judged_text=question.texts
             )
         else:
             from judgekit.prompts.parsing import parse_formatted_reply  # noqa: PLC0415 - few templates need it

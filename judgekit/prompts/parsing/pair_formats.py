@@ -53,13 +53,12 @@ def parse_formatted_preference(
     raise_if_too_many(found, reply)
     has = cache(judged.has)
     hits = [hit for hit in found if not _is_quoted_choice(hit, has, judged_text)]
-    is_echo = bool(found) and not hits
     is_cut = is_cut_off(finish_reason)
     if is_cut and not form.closes_itself:
         hits = [hit for hit in hits if _CHOICE_LINE_ENDED.match(prose, hit.end) is not None]
     ask = form.ask(tuple(reply_format.choices))
     if not hits:
-        raise_without_verdict(prose, ask, reply, is_echo=is_echo, is_truncated=is_cut)
+        raise_without_verdict(prose, ask, reply, is_echo=bool(found), is_truncated=is_cut)
     hit = hits[-1]
     # Judges weigh "A" against "B" before they decide: of letters, the one that ends the reply.
     is_final = reply_format.kind == "choice" and not prose[hit.end :].strip(ANSWER_END)
@@ -106,7 +105,8 @@ _TUPLE = re.compile(
 
 # Words that make "Output (a) is better" a condition, a question or somebody's claim.
 _RESERVATION = re.compile(
-    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*|others say)\b|n['\u2019]t\b", re.IGNORECASE
+    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*|others say)\b|n['\u2019]t\b",
+    re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.!?,;:\n]")
 _CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"

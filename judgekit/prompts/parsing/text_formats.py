@@ -120,12 +120,11 @@ def parse_formatted_reply(
     raise_if_too_many(found, reply)
     has = cache(judged.has)
     hits = [hit for hit in found if not _is_quoted(hit, has)]
-    is_echo = bool(found) and not hits
     if is_cut := is_cut_off(finish_reason):
         hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
     if not hits:
         ask = f"{wanted.ask} in the form asked for"
-        raise_without_verdict(prose, ask, reply, is_echo=is_echo, is_truncated=is_cut)
+        raise_without_verdict(prose, ask, reply, is_echo=bool(found), is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
     if reply_format.kind == "stated" and is_disowned(prose, hit.start(), hit.start("value")):
         fail("in_prose", wanted.ask, AMID_PROSE, reply)
@@ -448,8 +447,7 @@ _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _DASH, _JOIN = r"(?:[,:]|[ ]?(?:[\u2013\u2014→-]|->)[ ]?)", r"[ ](?:of|or|to|and)[ ]"
 _RANGE_BEFORE = re.compile(rf"(?:[0-9]{_DASH}|\b{_ONE}{_JOIN})\Z", re.IGNORECASE)
 _RANGE_AFTER = re.compile(
-    rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b|(?:[ -]stars?)?[ ](?:would be|is|was|seems)[ ]too\b",
-    re.IGNORECASE,
+    rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b|([ -]stars?)?[ ](is|would be)[ ]too\b", re.I
 )
 
 
