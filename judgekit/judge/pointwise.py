@@ -143,7 +143,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
             questions += map(partial(self.question, subject=subject, **rest), prompts)
-        quotable = tuple(filter(may_hold_verdict, filter(None, case_texts(case).values())))
+        quotable: Any = tuple(filter(may_hold_verdict, filter(None, case_texts(case).values())))
         if quotable or rubric.require_evidence:
             more: Any = {"needs_evidence": rubric.require_evidence}
             return [each._replace(texts=each.shown + quotable, **more) for each in questions]

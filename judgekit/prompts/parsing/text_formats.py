@@ -447,7 +447,7 @@ _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _DASH, _JOIN = r"(?:[,:]|[ ]?(?:[\u2013\u2014→-]|->)[ ]?)", r"[ ](?:of|or|to|and)[ ]"
 _RANGE_BEFORE = re.compile(rf"(?:[0-9]{_DASH}|\b{_ONE}{_JOIN})\Z", re.IGNORECASE)
 _RANGE_AFTER = re.compile(
-    rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b|([ -]stars?)?[ ](is|would be)[ ]too\b", re.I
+    rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b|([ -]stars?)?[ ](is|would be)[ ]too\b", re.IGNORECASE
 )
 
 
