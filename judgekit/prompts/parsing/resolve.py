@@ -64,7 +64,7 @@ from judgekit.prompts.parsing.reply_fields import (
 from judgekit.prompts.parsing.scanner import Scan, scan_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence, Sized
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 
     from judgekit.records import Criterion
 
@@ -222,7 +222,11 @@ def _is_quotation(marks: Sequence[ScoreCandidate], reply: _Reply) -> bool:
     stated = [text for m in trusted if (text := criterion_reply(m, None, names).rationale)]
     # A quotation may end in an ellipsis, and have its keys in another order.
     reasons = [text for each in stated if count_words(text := each.rstrip(" .\u2026")) > 1]
-    if reasons and all(map(judged.has, reasons)) and all(_is_stated(m, judged) for m in trusted):
+    if (
+        reasons
+        and all(map(judged.has, reasons))
+        and all(_is_stated(m, judged.has) for m in trusted)
+    ):
         return True
     # With a rationale of its own, an answer is no quotation if it gives the same score.
     if reasons and all(is_answer(m.owners[0]) for m in trusted):
@@ -233,27 +237,22 @@ def _is_quotation(marks: Sequence[ScoreCandidate], reply: _Reply) -> bool:
     # counts as quoted only with the object around it, or with its quotation marks.
     if len({mark.criterion for mark in trusted}) > 1:
         return judged.has(source[start:end]) or all(
-            any(map(judged.has_quoted, _spellings(mark, mark.start))) for mark in trusted
+            _is_stated(mark, judged.has_quoted, mark.start) for mark in trusted
         )
     inside = min(mark.inside for mark in trusted)
-    return any(judged.has(text) for mark in trusted for text in _spellings(mark, inside)) or (
+    return any(_is_stated(mark, judged.has, inside) for mark in trusted) or (
         not names.single and judged.has_quoted(source[start:end])
     )
 
 
-def _is_stated(mark: ScoreCandidate, texts: JudgedTexts) -> bool:
-    """Whether texts contain a score with its key."""
-    pairs = mark.owners[0].pairs if mark.owners else ()
-    start = next((pair.start for pair in pairs if pair.value is mark.leaf), mark.start)
-    return any(map(texts.has, _spellings(mark, start)))
-
-
-def _spellings(mark: ScoreCandidate, start: int) -> list[str]:
-    """The text from a place to the end of a score, and with the score as 5 and as 5.0."""
-    leaf = cast("Leaf", mark.leaf)
+def _is_stated(mark: ScoreCandidate, has: Callable[[str], bool], start: int | None = None) -> bool:
+    """Whether a text has what stands from a place, or its key, to a score; also as 5 or as 5.0."""
+    leaf, pairs = cast("Leaf", mark.leaf), mark.owners[0].pairs if mark.owners else ()
+    if start is None:
+        start = next((pair.start for pair in pairs if pair.value is leaf), mark.start)
     number, before = plain_number(leaf), mark.source[start : leaf.start]
-    texts = [mark.source[start : mark.end]]
-    return texts if number is None else [*texts, f"{before}{number:g}", f"{before}{number:.1f}"]
+    spelled = [] if number is None else [f"{before}{number:g}", f"{before}{number:.1f}"]
+    return any(map(has, [mark.source[start : mark.end], *spelled]))
 
 
 @dataclass(frozen=True, slots=True)
