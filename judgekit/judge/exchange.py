@@ -290,6 +290,9 @@ class JudgeQuestion(NamedTuple):
     """The fields of a record that say which output, or outputs in which order, was judged."""
 
     flags: tuple[str, ...] = ()  # what is odd about the texts under judgment
+    texts: tuple[str, ...] = ()
+    """These, and of the case those that could hold a verdict, which is no more the judge's own."""
+
     needs_evidence: bool = False
     """Whether a score counts only with a quotation that is found in what was shown."""
 
@@ -375,7 +378,7 @@ class Asker(ABC, Generic[ReadingT, OutcomeT]):
         )
         if prompt.asks_overall:
             criteria = (*criteria, None)
-        return JudgeQuestion(prompt, request, criteria, shown, about, flags)
+        return JudgeQuestion(prompt, request, criteria, shown, about, flags, shown)
 
     def cached_outcomes(
         self, questions: Collection[JudgeQuestion]

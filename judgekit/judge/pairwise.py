@@ -26,13 +26,14 @@ from judgekit.prompts import (
     SLOT_LABELS,
     PairTemplate,
     Redaction,
+    case_texts,
     draw_labels,
     locate_evidence,
     output_flags,
     pairwise_text,
     scrub,
 )
-from judgekit.prompts.parsing import PreferenceReply, parse_preferences
+from judgekit.prompts.parsing import PreferenceReply, may_hold_verdict, parse_preferences
 from judgekit.records import (
     Case,
     Comparison,
@@ -121,7 +122,8 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
                 questions += [
                     self.question(prompt, shown, subject, about, of, flags) for prompt in prompts
                 ]
-        return questions
+        quotable: Any = tuple(filter(may_hold_verdict, filter(None, case_texts(case).values())))
+        return [each._replace(texts=each.shown + quotable) for each in questions]
 
     def labels(self, case: Case) -> tuple[str, str]:
         """What the outputs shown first and second are called for a case."""
@@ -192,7 +194,7 @@ class Comparer(Asker[PreferenceReply, PreferenceOutcome]):
             return {question.criteria[0]: reading}
         names = {OVERALL_KEY if name is None else name: name for name in question.criteria}
         readings = parse_preferences(
-            reply.text, list(names), finish_reason=reply.finish_reason, judged_text=question.shown
+            reply.text, list(names), finish_reason=reply.finish_reason, judged_text=question.texts
         )
         return {names[key]: reading for key, reading in readings.items()}
 

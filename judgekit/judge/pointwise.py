@@ -24,13 +24,14 @@ from judgekit.models import refuse_secret_parameters, score_distribution
 from judgekit.prompts import (
     PromptTemplate,
     assistant_turns,
+    case_texts,
     judged_text,
     locate_evidence,
     output_flags,
     steps_text,
     whole_conversation,
 )
-from judgekit.prompts.parsing import CriterionReply, parse_criterion_replies
+from judgekit.prompts.parsing import CriterionReply, may_hold_verdict, parse_criterion_replies
 from judgekit.records import (
     HEURISTIC,
     CalibratedJudge,
@@ -142,8 +143,10 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         for repeat in range(self.repeats):
             subject = {"case_id": case.id, "variant": output.variant, "repeat": repeat}
             questions += map(partial(self.question, subject=subject, **rest), prompts)
-        if rubric.require_evidence:
-            return [question._replace(needs_evidence=True) for question in questions]
+        quotable: Any = tuple(filter(may_hold_verdict, filter(None, case_texts(case).values())))
+        if quotable or rubric.require_evidence:
+            more: Any = {"needs_evidence": rubric.require_evidence}
+            return [each._replace(texts=each.shown + quotable, **more) for each in questions]
         return questions
 
     def _prompts(self, case: Case, output: Output, rubric: Rubric) -> list[JudgePrompt]:
@@ -305,7 +308,7 @@ class Grader(Asker[CriterionReply, JudgmentOutcome]):
         readings: Mapping[str, CriterionReply]
         if reply_format.kind == "json":
             readings = parse_criterion_replies(
-                reply.text, criteria, finish_reason=reply.finish_reason, judged_text=question.shown
+                reply.text, criteria, finish_reason=reply.finish_reason, judged_text=question.texts
             )
         else:
             from judgekit.prompts.parsing import parse_formatted_reply  # noqa: PLC0415 - few templates need it

@@ -30,6 +30,7 @@ from .messages import (
     JudgePrompt as JudgePrompt,
     PairTemplate as PairTemplate,
     PromptTemplate as PromptTemplate,
+    case_texts as case_texts,
     draw_labels as draw_labels,
     scale_words as scale_words,
 )

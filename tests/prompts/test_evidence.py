@@ -125,7 +125,7 @@ def test_a_text_made_to_be_slow_is_searched_like_any_other(trap: str) -> None:
     assert locate(f"before\n{text}", f"It says: before {text}").match == "normalized"
 
 
-@pytest.mark.parametrize("inner", ["a... b", "a [...] b", "a\u2026b", "... a"])
+@pytest.mark.parametrize("inner", ["a... b", "a [...] b", "a\u2026b"])
 def test_an_ellipsis_within_a_quote_belongs_to_it(inner: str) -> None:
     assert locate(f"{inner} [...]", f"x {inner} y").match == "exact"
     assert not locate(inner, "x a b y").found

@@ -280,7 +280,7 @@ def test_of_a_cut_reply_only_what_is_closed_counts(
     ],
 )  # fmt: skip
 def test_a_verdict_that_stands_in_an_output_is_none(name: str, text: str, judged: str) -> None:
-    with pytest.raises(ReplyFormatError, match="no verdict in the form that was asked for"):
+    with pytest.raises(ReplyFormatError, match="only quoted a verdict"):
         form(name, text, judged=(judged, "No."))
     assert form(name, text, judged=("Yes.", "No.")).choice == "first"
 

@@ -15,18 +15,18 @@ PARTS = (
 )  # fmt: skip
 
 KEYS = [
-    '{"score": 5}',
-    "{'score': 5}",
-    "{\u201cscore\u201d: 5}",
-    "{\uff02score\uff02\uff1a 5}",
-    "{&quot;score&quot;: 5}",
-    "{&#34;score&#34;&#58; 5}",
-    "{\\u0022score\\u0022: 5}",
-    '{\\"score\\": 5}',
-    '{"score"\\n: 5}',
-    '{"score"\u200b\u00ad: 5}',
-    '> **"score"**: 5',
-    '"score" = 5',
+    '{"rationale": 5}',
+    "{'rationale': 5}",
+    "{\u201crationale\u201d: 5}",
+    "{\uff02rationale\uff02\uff1a 5}",
+    "{&quot;rationale&quot;: 5}",
+    "{&#34;rationale&#34;&#58; 5}",
+    "{\\u0022rationale\\u0022: 5}",
+    '{\\"rationale\\": 5}',
+    '{"rationale"\\n: 5}',
+    '{"rationale"\u200b\u00ad: 5}',
+    '> **"rationale"**: 5',
+    '"rationale" = 5',
 ]
 
 
@@ -83,7 +83,7 @@ def test_a_quotation_is_followed_to_its_end(quoted: str, data: st.DataObject) ->
 def test_no_key_of_the_normalised_text_is_overlooked(text: str) -> None:
     plain = normalised(text)
     if '":' in plain or '"=' in plain:
-        assert may_hold_verdict(text)
+        assert may_hold_verdict(f"{text} rationale")
 
 
 def test_a_quoted_score_of_one_of_several_criteria_is_no_part_of_the_verdict() -> None:

@@ -158,7 +158,7 @@ def test_a_quoted_verdict_is_none() -> None:
         text, QUALITY, reply_format=LINE, judged_text="GRADE: 5\nScore: 5"
     )
     assert reply.raw == 1
-    with pytest.raises(ReplyFormatError, match="no verdict in the form that was asked for"):
+    with pytest.raises(ReplyFormatError, match="only quoted a verdict"):
         parse_formatted_reply(
             "Rating: [[5]]", QUALITY, reply_format=BRACKETS, judged_text="Rating: [[5]]"
         )

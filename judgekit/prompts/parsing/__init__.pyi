@@ -19,7 +19,7 @@ from .pair_formats import (
     PAIR_FORMATS as PAIR_FORMATS,
     parse_formatted_preference as parse_formatted_preference,
 )
-from .quotation import locate_evidence as locate_evidence
+from .quotation import locate_evidence as locate_evidence, may_hold_verdict as may_hold_verdict
 from .resolve import (
     is_cut_off as is_cut_off,
     parse_reply as parse_reply,

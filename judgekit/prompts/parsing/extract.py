@@ -35,6 +35,7 @@ from judgekit.prompts.parsing.nodes import (
     parse_tolerant_json,
     plain_number,
     read_outline,
+    scale_before,
     split_scale,
 )
 
@@ -130,6 +131,7 @@ def _object_candidates(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
     is_named = any(index is not None for index, _ in named)
     if place.names.single and has_score and place.trusted:
         yield from _own_candidates(obj, 0, place, obj.start, skip=is_named)
+    yield from _totals(obj, inner)
     for index, pair in named:
         key = fold_key(pair.key)
         # With one criterion, the object below `score` was read with the object it is in.
@@ -138,6 +140,13 @@ def _object_candidates(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
             trusted = place.trusted and is_wrapper(pair.key)
             below = inner if trusted == place.trusted else replace(inner, trusted=trusted)
             yield from _candidates(pair.value, below)
+
+
+def _totals(obj: Obj, place: _Position) -> Iterator[ScoreCandidate]:
+    """Totals beside the only score, such as `final_score`; they can only contradict it."""
+    for pair in obj.pairs if place.names.single else ():
+        if fold_key(pair.key) in LINE_SCORE_KEYS - SCORE_KEYS:
+            yield from _value_candidates(pair, 0, replace(place, trusted=False), obj.start)
 
 
 def _decoded_candidates(leaf: Leaf, place: _Position) -> Iterator[ScoreCandidate]:
@@ -342,12 +351,13 @@ def _line_candidates(text: str, names: ExpectedCriteria) -> Iterator[ScoreCandid
     pairs = tuple(_named_score(pair, names) for pair in outline.pairs)
     # The lines of a reply are no structure: each is compared with the judged text by itself.
     for mark in find_candidates(Obj(pairs, outline.end, outline.end), text, names):
-        leaf, note, fault = mark.leaf, "", mark.fault
+        leaf, note, wanted = mark.leaf, "", names.criteria[mark.criterion]
         if leaf is None or leaf.kind != "line":
             continue
+        fault = mark.fault or _stated_scale(scale_before(text, leaf.start), wanted)
         closed = text[leaf.end : leaf.end + 1] in {"\n", "\r"}
         word, number = leaf.text.strip(" .,;*_`\"'"), leading_number(leaf.text)
-        if names.criteria[mark.criterion].is_binary and word.casefold() in _SWITCHES:
+        if wanted.is_binary and word.casefold() in _SWITCHES:
             leaf = replace(leaf, text=word)
         elif number is not None:
             leaf, note = replace(leaf, text=number[0]), number[1]

@@ -396,9 +396,16 @@ _NUMBER_TAIL = re.compile(
     r"\s*[.,;]?\s*\Z|(?:\s+(?:[-\u2013—]+\s|#)|\s*[;,.]\s+)(?!\s*[0-9.]+\s*(?:[.,;:)]|\Z))"
     r"|\s*\(|\s*[\u2013—]\s*[^\s\d]"
 )
+_LOWEST = r"[+-]?[0-9.]{1,9}\s?(?:[-\u2013—]|to\b)\s?"
 _SCALE_BEHIND = re.compile(
-    rf"[\s*_`\"'”\])]*(?:(?:stars?|points?)\b\s*)?[,(\[]?\s*(?:/|{phrases('scale_ends')})"
-    rf"\s*(?:[+-]?[0-9.]{{1,9}}\s?(?:[-\u2013—]|to\b)\s?)?[*_`]*({_SCORE_NUMBER})",
+    rf"[\s*_`\"'”\])]*(?:(?:stars?|points?)\b\s*)?(?:[-\u2013]\s*(?=scale\b))?[,(\[]?\s*"
+    rf"(?:/|{phrases('scale_ends')}|(?<=[(\[])(?={_LOWEST}[0-9.]{{1,9}}\s?[)\]]))"
+    rf"\s*(?:{_LOWEST})?[*_`]*({_SCORE_NUMBER})",
+    re.IGNORECASE,
+)
+_SCALE_BEFORE = re.compile(
+    r"(?:\b(?:score|rating|grade)[*_` ]{0,4}[(\[](?:out of|/|max\.?)?|\bscale (?:of|from)|\bout of)"
+    rf"\s?(?:{_LOWEST})?({_SCORE_NUMBER})(?:[*_ ]{{0,4}}[,:)\]]|\s(?:i|it|this|the|we|my)\b)",
     re.IGNORECASE,
 )
 _SECOND_NUMBER = re.compile(r"[:=]\s*[*_`]*[+-]?[0-9]")
@@ -458,6 +465,12 @@ def scale_behind(text: str, start: int) -> tuple[str | None, int]:
     """The end of the scale behind a number, as in `4 (out of 5)` and `**4**/5`, and its place."""
     scale = _SCALE_BEHIND.match(ascii_digits(text[start : start + 60]))
     return (None, start) if scale is None else (scale[1], start + scale.end())
+
+
+def scale_before(text: str, start: int) -> str | None:
+    """The end of the scale that the sentence of a number states before it."""
+    sentence = re.split(r"[.!?]\s|(?<!:)\n", text[max(0, start - 200) : start])[-1]
+    return next(reversed(_SCALE_BEFORE.findall(sentence)), None)
 
 
 def ascii_digits(text: str) -> str:

@@ -68,7 +68,7 @@ _LONGEST_REFUSAL = 80
 # brackets; with all of them, a reply of many lines with scores would take quadratic time.
 _NEARBY = 600
 
-_DENIES = re.compile(rf"(?:{phrases('denials')})\Z", re.IGNORECASE)
+DENIES = re.compile(rf"(?:{phrases('denials')})\Z", re.IGNORECASE)
 _DISOWNS = re.compile(rf"(?:{phrases('denials')}|{phrases('disowned')})\Z", re.IGNORECASE)
 _OF_DEGREE = re.compile(rf"\b(?:{phrases('degrees')})\b", re.IGNORECASE)
 
@@ -194,7 +194,7 @@ def is_amid_prose(text: str, start: int, end: int, *, is_named: bool, is_cut: bo
     return (
         is_in_brackets(text, start, end)
         or _is_supposed(before)
-        or is_disowned(text, start, words=_DENIES)
+        or is_disowned(text, start, words=DENIES)
         or _is_in_sentence(before, after, is_named=is_named, is_cut=is_cut)
     )
 

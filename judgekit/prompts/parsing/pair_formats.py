@@ -49,17 +49,16 @@ def parse_formatted_preference(
     form = PAIR_FORMATS[reply_format.kind]
     reply, prose, judged = prose_of(text, expected_criteria([]), finish_reason, judged_text)
     prose = prose.strip()
-    hits = sorted(form.find(prose, reply_format), key=lambda hit: hit.start)
-    raise_if_too_many(hits, reply)
+    found = sorted(form.find(prose, reply_format), key=lambda hit: hit.start)
+    raise_if_too_many(found, reply)
     has = cache(judged.has)
-    hits = [hit for hit in hits if not _is_quoted_choice(hit, has, judged_text)]
+    hits = [hit for hit in found if not _is_quoted_choice(hit, has, judged_text)]
     is_cut = is_cut_off(finish_reason)
     if is_cut and not form.closes_itself:
         hits = [hit for hit in hits if _CHOICE_LINE_ENDED.match(prose, hit.end) is not None]
     ask = form.ask(tuple(reply_format.choices))
     if not hits:
-        why = "the reply gave no verdict in the form that was asked for"
-        raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
+        raise_without_verdict(prose, ask, reply, is_echo=bool(found), is_truncated=is_cut)
     hit = hits[-1]
     # Judges weigh "A" against "B" before they decide: of letters, the one that ends the reply.
     is_final = reply_format.kind == "choice" and not prose[hit.end :].strip(ANSWER_END)
@@ -106,7 +105,8 @@ _TUPLE = re.compile(
 
 # Words that make "Output (a) is better" a condition, a question or somebody's claim.
 _RESERVATION = re.compile(
-    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*)\b|n['\u2019]t\b", re.IGNORECASE
+    r"\b(?:if|whether|unless|not|neither|nor|why|claim\w*|others say)\b|n['\u2019]t\b",
+    re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.!?,;:\n]")
 _CHOICE_DECORATION = " \t\n*_`.:,;()[]\"'"
@@ -130,7 +130,7 @@ def _bracketed_choices(prose: str, reply_format: PairReplyFormat) -> list[_Choic
     return [
         _ChoiceHit(slots[word], match.group(), *match.span())
         for match in VERDICT_BRACKETS.finditer(prose)
-        if (word := fold_choice(match["value"])) in slots
+        if (word := fold_choice(match["value"].replace(" ", ""))) in slots
     ]
 
 
@@ -162,7 +162,7 @@ def _stated_choices(prose: str, reply_format: PairReplyFormat) -> list[_ChoiceHi
     clauses = [0, *(mark.end() for mark in _CLAUSE.finditer(prose))]
     # Each clause is searched once, however many verdicts it has: a reply may repeat one for ever.
     looked, is_reserved = 0, False
-    for match in re.finditer(rf"{name}[*_`]{{0,4}} is (?:the )?better\b", prose):
+    for match in re.finditer(rf"{name}[*_`]{{0,4}} is (?:the )?better\b(?![*_`]*\?)", prose):
         clause = clauses[bisect_right(clauses, match.start()) - 1]
         if clause > looked:
             looked, is_reserved = clause, False

@@ -94,8 +94,12 @@ def _normalised_texts(texts: tuple[str, ...]) -> JudgedTexts:
 
 @lru_cache(maxsize=32)
 def may_hold_verdict(text: str) -> bool:
-    """Whether a judged text could contain a JSON verdict at all."""
-    return _JSON_LIKE.search(_unescaped(text)) is not None
+    """Whether a text could contain a JSON verdict with its rationale."""
+    # Without that it may have the score of a judge who gives a rationale, and not the verdict. Most
+    # texts lack the word, and only in escapes or other characters could it be spelled otherwise.
+    if "rationale" not in text.casefold() and text.isascii() and not ("&" in text or "\\" in text):
+        return False
+    return _JSON_LIKE.search(_unescaped(text)) is not None and "rationale" in normalised(text)
 
 
 def _unescaped(text: str) -> str:
@@ -139,7 +143,7 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
     """Each quotation with its place in the text, or marked as not found."""
     # Exact matches are tried first; then both texts are compared after Unicode NFKC, with straight
     # quotes, and with every run of white space as one space. Quotation marks around a quote and an
-    # ellipsis at its end are the judge's own and are ignored. A quote with a changed word is not
+    # ellipsis at its ends are the judge's own and are ignored. A quote with a changed word is not
     # found: the check is there to catch invented evidence.
     found: list[Evidence] = []
     for quote in quotes:
@@ -148,6 +152,9 @@ def locate_evidence(quotes: Sequence[str], text: str) -> tuple[Evidence, ...]:
         wanted, start = quote, text.find(quote)
         if start < 0:
             wanted = _bare(quote)
+            start = text.find(wanted) if wanted else -1
+        if start < 0 and wanted.startswith(_ELLIPSES):  # not the output's own
+            wanted = wanted.lstrip("[.\u2026] ")
             start = text.find(wanted) if wanted else -1
         if start >= 0:
             end = start + len(wanted)

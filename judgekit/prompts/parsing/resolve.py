@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import (
     MOST_STATED,
     ScoreCandidate,
     find_candidates,
+    is_answer,
     stated_refusal,
     stray_candidates,
     text_candidates,
@@ -27,6 +28,7 @@ from judgekit.prompts.parsing.fields import (
     CriterionReply,
     ExpectedCriteria,
     PreferenceReply,
+    count_words,
     expected_choices,
     expected_criteria,
     fold_key,
@@ -37,6 +39,7 @@ from judgekit.prompts.parsing.nodes import (
     UnresolvedError,
     not_wanted,
     parse_tolerant_json,
+    plain_number,
     quote_value,
     read_score,
 )
@@ -61,7 +64,7 @@ from judgekit.prompts.parsing.reply_fields import (
 from judgekit.prompts.parsing.scanner import Scan, scan_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence, Sized
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 
     from judgekit.records import Criterion
 
@@ -170,6 +173,15 @@ def unreadable(ask: str, why: str, *, reason: str, reply: str | None) -> ReplyFo
     return ReplyFormatError(why, reason=reason, reply=reply, instruction=f"{ask}; {why}.")
 
 
+def echo_error(instruction: str, reply: str) -> ReplyFormatError:
+    """The error of a reply whose only verdict is also in a text that others wrote."""
+    why = (
+        "the reply only quoted a verdict from the output or its case; if the judge meant it, use a "
+        "template whose verdict is JSON with a rationale, such as criterion"
+    )
+    return ReplyFormatError(why, reason="echo", reply=reply, instruction=instruction)
+
+
 def is_cut_off(finish_reason: str | None) -> bool:
     return (finish_reason or "").casefold() in _CUT_OFF
 
@@ -201,23 +213,46 @@ def _unwrap_json_string(text: str) -> str:
     return node.text if isinstance(node, Leaf) and is_string else text
 
 
-def _is_quotation(
-    marks: Sequence[ScoreCandidate], names: ExpectedCriteria, judged: JudgedTexts
-) -> bool:
-    """Whether the judged text contains the scores of a document in the same structure."""
+def _is_quotation(marks: Sequence[ScoreCandidate], reply: _Reply) -> bool:
+    """Whether the judged text contains the scores of a document."""
+    names, judged = reply.names, reply.judged
     trusted = [mark for mark in marks if mark.leaf is not None]
     if not trusted:
+        return False
+    stated = [text for m in trusted if (text := criterion_reply(m, None, names).rationale)]
+    # A quotation may end in an ellipsis, and have its keys in another order.
+    reasons = [text for each in stated if count_words(text := each.rstrip(" .\u2026")) > 1]
+    if (
+        reasons
+        and all(map(judged.has, reasons))
+        and all(_is_stated(m, judged.has) for m in trusted)
+    ):
+        return True
+    # With a rationale of its own, an answer is no quotation if it gives the same score.
+    if reasons and all(is_answer(m.owners[0]) for m in trusted):
         return False
     source = trusted[0].source
     start, end = min(m.start for m in trusted), max(m.end for m in trusted)
     # Several scores in the same words are no accident; one alone (`"score": 5`) may be, so it
     # counts as quoted only with the object around it, or with its quotation marks.
     if len({mark.criterion for mark in trusted}) > 1:
-        return judged.has(source[start:end])
+        return judged.has(source[start:end]) or all(
+            _is_stated(mark, judged.has_quoted, mark.start) for mark in trusted
+        )
     inside = min(mark.inside for mark in trusted)
-    return judged.has(source[inside:end]) or (
+    return any(_is_stated(mark, judged.has, inside) for mark in trusted) or (
         not names.single and judged.has_quoted(source[start:end])
     )
+
+
+def _is_stated(mark: ScoreCandidate, has: Callable[[str], bool], start: int | None = None) -> bool:
+    """Whether a text has what stands from a place, or its key, to a score; also as 5 or as 5.0."""
+    leaf, pairs = cast("Leaf", mark.leaf), mark.owners[0].pairs if mark.owners else ()
+    if start is None:
+        start = next((pair.start for pair in pairs if pair.value is leaf), mark.start)
+    number, before = plain_number(leaf), mark.source[start : leaf.start]
+    spelled = [] if number is None else [f"{before}{number:g}", f"{before}{number:.1f}"]
+    return any(map(has, [mark.source[start : mark.end], *spelled]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +324,7 @@ def _own_marks(reply: _Reply) -> _OwnMarks:
     places: list[int] = []
     n_amid = 0
     for place, marks in enumerate(documents):
-        if _is_quotation(marks, names, judged):
+        if _is_quotation(marks, reply):
             continue
         is_trusted = any(mark.trusted for mark in marks)
         if is_block(scan.pieces[place], pieces[place + 1]):
@@ -428,8 +463,7 @@ def _raise_without_verdict(reply: _Reply, own: _OwnMarks) -> NoReturn:
     if own.n_amid:
         raise unreadable(ask_own, AMID_PROSE, reason="in_prose", reply=reply.text)
     if own.n_echoes:
-        why = f"the reply only quoted a verdict from {source}"
-        raise unreadable(ask_own, why, reason="echo", reply=reply.text)
+        raise echo_error(f"{ask_own}; the reply only quoted a verdict from {source}.", reply.text)
     reason = "missing_criteria" if scan.documents else "no_verdict"
     raise unreadable(ask, f"the reply held no {what}", reason=reason, reply=reply.text)
 

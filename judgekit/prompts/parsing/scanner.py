@@ -233,7 +233,8 @@ class _Scanner:
 
 def _kind(match: re.Match[str]) -> str | None:
     kind: str | None = match.group("kind") or match.group("kind2") or match.group("kind3")
-    return kind and kind.casefold()
+    # `<think>` may be closed as `</thinking>`.
+    return kind and kind.casefold().removesuffix("ing")
 
 
 def _is_close(match: re.Match[str]) -> bool:

@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from judgekit.errors import RefusalError, ReplyFormatError
 from judgekit.prompts.parsing.extract import VERDICT_BRACKETS, without_fences
 from judgekit.prompts.parsing.fields import CriterionReply, expected_criteria
-from judgekit.prompts.parsing.nodes import ascii_digits, not_wanted, quote_value, scale_behind
+from judgekit.prompts.parsing.nodes import (
+    ascii_digits,
+    not_wanted,
+    quote_value,
+    scale_before,
+    scale_behind,
+)
 from judgekit.prompts.parsing.ownership import (
+    DENIES,
     SUPPOSES,
     is_amid_prose,
     is_disowned,
@@ -34,6 +41,7 @@ from judgekit.prompts.parsing.resolve import (
     AMID_PROSE,
     WITHDRAWN,
     declined_beside,
+    echo_error,
     is_cut_off,
     raise_if_too_many,
     raise_unless_readable,
@@ -108,16 +116,15 @@ def parse_formatted_reply(
     names = expected_criteria([criterion])
     wanted = names.criteria[0]
     reply, prose, judged = prose_of(text, names, finish_reason, judged_text)
-    hits = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
-    raise_if_too_many(hits, reply)
+    found = TEXT_FORMATS[reply_format.kind].find(prose, reply_format, criterion.name)
+    raise_if_too_many(found, reply)
     has = cache(judged.has)
-    hits = [hit for hit in hits if not _is_quoted(hit, has)]
+    hits = [hit for hit in found if not _is_quoted(hit, has)]
     if is_cut := is_cut_off(finish_reason):
         hits = [hit for hit in hits if _LINE_ENDED.match(prose, hit.end())]
     if not hits:
         ask = f"{wanted.ask} in the form asked for"
-        why = "the reply gave no verdict in the form that was asked for"
-        raise_without_verdict(prose, ask, why, reply, is_truncated=is_cut)
+        raise_without_verdict(prose, ask, reply, is_echo=bool(found), is_truncated=is_cut)
     hit, raw = _decided_score(hits, prose, reply_format, wanted, reply)
     if reply_format.kind == "stated" and is_disowned(prose, hit.start(), hit.start("value")):
         fail("in_prose", wanted.ask, AMID_PROSE, reply)
@@ -145,13 +152,16 @@ def prose_of(
 
 
 def raise_without_verdict(
-    prose: str, ask: str, why: str, reply: str, *, is_truncated: bool
+    prose: str, ask: str, reply: str, *, is_echo: bool, is_truncated: bool
 ) -> NoReturn:
     """Refuse a reply that states no verdict in its format."""
     if is_judge_refusal(prose):
         raise RefusalError(f"the judge declined: {prose.strip()[:200]}", reply=reply)
     if is_truncated:
         raise_unless_readable("truncated", reply)
+    why = "the reply gave no verdict in the form that was asked for"
+    if is_echo:
+        raise echo_error(f"{ask}; {why}.", reply)
     fail("no_verdict", ask, why, reply)
 
 
@@ -192,7 +202,9 @@ def check_prose_around(
         # A letter may have brackets of its own, as in `(B)`.
         while prose[start - 1 : start] in {"(", "["} and prose[end : end + 1] in {")", "]"}:
             start, end = start - 1, end + 1
-        is_amid = is_in_brackets(prose, start, end)
+        is_amid = is_in_brackets(prose, start, end) or (
+            kind == "choice" and is_disowned(prose, start, words=DENIES)
+        )
     else:
         is_amid = is_amid_prose(prose, start, end, is_named=kind == "score_line", is_cut=is_cut)
     if is_amid and not is_judge_refusal(prose):
@@ -314,6 +326,7 @@ def _hit_score(
     parts = re.split(r"/|out of", leading.group(1), flags=re.IGNORECASE)
     stated, (start, end) = leading.group(1), hit.span("value")
     whole, _ = scale_behind(hit.string, end if in_words else start + leading.end())
+    whole = whole or scale_before(hit.string, start)
     if len(parts) == 1 and whole is not None:
         stated, parts = f"{stated}/{whole}", [stated, whole]
     if len(parts) > 1 and float(parts[1]) != wanted.scale.max:
@@ -358,7 +371,7 @@ _JOINED = (
     r"[*_`\"')\]}$]{0,4}(?:[ \t]{0,3}(?:[/=+?]|[<>](?![/a-z]))|-(?!-)|(?<=\b\w)\.\w)"
     r"|(?:(?<=\b[Nn]o)|(?<=\bA))[ \t]+(?!(?:and|as|because|but|due|for|has|is|it|since|that|the"
     r"|there|this|wins)\b)[a-z]"
-    r"|[ \t]+(?:(?:is|are|was)[ \t]+(?:the[ \t]+)?(?:less|not|weaker|worse)|loses|in part)\b"
+    r"|[ \t]+(?:(?:is|are|was)[ \t]+(?:the[ \t]+)?(?:less|not|weaker|worse|wrong)|loses|in part)\b"
 )
 _LIMITS = re.compile(rf"\b(?:{phrases('limits')})\b", re.IGNORECASE)
 
@@ -377,7 +390,8 @@ def find_choices(prose: str, choices: Sequence[str]) -> list[re.Match[str]]:
     # Another choice joined to it; behind a comma or bracket that choice may begin an explanation.
     joined = re.compile(
         rf"{_JOINED}|[ \t)}}$]{{0,3}}(?:(?:or|and|to)\b|&){mark}(?:{options})(?!\w)"
-        rf"|[ \t}}$]{{0,3}}[,;(]{mark}(?:{options})(?:[*_`\"')\].,;]|\s*$)",
+        rf"|[ \t}}$]{{0,3}}[,;(]{mark}(?:{options})(?:[*_`\"')\].,;]|\s*$)"
+        rf"|[,;.]?[ ]but{mark}(?:{options})[ ](?:is[ ](?:the[ ])?(?:better|best|right)|wins)\b",
         re.MULTILINE,
     )
     hits = [*alone.finditer(prose), *stated.finditer(prose)]
@@ -432,7 +446,9 @@ _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 # Either end of "4 or 5" and "4,5"; of "4 of 5", which may be a share, neither number is the score.
 _DASH, _JOIN = r"(?:[,:]|[ ]?(?:[\u2013\u2014→-]|->)[ ]?)", r"[ ](?:of|or|to|and)[ ]"
 _RANGE_BEFORE = re.compile(rf"(?:[0-9]{_DASH}|\b{_ONE}{_JOIN})\Z", re.IGNORECASE)
-_RANGE_AFTER = re.compile(rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b", re.IGNORECASE)
+_RANGE_AFTER = re.compile(
+    rf"{_DASH}[0-9]|{_JOIN}{_ONE}\b|([ -]stars?)?[ ](is|would be)[ ]too\b", re.IGNORECASE
+)
 
 
 def _is_in_range(hit: re.Match[str]) -> bool:
