@@ -173,6 +173,7 @@ def _report(
     # An answer without a value, such as one that lost a check, could be worth nothing.
     low, high = evaluation.tier_bounds(figures.value, "point")
     decided = {records.meets_threshold(bound, threshold) for bound in (low, high)}
+    is_ended = run.status in records.FINISHED_STATUSES  # other runs lack answers, as in the gate
     dimensions = [
         _dimension(name, estimate, run, threshold, observed.evidence[name])
         for name, estimate in figures.criteria.items()
@@ -197,8 +198,8 @@ def _report(
         "interval": _interval(figures.value),
         "threshold": threshold,
         "threshold_of": basis,
-        "passed": None if overall is None or len(decided) > 1 else decided.pop(),
-        "tier": next(tiers, None),
+        "passed": decided.pop() if is_ended and overall is not None and len(decided) == 1 else None,
+        "tier": next(tiers, None) if is_ended else None,
         "pass_rate": _number(figures.pass_rate.value),
         "answers": {
             "passed": figures.n_passed,
