@@ -374,10 +374,7 @@ def _recorded(
     result = store.result(run.id, key)
     if result is None:
         return "n_not_asked"
-    # Of this case alone: a run may have asked thousands of questions.
-    asked = store.queue(run.id, open_only=False, place=result.place)
-    items = [one for one in asked if (one.key, one.criterion) == (key, label.criterion or "")]
-    answers = [(item, _stored_judgment(result, item)) for item in items]
+    answers = _answers(store, result, label.criterion or "")
     own, before = _own_answer(placed, answers, label.annotator or annotator)
     # A file may be older than the answer, as when it is imported after a later one.
     if before is not None and before.judged_at is not None and at < before.judged_at:
@@ -387,19 +384,9 @@ def _recorded(
             store.withdraw_answer(own, at=at)
         return "n_without_score"
     item = own or next((each for each, j in answers if j is None), None)
-    if item is None:
-        if HUMAN_JUDGE in run.panel.judges:
-            return "n_answered_before" if items else "n_not_asked"
-        # Each further annotator answers the question once more.
-        item = HumanItem(
-            run_id=run.id,
-            key=key,
-            criterion=label.criterion or "",
-            judge=REVIEWER,
-            repeat=len(items),
-            asked_at=at,
-        )
-        store.ask_person(run.id, [item])
+    if item is None and HUMAN_JUDGE in run.panel.judges:
+        return "n_answered_before" if answers else "n_not_asked"
+    item = item or _asked_again(store, result, label.criterion or "", len(answers), at)
     judgment = _judgment(store, run, item, placed, annotator)
     if before is not None:
         # A file may have scores alone; a page without a comment means that there is none any more.
@@ -410,6 +397,26 @@ def _recorded(
     is_stored = _is_kept(store, run, item, judgment, at=at)
     # Where somebody else was quicker, this answer takes the next place, if there is one.
     return "n_answered" if is_stored else _recorded(store, run, placed, annotator, at)
+
+
+def _asked_again(
+    store: RunStore, result: CaseResult, criterion: str, n_asked: int, at: datetime
+) -> HumanItem:
+    """A question that each further annotator answers once more."""
+    about = {"run_id": result.run_id, "key": result.key, "criterion": criterion}
+    item = HumanItem(**about, judge=REVIEWER, repeat=n_asked, asked_at=at)
+    store.ask_person(result.run_id, [item])
+    return item
+
+
+def _answers(
+    store: RunStore, result: CaseResult, criterion: str
+) -> list[tuple[HumanItem, Judgment | None]]:
+    """The questions about a criterion of an answer, each with the judgment that closed it."""
+    # Those of its case alone: a run may have asked thousands.
+    asked = store.queue(result.run_id, open_only=False, place=result.place)
+    own = (item for item in asked if (item.key, item.criterion) == (result.key, criterion))
+    return [(item, _stored_judgment(result, item)) for item in own]
 
 
 def _own_answer(

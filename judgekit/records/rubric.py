@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import isfinite
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -16,6 +16,11 @@ from judgekit.fingerprint import fingerprint, omit_at_default
 from judgekit.records.finding import FindingType
 from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
 from judgekit.resources import shipped_scale
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judgekit.records.record import Coerced
 
 VALUE_TOLERANCE = 1e-9
 """Two scores closer than this are the same score; keeps 0.7 reached by a sum equal to 0.7."""
@@ -181,6 +186,12 @@ def _needs(value: object) -> object:
     return needs
 
 
+if TYPE_CHECKING:
+    _Mapping = Mapping[str, Any]
+    ScaleField = Coerced[Scale, Scale | str | _Mapping | Sequence[Level | _Mapping]]
+else:
+    ScaleField = Annotated[Scale, BeforeValidator(_scale)]
+
 # What is sent of a criterion only where it is set. Omitted at their defaults, they leave
 # the fingerprints of all other rubrics, and with them calibrations and stored runs, as they were.
 _OPTIONAL = ("examples", "needs", "template", "judge", "turns")
@@ -195,7 +206,7 @@ class Criterion(Record):
     question: Name
     """The question to the judge about the output."""
 
-    scale: Annotated[Scale, BeforeValidator(_scale)]
+    scale: ScaleField
     """The scores it may get: a mapping, a list of levels, or a shipped scale's name."""
 
     scoring_guide: str | None = None
@@ -257,13 +268,19 @@ class Criterion(Record):
         return fingerprint(question)
 
 
+if TYPE_CHECKING:
+    CriteriaField = Coerced[tuple[Criterion, ...], Sequence[Criterion]]
+else:
+    CriteriaField = Annotated[tuple[Criterion, ...], Field(min_length=1)]
+
+
 class Rubric(Record):
     """Ordered criteria and the value from which an output passes."""
 
     name: Name
     """Name of the rubric."""
 
-    criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
+    criteria: CriteriaField
     """The questions, in the order in which they are asked and shown."""
 
     pass_threshold: Fraction = 0.7

@@ -178,19 +178,6 @@ def test_an_older_choice_between_two_outputs_does_not_replace_a_newer_one(kept: 
     assert [one.winner for one in kept.packet("p-1").labels] == ["tie"]
 
 
-def test_an_older_choice_between_two_outputs_does_not_replace_a_newer_one(kept: RunStore) -> None:
-    packet = LabelPacket(
-        id="p-1", source="run-1", made_at=START, criteria=(), variants=("v1", "v2"), items=()
-    )
-    kept.add_packet(packet)
-    for winner, minute in (("first", 30), ("second", 29), ("tie", 31)):
-        row = Label.model_validate(timed(None, minute) | {"raw": None, "winner": winner})
-        kept.add_labels("p-1", [row])
-        if minute == 29:
-            assert [one.winner for one in kept.packet("p-1").labels] == ["first"]
-    assert [one.winner for one in kept.packet("p-1").labels] == ["tie"]
-
-
 def test_an_answer_reads_the_questions_of_its_case_alone(kept: RunStore) -> None:
     waiting_run(kept, key("a"), key("b"), criteria=("accuracy", "clarity"))
     n_read = len([*kept.queue("run-1", place=1)])
