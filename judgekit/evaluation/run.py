@@ -18,15 +18,7 @@ from judgekit.presentable import Presentable
 from judgekit.records import HUMAN_JUDGE, Case, CaseResult, Output, RunInfo, RunPanel
 
 if TYPE_CHECKING:
-    from judgekit.records import (
-        HumanItem,
-        JudgeFailure,
-        Judgment,
-        Occurrence,
-        Rubric,
-        RunStatus,
-        Verdict,
-    )
+    from judgekit.records import JudgeFailure, Judgment, Occurrence, Rubric, RunStatus, Verdict
     from judgekit.store import RunStore
 
 
@@ -274,17 +266,15 @@ def run_status(store: RunStore, run: RunInfo) -> RunStatus:
             return "incomplete"
         if progress.n_failures and not _is_recovered(store.result(run.id, progress.key), run.panel):
             return "incomplete"
-    return "waiting" if next(_waiting(store, run), None) else "complete"
+    asks = store.queue(run.id) if HUMAN_JUDGE in run.panel.judges else ()
+    return "waiting" if any(item.judge != REVIEWER for item in asks) else "complete"
 
 
 def n_waiting(store: RunStore, run: RunInfo) -> int:
     """How many questions have to be answered by a human before the run is complete."""
-    return sum(1 for _ in _waiting(store, run))
-
-
-def _waiting(store: RunStore, run: RunInfo) -> Iterator[HumanItem]:
-    queued = store.queue(run.id) if HUMAN_JUDGE in run.panel.judges else ()
-    return (item for item in queued if item.judge != REVIEWER)
+    if HUMAN_JUDGE not in run.panel.judges:
+        return 0
+    return sum(item.judge != REVIEWER for item in store.queue(run.id))
 
 
 def update_run_status(store: RunStore, run_id: str, *, at: datetime) -> RunInfo:

@@ -7,7 +7,6 @@ import shutil
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
 from judgekit.atomic_write import atomic_writer
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
     from judgekit.evaluation import Outcome
     from judgekit.records import RunInfo
+
+    _Facts = Mapping[str, str | None]
 
 # The characters XML 1.0 cannot hold in any form (section 2.2).
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -45,7 +46,7 @@ def _write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
             ended = f"{run.status}: {run.reason}" if run.reason else run.status
             message = f"{run.id} is not complete ({ended}); answers may be missing"
             found = _Finding("error", run.status, message)
-            suites[""].write({"name": "whole run", "classname": run.suite}, found)
+            suites[""].write({"name": "whole run", "classname": run.suite}, found, {}, 0.0)
         with atomic_writer(path) as file:
             whole = {"name": run.suite, **_counts(list(suites.values()))}
             file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
@@ -92,11 +93,7 @@ class _Suite:
         self.write(shown, _finding(answer), facts, seconds)
 
     def write(
-        self,
-        shown: dict[str, str],
-        found: _Finding | None,
-        facts: Mapping[str, str | None] = MappingProxyType({}),
-        seconds: float = 0.0,
+        self, shown: dict[str, str], found: _Finding | None, facts: _Facts, seconds: float
     ) -> None:
         self.n += 1
         self.kinds.update(() if found is None else (found.kind,))
@@ -133,9 +130,7 @@ def _finding(answer: Outcome) -> _Finding | None:
     return _Finding("error", "undecided", "what is missing could decide it either way", text)
 
 
-def _test(
-    shown: Mapping[str, str], facts: Mapping[str, str | None], found: _Finding | None
-) -> Iterator[str]:
+def _test(shown: Mapping[str, str], facts: _Facts, found: _Finding | None) -> Iterator[str]:
     yield f"    <testcase{_attributes(shown)}>\n"
     yield from _properties(facts, "      ")
     if found is not None:
@@ -176,7 +171,7 @@ def _counts(suites: list[_Suite]) -> dict[str, str]:
     }
 
 
-def _properties(facts: Mapping[str, str | None], indent: str) -> Iterator[str]:
+def _properties(facts: _Facts, indent: str) -> Iterator[str]:
     known = {name: value for name, value in facts.items() if value is not None}
     if not known:
         return

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from judgekit.records.record import Coerced
 
+    _Trace = Coerced[tuple["TraceEvent", ...], Sequence["TraceEvent" | Mapping[str, Any]]]
+
 TargetErrorKind = Literal[
     "timeout", "exit", "signal", "unreadable", "too_large", "connection", "http_status",
     "exception", "not_recorded", "model", "refused", "cancelled",
@@ -127,12 +129,6 @@ class TraceEvent(Record):
 _CONTENT = attrgetter("content")
 
 
-if TYPE_CHECKING:
-    TraceField = Coerced[tuple[TraceEvent, ...], Sequence[TraceEvent | Mapping[str, Any]]]
-else:
-    TraceField = tuple[TraceEvent, ...]
-
-
 class Output(Record):
     """What one variant produced for one case; never altered."""
 
@@ -142,7 +138,10 @@ class Output(Record):
     data: Content = None
     """The structured result, instead of a text or in addition to it: also `{"messages": […]}`."""
 
-    trace: TraceField = ()  # type: ignore[assignment]  # the type that it is read as
+    if TYPE_CHECKING:
+        trace: _Trace = ()  # type: ignore[assignment]  # the type that it is read as
+    else:
+        trace: tuple[TraceEvent, ...] = ()
     """What happened while it was produced: messages, tool calls, errors."""
 
     usage: Usage | None = None

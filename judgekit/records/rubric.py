@@ -186,12 +186,6 @@ def _needs(value: object) -> object:
     return needs
 
 
-if TYPE_CHECKING:
-    _Mapping = Mapping[str, Any]
-    ScaleField = Coerced[Scale, Scale | str | _Mapping | Sequence[Level | _Mapping]]
-else:
-    ScaleField = Annotated[Scale, BeforeValidator(_scale)]
-
 # What is sent of a criterion only where it is set. Omitted at their defaults, they leave
 # the fingerprints of all other rubrics, and with them calibrations and stored runs, as they were.
 _OPTIONAL = ("examples", "needs", "template", "judge", "turns")
@@ -206,7 +200,10 @@ class Criterion(Record):
     question: Name
     """The question to the judge about the output."""
 
-    scale: ScaleField
+    if TYPE_CHECKING:
+        scale: Coerced[Scale, Scale | str | Mapping[str, Any] | Sequence[Level | Mapping[str, Any]]]
+    else:
+        scale: Annotated[Scale, BeforeValidator(_scale)]
     """The scores it may get: a mapping, a list of levels, or a shipped scale's name."""
 
     scoring_guide: str | None = None
@@ -268,19 +265,16 @@ class Criterion(Record):
         return fingerprint(question)
 
 
-if TYPE_CHECKING:
-    CriteriaField = Coerced[tuple[Criterion, ...], Sequence[Criterion]]
-else:
-    CriteriaField = Annotated[tuple[Criterion, ...], Field(min_length=1)]
-
-
 class Rubric(Record):
     """Ordered criteria and the value from which an output passes."""
 
     name: Name
     """Name of the rubric."""
 
-    criteria: CriteriaField
+    if TYPE_CHECKING:
+        criteria: Coerced[tuple[Criterion, ...], Sequence[Criterion]]
+    else:
+        criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
     """The questions, in the order in which they are asked and shown."""
 
     pass_threshold: Fraction = 0.7
