@@ -172,8 +172,9 @@ def _report(
     overall = _number(figures.value.value)
     # An answer without a value, such as one that lost a check, could be worth nothing.
     low, high = evaluation.tier_bounds(figures.value, "point")
+    if run.status not in records.FINISHED_STATUSES:  # it lacks answers, which decide nothing
+        low, high = -1.0, 1.0
     decided = {records.meets_threshold(bound, threshold) for bound in (low, high)}
-    is_ended = run.status in records.FINISHED_STATUSES  # other runs lack answers, as in the gate
     dimensions = [
         _dimension(name, estimate, run, threshold, observed.evidence[name])
         for name, estimate in figures.criteria.items()
@@ -198,14 +199,12 @@ def _report(
         "interval": _interval(figures.value),
         "threshold": threshold,
         "threshold_of": basis,
-        "passed": decided.pop() if is_ended and overall is not None and len(decided) == 1 else None,
-        "tier": next(tiers, None) if is_ended else None,
+        "passed": None if overall is None or len(decided) > 1 else decided.pop(),
+        "tier": next(tiers, None),
         "pass_rate": _number(figures.pass_rate.value),
         "answers": {
-            "passed": figures.n_passed,
-            "failed": figures.n_failed,
-            "undecided": figures.n_undecided,
-            "errors": figures.n_errors,
+            name: getattr(figures, f"n_{name}")
+            for name in ("passed", "failed", "undecided", "errors")
         },
         "dimensions": {words(name): fields for name, fields in shown.items()},
         "strata": _groups(figures.strata, get_args(records.CaseStratum) if figures.strata else ()),
