@@ -28,6 +28,7 @@ lint: .venv/.dev
 
 types: .venv/.dev
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file= --strict --cache-dir .mypy_cache/plain -p tests.typing
 
 floors: .venv/.dev
 	$(BIN)/lint-imports

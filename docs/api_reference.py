@@ -309,7 +309,12 @@ def _fields(found: type) -> Iterator[tuple[str, str, str]]:
         if not base.__module__.startswith("judgekit.") or base.__name__ in {"Record", "Result"}:
             continue
         body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
-        statements = body.body if isinstance(body, ast.ClassDef) else []
+        statements = [
+            statement
+            for one in (body.body if isinstance(body, ast.ClassDef) else [])
+            # In `if TYPE_CHECKING` stands what a constructor takes beyond the field's type.
+            for statement in (one.orelse if isinstance(one, ast.If) else [one])
+        ]
         for statement, below in zip(statements, [*statements[1:], None], strict=True):
             if not isinstance(statement, ast.AnnAssign) or not isinstance(
                 statement.target, ast.Name

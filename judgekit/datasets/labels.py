@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from math import isnan
 from pathlib import Path
 from sys import intern
@@ -44,6 +45,16 @@ class LocatedLabel:
     def where(self) -> str:
         """The place in words: `labels.jsonl:12`, or `label 12`."""
         return f"label {self.line}" if self.path is None else f"{self.path}:{self.line}"
+
+    @property
+    def given_at(self) -> datetime | None:
+        """When it was given, as the page or the run that it comes from states."""
+        about = self.label.metadata or {}
+        try:
+            at = datetime.fromisoformat(str(about.get("labelled_at") or about.get("judged_at")))
+        except ValueError:
+            return None
+        return at.astimezone(UTC)
 
     def fault(self, problem: str, hint: str | None = None) -> DatasetError:
         """An error that says which label is wrong."""

@@ -357,52 +357,36 @@ def record_labels(
     # Where humans decide, the first annotator's answer to a question stands. Where labels only
     # review automated verdicts, each annotator has an answer. A later one of the same annotator
     # replaces it, and one without a score withdraws it.
-    asked: defaultdict[tuple[ItemKey, str], list[HumanItem]] = defaultdict(list)
-    for item in store.queue(run.id, open_only=False):
-        asked[item.key, item.criterion].append(item)
     counts: Counter[str] = Counter()
     for placed in labels:
         counts["n_labels"] += 1
-        counts[_recorded(store, run, placed, asked, annotator, at)] += 1
+        # A clock that is ahead must not keep out what is answered later.
+        counts[_recorded(store, run, placed, annotator, min(placed.given_at or at, at))] += 1
     return LabelImport(**{field.name: counts[field.name] for field in fields(LabelImport)})
 
 
 def _recorded(
-    store: RunStore,
-    run: RunInfo,
-    placed: LocatedLabel,
-    asked: defaultdict[tuple[ItemKey, str], list[HumanItem]],
-    annotator: str | None,
-    at: datetime,
+    store: RunStore, run: RunInfo, placed: LocatedLabel, annotator: str | None, at: datetime
 ) -> str:
     """What became of a label: the counter of `LabelImport` that it belongs to."""
     label = placed.label
     key = ItemKey(label.case_id, label.variant or "", label.repeat or 0)
-    items = asked[key, label.criterion or ""]
     result = store.result(run.id, key)
     if result is None:
         return "n_not_asked"
-    answers = [(item, _stored_judgment(result, item)) for item in items]
+    answers = _answers(store, result, label.criterion or "")
     own, before = _own_answer(placed, answers, label.annotator or annotator)
+    # A file may be older than the answer, as when it is imported after a later one.
+    if before is not None and before.judged_at is not None and at < before.judged_at:
+        return "n_answered_before"
     if label.raw is None:
         if own is not None:
             store.withdraw_answer(own, at=at)
         return "n_without_score"
     item = own or next((each for each, j in answers if j is None), None)
-    if item is None:
-        if HUMAN_JUDGE in run.panel.judges:
-            return "n_answered_before" if items else "n_not_asked"
-        # Each further annotator answers the question once more.
-        item = HumanItem(
-            run_id=run.id,
-            key=key,
-            criterion=label.criterion or "",
-            judge=REVIEWER,
-            repeat=len(items),
-            asked_at=at,
-        )
-        store.ask_person(run.id, [item])
-        items.append(item)
+    if item is None and HUMAN_JUDGE in run.panel.judges:
+        return "n_answered_before" if answers else "n_not_asked"
+    item = item or _asked_again(store, result, label.criterion or "", len(answers), at)
     judgment = _judgment(store, run, item, placed, annotator)
     if before is not None:
         # A file may have scores alone; a page without a comment means that there is none any more.
@@ -412,7 +396,27 @@ def _recorded(
         store.withdraw_answer(item, at=at)
     is_stored = _is_kept(store, run, item, judgment, at=at)
     # Where somebody else was quicker, this answer takes the next place, if there is one.
-    return "n_answered" if is_stored else _recorded(store, run, placed, asked, annotator, at)
+    return "n_answered" if is_stored else _recorded(store, run, placed, annotator, at)
+
+
+def _asked_again(
+    store: RunStore, result: CaseResult, criterion: str, n_asked: int, at: datetime
+) -> HumanItem:
+    """A question that each further annotator answers once more."""
+    about = {"run_id": result.run_id, "key": result.key, "criterion": criterion}
+    item = HumanItem(**about, judge=REVIEWER, repeat=n_asked, asked_at=at)
+    store.ask_person(result.run_id, [item])
+    return item
+
+
+def _answers(
+    store: RunStore, result: CaseResult, criterion: str
+) -> list[tuple[HumanItem, Judgment | None]]:
+    """The questions about a criterion of an answer, each with the judgment that closed it."""
+    # Those of its case alone: a run may have asked thousands.
+    asked = store.queue(result.run_id, open_only=False, place=result.place)
+    own = (item for item in asked if (item.key, item.criterion) == (result.key, criterion))
+    return [(item, _stored_judgment(result, item)) for item in own]
 
 
 def _own_answer(

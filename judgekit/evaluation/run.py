@@ -266,7 +266,8 @@ def run_status(store: RunStore, run: RunInfo) -> RunStatus:
             return "incomplete"
         if progress.n_failures and not _is_recovered(store.result(run.id, progress.key), run.panel):
             return "incomplete"
-    return "waiting" if n_waiting(store, run) else "complete"
+    asks = store.queue(run.id) if HUMAN_JUDGE in run.panel.judges else ()
+    return "waiting" if any(item.judge != REVIEWER for item in asks) else "complete"
 
 
 def n_waiting(store: RunStore, run: RunInfo) -> int:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from judgekit.evaluation import Outcome
     from judgekit.records import RunInfo
 
+    _Facts = Mapping[str, str | None]
+
 # The characters XML 1.0 cannot hold in any form (section 2.2).
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
@@ -39,6 +41,12 @@ def _write_junit(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
         for answer in answers:
             name = answer.result.variant
             suites[name].add(answer, f"{run.suite}.{name}", has_repeats=run.repeats > 1)
+        # Which answers are missing is not known, and all that are here may have passed.
+        if run.status not in {"complete", "waiting"}:
+            ended = f"{run.status}: {run.reason}" if run.reason else run.status
+            message = f"{run.id} is not complete ({ended}); answers may be missing"
+            found = _Finding("error", run.status, message)
+            suites[""].write({"name": "whole run", "classname": run.suite}, found, {}, 0.0)
         with atomic_writer(path) as file:
             whole = {"name": run.suite, **_counts(list(suites.values()))}
             file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
@@ -73,16 +81,25 @@ class _Suite:
     seconds: float = 0.0
 
     def add(self, answer: Outcome, classname: str, *, has_repeats: bool) -> None:
-        finding = _finding(answer)
-        self.n += 1
-        self.kinds.update(() if finding is None else (finding.kind,))
-        self.seconds += (answer.result.output.duration_ms or 0.0) / _MS
+        case = answer.result.case
         # A test that was tried again has the same name in each run.
         repeat = (
             f" (repeat {answer.result.repeat + 1})" if has_repeats and answer.result.repeat else ""
         )
-        shown = {"name": f"{answer.result.case.id}{repeat}", "classname": classname}
-        self.lines.write("".join(_test(answer, shown, finding)).encode())
+        facts = {"value": None if answer.value is None else f"{answer.value:.6g}"}
+        facts |= {"tags": ", ".join(case.tags) or None, "stratum": case.stratum}
+        seconds = (answer.result.output.duration_ms or 0.0) / _MS
+        shown = {"name": f"{case.id}{repeat}", "classname": classname}
+        self.write(shown, _finding(answer), facts, seconds)
+
+    def write(
+        self, shown: dict[str, str], found: _Finding | None, facts: _Facts, seconds: float
+    ) -> None:
+        self.n += 1
+        self.kinds.update(() if found is None else (found.kind,))
+        self.seconds += seconds
+        shown["time"] = f"{seconds:.3f}"
+        self.lines.write("".join(_test(shown, facts, found)).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +130,8 @@ def _finding(answer: Outcome) -> _Finding | None:
     return _Finding("error", "undecided", "what is missing could decide it either way", text)
 
 
-def _test(answer: Outcome, shown: dict[str, str], found: _Finding | None) -> Iterator[str]:
-    result = answer.result
-    seconds = (result.output.duration_ms or 0.0) / _MS
-    yield f"    <testcase{_attributes({**shown, 'time': f'{seconds:.3f}'})}>\n"
-    facts = {"value": None if answer.value is None else f"{answer.value:.6g}"}
-    facts |= {"tags": ", ".join(result.case.tags) or None, "stratum": result.case.stratum}
+def _test(shown: Mapping[str, str], facts: _Facts, found: _Finding | None) -> Iterator[str]:
+    yield f"    <testcase{_attributes(shown)}>\n"
     yield from _properties(facts, "      ")
     if found is not None:
         marks = {"message": found.message} | ({"type": found.type} if found.type else {})
@@ -128,13 +141,14 @@ def _test(answer: Outcome, shown: dict[str, str], found: _Finding | None) -> Ite
 
 
 def _write_suite(file: IO[bytes], variant: str, suite: _Suite, run: RunInfo) -> None:
-    shown = {"name": f"{run.suite}.{variant}", **_counts([suite])}
+    name = f"{run.suite}.{variant}" if variant else run.suite
+    shown = {"name": name, **_counts([suite])}
     shown["timestamp"] = run.started_at.strftime("%Y-%m-%dT%H:%M:%S")
     file.write(f"  <testsuite{_attributes(shown)}>\n".encode())
     facts = {
         "run": run.id,
         "status": run.status,
-        "variant": variant,
+        "variant": variant or None,
         "dataset": run.dataset,
         "rubric": None if run.rubric is None else run.rubric.name,
         "judges": ", ".join(run.panel.judges) or None,
@@ -157,7 +171,7 @@ def _counts(suites: list[_Suite]) -> dict[str, str]:
     }
 
 
-def _properties(facts: Mapping[str, str | None], indent: str) -> Iterator[str]:
+def _properties(facts: _Facts, indent: str) -> Iterator[str]:
     known = {name: value for name, value in facts.items() if value is not None}
     if not known:
         return

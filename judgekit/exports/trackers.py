@@ -33,6 +33,7 @@ _NOT_PARAMETERS = {
 }  # fmt: skip
 # Figures of parts of the cases would be hundreds of metrics; the JSON has them.
 _ENDS = {"", "_low", "_high"}
+_TOKENS = ("input_tokens", "output_tokens")
 _NOT_METRICS = {"tags", "strata", "pooled", "options", "trust", "budget"}
 # MLflow has at most 250 characters, and W&B sorts and filters only by letters, digits and `_`.
 _LONGEST_NAME, _LONGEST_PART = 250, 100
@@ -197,6 +198,8 @@ def _measured(value: dict[str, Any], *, is_top: bool) -> dict[str, Any]:
     if value.get("cost_unknown") is True or value.get("is_complete") is False:
         return {name: inner for name, inner in value.items() if not name.endswith("_usd")}
     own = {name: v for name, v in value.items() if name and not (is_top and name in _NOT_METRICS)}
+    if not any(own.get(name) for name in _TOKENS):  # no answer reported any, which is not 0
+        own = {name: v for name, v in own.items() if name not in _TOKENS}
     return own | ({"n_failures": sum(own["failures"].values())} if "failures" in own else {})
 
 

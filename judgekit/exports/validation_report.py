@@ -172,6 +172,8 @@ def _report(
     overall = _number(figures.value.value)
     # An answer without a value, such as one that lost a check, could be worth nothing.
     low, high = evaluation.tier_bounds(figures.value, "point")
+    if run.status not in records.FINISHED_STATUSES:  # it lacks answers, which decide nothing
+        low, high = -1.0, 1.0
     decided = {records.meets_threshold(bound, threshold) for bound in (low, high)}
     dimensions = [
         _dimension(name, estimate, run, threshold, observed.evidence[name])
@@ -201,10 +203,8 @@ def _report(
         "tier": next(tiers, None),
         "pass_rate": _number(figures.pass_rate.value),
         "answers": {
-            "passed": figures.n_passed,
-            "failed": figures.n_failed,
-            "undecided": figures.n_undecided,
-            "errors": figures.n_errors,
+            name: getattr(figures, f"n_{name}")
+            for name in ("passed", "failed", "undecided", "errors")
         },
         "dimensions": {words(name): fields for name, fields in shown.items()},
         "strata": _groups(figures.strata, get_args(records.CaseStratum) if figures.strata else ()),

@@ -319,7 +319,12 @@ def write_parquet(
     remaining = iter(rows)
     with parquet.ParquetWriter(file, schema) as writer:
         while group := list(islice(remaining, _GROUP_ROWS)):
-            writer.write_table(pa.Table.from_pylist(group, schema=schema))
+            try:
+                table = pa.Table.from_pylist(group, schema=schema)
+            except (OverflowError, pa.ArrowInvalid) as error:
+                message = "Parquet holds no integer of 2^63 or more, as these rows do"
+                raise SettingsError(message, hint="write .jsonl or .csv") from error
+            writer.write_table(table)
 
 
 def require_pyarrow(

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from judgekit.fingerprint import omit_at_default
 from judgekit.records.images import Content, EventContent, Image, images_in
 from judgekit.records.record import Count, Finite, JsonObject, Name, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judgekit.records.record import Coerced
+
+    _Trace = Coerced[tuple["TraceEvent", ...], Sequence["TraceEvent" | Mapping[str, Any]]]
 
 TargetErrorKind = Literal[
     "timeout", "exit", "signal", "unreadable", "too_large", "connection", "http_status",
@@ -131,7 +138,10 @@ class Output(Record):
     data: Content = None
     """The structured result, instead of a text or in addition to it: also `{"messages": […]}`."""
 
-    trace: tuple[TraceEvent, ...] = ()
+    if TYPE_CHECKING:
+        trace: _Trace = ()  # type: ignore[assignment]  # the type that it is read as
+    else:
+        trace: tuple[TraceEvent, ...] = ()
     """What happened while it was produced: messages, tool calls, errors."""
 
     usage: Usage | None = None

@@ -6,7 +6,7 @@ Records are frozen pydantic models that refuse unknown fields.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -27,6 +27,17 @@ Name = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 JsonObject = dict[str, JsonValue]
 """A JSON object."""
+
+
+if TYPE_CHECKING:
+    _Read_co = TypeVar("_Read_co", covariant=True)
+    _Taken_contra = TypeVar("_Taken_contra", contravariant=True)
+
+    class Coerced(Generic[_Read_co, _Taken_contra]):
+        """A field as type checkers see it: the type it is read as, and what a constructor takes."""
+
+        def __get__(self, record: object, owner: object = None) -> _Read_co: ...
+        def __set__(self, record: object, value: _Taken_contra) -> None: ...
 
 
 class Record(BaseModel):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import isfinite
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -16,6 +16,11 @@ from judgekit.fingerprint import fingerprint, omit_at_default
 from judgekit.records.finding import FindingType
 from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
 from judgekit.resources import shipped_scale
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judgekit.records.record import Coerced
 
 VALUE_TOLERANCE = 1e-9
 """Two scores closer than this are the same score; keeps 0.7 reached by a sum equal to 0.7."""
@@ -195,7 +200,10 @@ class Criterion(Record):
     question: Name
     """The question to the judge about the output."""
 
-    scale: Annotated[Scale, BeforeValidator(_scale)]
+    if TYPE_CHECKING:
+        scale: Coerced[Scale, Scale | str | Mapping[str, Any] | Sequence[Level | Mapping[str, Any]]]
+    else:
+        scale: Annotated[Scale, BeforeValidator(_scale)]
     """The scores it may get: a mapping, a list of levels, or a shipped scale's name."""
 
     scoring_guide: str | None = None
@@ -263,7 +271,10 @@ class Rubric(Record):
     name: Name
     """Name of the rubric."""
 
-    criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
+    if TYPE_CHECKING:
+        criteria: Coerced[tuple[Criterion, ...], Sequence[Criterion]]
+    else:
+        criteria: Annotated[tuple[Criterion, ...], Field(min_length=1)]
     """The questions, in the order in which they are asked and shown."""
 
     pass_threshold: Fraction = 0.7

@@ -331,7 +331,9 @@ class StoredRuns(Database):
         config: JsonObject = json.loads(self._known_text(query, "config", fingerprint, known))
         return config
 
-    def queue(self, run_id: str | None = None, *, open_only: bool = True) -> Iterator[HumanItem]:
+    def queue(
+        self, run_id: str | None = None, *, open_only: bool = True, place: int | None = None
+    ) -> Iterator[HumanItem]:
         # In the order of the results, so that all criteria of one output are judged together.
         order = (queue.c.run_no, queue.c.place, queue.c.variant_no, queue.c.repeat, queue.c.no)
         query = select(queue).order_by(*order)
@@ -339,6 +341,8 @@ class StoredRuns(Database):
             query = query.where(queue.c.run_no == self._number(run_id))
         if open_only:
             query = query.where(queue.c.answered_at.is_(None))
+        if place is not None:
+            query = query.where(queue.c.place == place)
         for row in paged_rows(self.reading, query, order, size=_PAGE):
             item = read_record(HumanItem, row.json)
             yield item.model_copy(update={"answered_at": read_time(row.answered_at)})

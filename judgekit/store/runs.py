@@ -267,7 +267,7 @@ class RunStore(StoredRuns, StoredComparisons):
             # Two annotators may answer at the same moment: the second waits for the first.
             query = select(label_packets.c.json).where(own).with_for_update()
             packet = read_record(records.LabelPacket, connection.execute(query).scalar_one())
-            both = (*packet.labels, *labels)
+            both = sorted((*packet.labels, *labels), key=_labelled_at)
             known = {(one.case_id, one.criterion, one.annotator): one for one in both}
             changed = packet.model_copy(update={"labels": tuple(known.values())})
             connection.execute(update(label_packets).where(own).values(json=record_text(changed)))
@@ -329,6 +329,10 @@ class RunStore(StoredRuns, StoredComparisons):
 
 def _item_slot(item: HumanItem) -> str:
     return judgment_slot(item.criterion, item.judge, item.repeat)
+
+
+def _labelled_at(label: Label) -> str:
+    return str((label.metadata or {}).get("labelled_at") or "")
 
 
 def _queue_row(connection: Connection, item: HumanItem) -> Row[tuple[object, ...]]:

@@ -42,6 +42,7 @@ def test_of_several_tries_only_the_last_is_a_test(
             answer(key("a", repeat=1)),
             answer(key("b"), place=1),
             name="tried",
+            status="complete",
             config={"settings": {"retry_failed": 1}},
         )
     assert run("export", "tried", "-o", "ci.xml", *more).code == 0

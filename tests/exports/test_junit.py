@@ -97,6 +97,33 @@ def test_a_test_that_was_tried_again_keeps_its_name(tmp_path: Path) -> None:
     assert only(root, "testcase").get("name") == "refund"
 
 
+@pytest.mark.parametrize(
+    ("status", "is_error"),
+    [
+        ("complete", False),
+        ("waiting", False),
+        ("incomplete", True),
+        ("interrupted", True),
+        ("stopped", True),
+        ("running", True),
+    ],
+)
+def test_a_run_that_lacks_answers_is_an_error_although_all_it_has_passed(
+    tmp_path: Path, status: str, *, is_error: bool
+) -> None:
+    root = written(tmp_path, make_answer(), status=status, reason="$2 are spent")
+    assert (root.get("tests"), root.get("errors")) == (("2", "1") if is_error else ("1", "0"))
+    found = [(one.get("type"), one.get("message")) for one in root.iter("error")]
+    message = f"run-1 is not complete ({status}: $2 are spent); answers may be missing"
+    assert found == ([(status, message)] if is_error else [])
+
+
+def test_a_run_that_was_stopped_before_the_first_answer_is_an_error(tmp_path: Path) -> None:
+    test = only(written(tmp_path, status="interrupted"), "testcase")
+    assert (test.get("name"), test.get("classname")) == ("whole run", "support")
+    assert "variant" not in {p.get("name") for p in test.iter("property")}
+
+
 @given(st.text(max_size=30))
 def test_any_text_makes_sound_xml(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     case = make_case(id=f"c{text}", tags=(text,))

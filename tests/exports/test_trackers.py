@@ -108,6 +108,9 @@ def test_what_is_missing_is_no_metric(store: RunStore) -> None:
     assert "gpt_4_1/criteria/clarity" not in metrics
     assert "gpt_4_1/pass_rate" not in metrics
     assert not any(math.isnan(value) for value in metrics.values())
+    # No output has usage, which is not none used; the judge was asked.
+    assert "v1/input_tokens" not in metrics
+    assert "v1/judge_input_tokens" in metrics
 
 
 def test_every_judgment_is_a_row_and_secrets_are_masked(

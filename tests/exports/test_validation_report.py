@@ -49,6 +49,11 @@ def test_a_report_has_scores_threshold_and_tier(tmp_path: Path) -> None:
     assert found["answers"] == {"passed": 4, "failed": 0, "undecided": 0, "errors": 0}
 
 
+def test_a_run_that_did_not_finish_is_in_no_tier_and_has_not_passed(tmp_path: Path) -> None:
+    found = report(tmp_path, *several(4, 4, 5), run=make_run(status="stopped"))
+    assert (found["status"], found["passed"], found["tier"]) == ("stopped", None, None)
+
+
 @pytest.mark.parametrize(
     ("raw", "tier", "reaches_it"),
     [(4.2, "production", True), (3.8, "development", False), (3.4, "experimental", False),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from judgekit.errors import RefusalError, ReplyFormatError
+from judgekit.errors import InputError, RefusalError, ReplyFormatError
 from judgekit.prompts.parsing import (
     CriterionReply,
     parse_criterion_replies,
@@ -14,6 +15,7 @@ from judgekit.prompts.parsing import (
     parse_reply,
 )
 from judgekit.records import Criterion
+from tests.factories import make_rubric
 
 ONE = [{"name": "quality", "min": 1, "max": 5}]
 TWO: list[dict[str, object]] = [
@@ -459,3 +461,19 @@ def test_a_compared_criterion_may_have_the_name_of_a_field(
     found = parse_preferences(f"{before}{text}{after}", questions, judged_text=[judged or ""])
     assert [found[each].choice for each in questions] == ["first", "second", "first"]
     assert found[name].rationale == "It is complete."
+
+
+@pytest.mark.parametrize(
+    ("scale", "raw"), [("one_to_five", 4.0), ("binary", 1.0), ([{"value": 1}, {"value": 4}], 4.0)]
+)
+def test_the_scale_of_a_mapping_is_given_as_in_a_rubric(scale: object, raw: float) -> None:
+    criteria = [{"name": "accuracy", "scale": scale}]
+    assert parse_reply(f'{{"score": {raw:g}}}', criteria) == {"accuracy": raw}
+    with pytest.raises(ReplyFormatError):
+        parse_reply('{"score": 9}', criteria)
+
+
+@pytest.mark.parametrize("criteria", [make_rubric("accuracy"), ["accuracy"], {"accuracy": 1}])
+def test_what_is_no_list_of_criteria_is_refused_with_what_to_give(criteria: Any) -> None:
+    with pytest.raises(InputError, match=r"is no criterion\n  give a list .*`rubric\.criteria`"):
+        parse_reply('{"score": 4}', criteria)

@@ -136,6 +136,16 @@ def test_what_no_file_can_hold_is_replaced_in_a_cell(tmp_path: Path) -> None:
     assert table.column("output_text").to_pylist()[0] == "a\ufffd\ufffd"
 
 
+@pytest.mark.parametrize("n", [2**63, 2**64, 10**20])
+def test_a_number_that_parquet_cannot_hold_is_refused(tmp_path: Path, n: int) -> None:
+    result = make_result(output=make_output(usage=Usage(input_tokens=n)))
+    with pytest.raises(SettingsError, match=r"2\^63[\s\S]*\.jsonl or \.csv"):
+        write_results(tmp_path / "run.parquet", [result])
+    assert not [*tmp_path.iterdir()]
+    write_results(tmp_path / "run.csv", [result])
+    assert read_csv(tmp_path / "run.csv")[0]["input_tokens"] == str(n)
+
+
 def test_lines_quotes_and_any_script_survive_csv(tmp_path: Path) -> None:
     text = 'He said "no",\r\nthen 🙂;\r是'
     write_results(tmp_path / "run.csv", [make_result(output=make_output(text))])

@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from judgekit.errors import InputError
 from judgekit.records import Criterion, PreferenceSlot, Scale
 
 
@@ -151,16 +152,19 @@ def _by_name(wanted: Sequence[ExpectedCriterion]) -> ExpectedCriteria:
 def _expected_criterion(criterion: Criterion | Mapping[str, object]) -> ExpectedCriterion:
     if isinstance(criterion, Criterion):
         return ExpectedCriterion(criterion.name, criterion.scale)
+    if not isinstance(criterion, Mapping):
+        hint = "give a list of criteria, such as `rubric.criteria`"
+        raise InputError(f"a {type(criterion).__name__} is no criterion", hint=hint)
     name, scale = criterion.get("name"), criterion.get("scale", criterion)
     if not isinstance(name, str):
         raise ValueError(f"a criterion needs a name: {dict(criterion)!r}")  # noqa: TRY004 - a value of the mapping
-    if isinstance(scale, Scale):
-        return ExpectedCriterion(name, scale)
-    ends = scale if isinstance(scale, Mapping) else {}
-    if "min" not in ends or "max" not in ends:
-        raise ValueError(f"criterion {name!r} needs min and max")
-    known = {key: value for key, value in ends.items() if key in Scale.model_fields}
-    return ExpectedCriterion(name, Scale.model_validate(known))
+    if isinstance(scale, Mapping):
+        scale = {key: value for key, value in scale.items() if key in Scale.model_fields}
+    is_named = isinstance(scale, Scale | str | list | tuple)
+    if not is_named and not (isinstance(scale, dict) and scale.keys() & {"levels", "max"}):
+        raise ValueError(f"criterion {name!r} needs min and max, levels, or a named scale")
+    named = {"name": "scale", "question": "scale", "scale": scale}
+    return ExpectedCriterion(name, Criterion.model_validate(named).scale)
 
 
 SCORE_KEYS = frozenset({"score", "rating", "value", "grade", "points"})

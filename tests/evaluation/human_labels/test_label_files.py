@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.datasets import locate_labels
 from judgekit.errors import DatasetError, StoreError
-from judgekit.evaluation import import_labels, label_rows
+from judgekit.evaluation import import_labels, label_rows, record_labels
 from judgekit.evaluation.human_labels import LabelImport
-from judgekit.records import RunPanel
+from judgekit.records import Label, LabelPacket, RunPanel
 from judgekit.store import RunStore
 from tests.evaluation.waiting import Contested, Full, question, waiting_run
 from tests.factories import make_case
@@ -41,6 +42,14 @@ def take(
     path = tmp_path / "labels.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return import_labels(store, store.run("run-1"), path, annotator=annotator, at=START)
+
+
+def stored(store: RunStore, row: dict[str, Any]) -> LabelImport:
+    """Store a label of a packet, which names what it is of."""
+    named = row | {"variant": "v1", "criterion": "accuracy", "repeat": 0}
+    return record_labels(
+        store, store.run("run-1"), locate_labels([named]), annotator=None, at=START
+    )
 
 
 def judgments(store: RunStore) -> list[Judgment]:
@@ -127,6 +136,52 @@ def test_a_file_of_a_second_reviewer_is_taken_too(kept: RunStore, tmp_path: Path
     for name in ("Ada", "Ben", "Cy"):
         assert take(kept, tmp_path, label(annotator=name)) == LabelImport(1, 1, 0, 0)
     assert [judgment.judge for judgment in judgments(kept)] == ["Ada", "Ben", "Cy"]
+
+
+def timed(raw: int | None, minute: int) -> dict[str, object]:
+    """Ada's answer of some minute, as a page writes it."""
+    return label(raw=raw, metadata={"labelled_at": f"2026-11-21T08:{minute:02}:00.000Z"})
+
+
+@pytest.mark.parametrize("raw", [5, None])
+def test_an_older_file_does_not_replace_a_newer_answer(
+    kept: RunStore, tmp_path: Path, raw: int | None
+) -> None:
+    waiting_run(kept, panel=RunPanel(judges=("m",)))
+    assert stored(kept, timed(2, 30)) == LabelImport(1, 1, 0, 0)
+    assert stored(kept, timed(raw, 29)) == LabelImport(1, 0, 1, 0)
+    assert [judgment.raw for judgment in judgments(kept)] == [2]
+    # An answer counts as old as it is, not as its import.
+    assert take(kept, tmp_path, timed(3, 31)) == LabelImport(1, 1, 0, 0)
+    assert stored(kept, timed(None, 32)) == LabelImport(1, 0, 0, 0, 1)
+    assert judgments(kept) == []
+
+
+def test_an_answer_of_a_clock_that_is_ahead_can_be_replaced(kept: RunStore, tmp_path: Path) -> None:
+    waiting_run(kept)
+    ahead = label(metadata={"labelled_at": "2126-11-21T08:00:00Z"})
+    assert take(kept, tmp_path, ahead) == LabelImport(1, 1, 0, 0)
+    assert take(kept, tmp_path, label(raw=2)) == LabelImport(1, 1, 0, 0)
+    assert [judgment.raw for judgment in judgments(kept)] == [2]
+
+
+def test_an_older_choice_between_two_outputs_does_not_replace_a_newer_one(kept: RunStore) -> None:
+    packet = LabelPacket(
+        id="p-1", source="run-1", made_at=START, criteria=(), variants=("v1", "v2"), items=()
+    )
+    kept.add_packet(packet)
+    for winner, minute in (("first", 30), ("second", 29), ("tie", 31)):
+        row = Label.model_validate(timed(None, minute) | {"raw": None, "winner": winner})
+        kept.add_labels("p-1", [row])
+        if minute == 29:
+            assert [one.winner for one in kept.packet("p-1").labels] == ["first"]
+    assert [one.winner for one in kept.packet("p-1").labels] == ["tie"]
+
+
+def test_an_answer_reads_the_questions_of_its_case_alone(kept: RunStore) -> None:
+    waiting_run(kept, key("a"), key("b"), criteria=("accuracy", "clarity"))
+    n_read = len([*kept.queue("run-1", place=1)])
+    assert (n_read, len([*kept.queue("run-1")])) == (2, 4)
 
 
 def test_labels_of_what_nobody_was_asked_about_are_counted(kept: RunStore, tmp_path: Path) -> None:
