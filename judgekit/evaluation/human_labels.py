@@ -393,8 +393,8 @@ def _recorded(
         is_same = before.rationale == judgment.rationale or (placed.path and not label.rationale)
         if before.raw == judgment.raw and is_same:
             return "n_answered_before"
-        store.withdraw_answer(item, at=at)
-    is_stored = _is_kept(store, run, item, judgment, at=at)
+        store.answer_item(item, judgment, at=at, replaces=True)
+    is_stored = before is not None or _is_kept(store, run, item, judgment, at=at)
     # Where somebody else was quicker, this answer takes the next place, if there is one.
     return "n_answered" if is_stored else _recorded(store, run, placed, annotator, at)
 

@@ -215,9 +215,17 @@ class RunStore(StoredRuns, StoredComparisons):
             insert_new(connection, queue, rows)
 
     def answer_item(
-        self, item: HumanItem, judgment: Judgment, *, at: datetime | None = None
+        self,
+        item: HumanItem,
+        judgment: Judgment,
+        *,
+        at: datetime | None = None,
+        replaces: bool = False,
     ) -> None:
-        """Store a human judgment of an item's criterion, by default now, and close the item."""
+        """Store a human judgment of an item's criterion, by default now, and close the item.
+
+        It may replace an earlier one: both or neither is done.
+        """
         if judgment.source != "human" or judgment.criterion != item.criterion:
             raise InputError(
                 f"the item is about {item.criterion!r}; this is a judgment of "
@@ -226,7 +234,7 @@ class RunStore(StoredRuns, StoredComparisons):
         when = time_text(at or datetime.now(UTC))
         with self.writing() as connection:
             row = _queue_row(connection, item)
-            if row.answered_at is not None:
+            if row.answered_at is not None and not replaces:
                 raise StoreError(
                     f"{item.criterion!r} of case {item.key.case_id!r} was answered already",
                     hint="withdraw that answer first",
@@ -234,8 +242,9 @@ class RunStore(StoredRuns, StoredComparisons):
             key: RowValues = {name: getattr(row, name) for name in ANSWER_COLUMNS}
             new = judge_row(key, judgment, when)
             # A human judgment replaces an identical one too, so that the item is closed by it.
+            slots = [key | {"slot": slot} for slot in {new["slot"], row.answer_slot} - {None}]
             for table in (judgments, failures):
-                supersede(connection, table, _SLOT_COLUMNS, [new], at=when)
+                supersede(connection, table, _SLOT_COLUMNS, slots, at=when)
             insert_new(connection, judgments, [new])
             _update_item(connection, row, answered_at=when, slot=str(new["slot"]))
 

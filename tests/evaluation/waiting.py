@@ -42,18 +42,28 @@ class Contested(RunStore):
     """A store in which Grace answers whatever somebody is about to answer."""
 
     def answer_item(
-        self, item: HumanItem, judgment: Judgment, *, at: datetime | None = None
+        self,
+        item: HumanItem,
+        judgment: Judgment,
+        *,
+        at: datetime | None = None,
+        replaces: bool = False,
     ) -> None:
         """Answer for Grace, then for the one who asked."""
         super().answer_item(item, judgment.model_copy(update={"judge": "Grace"}), at=at)
-        super().answer_item(item, judgment, at=at)
+        super().answer_item(item, judgment, at=at, replaces=replaces)
 
 
 class Full(RunStore):
     """A store that can keep no answer."""
 
     def answer_item(
-        self, item: HumanItem, judgment: Judgment, *, at: datetime | None = None
+        self,
+        item: HumanItem,
+        judgment: Judgment,
+        *,
+        at: datetime | None = None,
+        replaces: bool = False,
     ) -> None:
         """Keep nothing."""
-        raise StoreError(f"the disk is full: {item.criterion} {judgment.raw} {at}")
+        raise StoreError(f"the disk is full: {item.criterion} {judgment.raw} {at} {replaces}")

@@ -68,6 +68,28 @@ def test_an_item_is_answered_once(asked: RunStore) -> None:
         asked.answer_item(item(), human(value=0.1))  # type: ignore[arg-type]  # a judgment
 
 
+def test_an_answer_is_replaced_whole_or_not_at_all(
+    asked: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scores() -> list[float | None]:
+        (result,) = asked.results("run-1")
+        return [judgment.raw for judgment in result.judgments if judgment.source == "human"]
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreError("the disk is full")
+
+    asked.answer_item(item(), human())  # type: ignore[arg-type]  # a judgment
+    before = scores()
+    with monkeypatch.context() as disk:
+        disk.setattr("judgekit.store.runs.insert_new", full)
+        with pytest.raises(StoreError, match="full"):
+            asked.answer_item(item(), human(value=0.1), replaces=True)  # type: ignore[arg-type]  # a judgment
+    assert scores() == before
+    asked.answer_item(item(), human(value=0.1), replaces=True)  # type: ignore[arg-type]  # a judgment
+    assert len(scores()) == 1
+    assert scores() != before
+
+
 def test_only_what_was_asked_is_answered(asked: RunStore) -> None:
     with pytest.raises(StoreError, match="'tone' of case 'refund' is not in the queue"):
         asked.answer_item(item("tone"), human("tone"))  # type: ignore[arg-type]  # a judgment
