@@ -21,7 +21,7 @@ from judgekit.evaluation.outcome import Outcome, conclude_result, last_tries
 from judgekit.evaluation.run_config import calibration_changes
 from judgekit.stats.attribution import ShapleyR2, shapley_r2
 from judgekit.stats.estimate import Estimate, cluster_means
-from judgekit.stats.intervals import clustered_proportion, rating_mean
+from judgekit.stats.intervals import value_mean
 from judgekit.stats.paired import (
     VALUE_STEP,
     amount_difference,
@@ -310,11 +310,7 @@ def _bins(known: Sequence[tuple[float, str, float]]) -> Iterable[SizeBin]:
         part = known[start:end]
         if part:
             _, cases, values = zip(*part, strict=True)
-            found = rating_mean(values, (0.0, 1.0), continuous=True, clusters=cases)
-            # As `ValueColumn.mean` of a run.
-            if set(values) <= {0.0, 1.0}:
-                rate = clustered_proportion(values, cases)
-                found = replace(found, low=rate.low, high=rate.high, method=rate.method)
+            found = value_mean(values, clusters=cases)
             yield SizeBin(low=part[0][0], high=part[-1][0], n_answers=len(part), value=found)
         start = end
 

@@ -94,7 +94,9 @@ def sample_size_threshold(
 
     The smallest n with `|m - threshold| >= t se + z_b sd sqrt(n) / (n + 1)`, where m and se are the
     centre and the standard error of `intervals.rating_mean` for n values with that mean and
-    standard deviation, and t is its quantile with n - 1 degrees of freedom.
+    standard deviation, and t is its quantile with n - 1 degrees of freedom; and with
+    `|value - threshold| >= z sqrt(threshold (1 - threshold) / e) + z_b sd / sqrt(n)`, where e is
+    the effective number of trials of `intervals.value_mean`.
 
     Args:
         value: The true mean, 0 to 1.
@@ -104,8 +106,7 @@ def sample_size_threshold(
         power: Chance that the interval ends on the side of the value, in (0, 1).
 
     Returns:
-        The size, 2 or more. The normal law of the mean that it rests on promises too much for few
-        skewed values: pass rates of 0.9 end above 0.8 with a chance of 0.71, not 0.8.
+        The size, 2 or more, by the normal law of the mean.
 
     Raises:
         ValueError: When an argument is out of its range, or the value is so near the threshold that
@@ -123,7 +124,12 @@ def sample_size_threshold(
         centre = (n * value + 0.5) / (n + 1)
         squares = n * (sd**2 + (value - centre) ** 2) + 1 / 12 + (0.5 - centre) ** 2
         half = t_quantile(1 - alpha, n - 1) * sqrt(squares / (n * (n + 1)))
-        return sign * (centre - threshold) >= half + z_power * sd * sqrt(n) / (n + 1)
+        if sign * (centre - threshold) < half + z_power * sd * sqrt(n) / (n + 1):
+            return False
+        variance = (n * (sd**2 + value**2) + 0.5) / (n + 1) - centre**2
+        trials = n * centre * (1 - centre) / variance
+        half = _z(alpha) * sqrt(threshold * (1 - threshold) / trials)
+        return distance >= half + z_power * sd / sqrt(n)
 
     low, high = 1, 2
     while not is_enough(high):
