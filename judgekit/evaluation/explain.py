@@ -10,7 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import isnan, log1p
+from statistics import fmean, pvariance
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -86,7 +88,8 @@ class SizeCurve:
         threshold: The value that is good enough.
         safe_limit: The largest size of the last bin up to which every interval stays at or above
             the threshold; None where not even the first does.
-        cliff: Where the scores, sorted by size, most likely change their level.
+        cliff: Where the scores, sorted by size, most likely change their level; a case counts once
+            unless its sizes vary more than those of cases.
         cliff_at: The size there; None without a likely change to lower scores.
         variant: The only variant that it is of; None for all of them together.
     """
@@ -264,20 +267,36 @@ def size_curve(rows: Sequence[AnswerRow], by: str, threshold: float) -> SizeCurv
         if isnan(low) or low < threshold:
             break
         safe = one.high
-    cliff: Changepoint | None = None
-    with_values = [value for _, _, value in known]
-    if min(with_values) < max(with_values):
-        cliff = changepoint(with_values, rng=np.random.default_rng(_SEED))
-    is_cliff = cliff is not None and cliff.z < 0 and cliff.p_value < 0.05  # noqa: PLR2004 - the usual level
+    cliff, cliff_at = _cliff(known)
     return SizeCurve(
         by=by,
         threshold=threshold,
         bins=bins,
         safe_limit=safe,
         cliff=cliff,
-        cliff_at=known[cliff.at][0] if cliff is not None and is_cliff else None,
+        cliff_at=cliff_at,
         n_unknown=len(rows) - len(known),
     )
+
+
+def _cliff(known: Sequence[tuple[float, str, float]]) -> tuple[Changepoint | None, float | None]:
+    """Where the scores most likely change from one size to the next, and where they fall."""
+    means = cluster_means([value for *_, value in known], [(size, case) for size, case, _ in known])
+    cases = [case for _, case in means]
+    size_of = cluster_means([size for size, _ in means], cases)
+    points = [(size, value) for (size, _), value in means.items()]
+    # Answers of a case that have nearly one size are neighbours, and no independent evidence.
+    if pvariance(size_of.values()) >= fmean((size - size_of[case]) ** 2 for size, case in means):
+        value_of = cluster_means([*means.values()], cases)
+        points = [(size, value_of[case]) for case, size in size_of.items()]
+    sizes, values = zip(*sorted(points), strict=True)
+    splits = [place for place, (low, high) in enumerate(pairwise(sizes), 1) if low < high]
+    with suppress(NotEnoughDataError):
+        cliff = changepoint(values, splits=splits, rng=np.random.default_rng(_SEED))
+        # The usual level
+        is_cliff = cliff.z < 0 and cliff.p_value < 0.05  # noqa: PLR2004
+        return cliff, sizes[cliff.at] if is_cliff else None
+    return None, None
 
 
 def size_curves(
