@@ -281,13 +281,15 @@ def size_curve(rows: Sequence[AnswerRow], by: str, threshold: float) -> SizeCurv
 
 def _cliff(known: Sequence[tuple[float, str, float]]) -> tuple[Changepoint | None, float | None]:
     """Where the scores most likely change from one size to the next, and where they fall."""
-    means = cluster_means([value for *_, value in known], [(size, case) for size, case, _ in known])
-    cases = [case for _, case in means]
-    size_of = cluster_means([size for size, _ in means], cases)
-    points = [(size, value) for (size, _), value in means.items()]
+    keys = [(size, case) for size, case, _ in known]
+    means = cluster_means([value for *_, value in known], keys)
+    keys = list(dict.fromkeys(keys))
+    cases = [case for _, case in keys]
+    size_of = cluster_means([size for size, _ in keys], cases)
+    points = [(size, means[size, case]) for size, case in keys]
     # Answers of a case that have nearly one size are neighbours, and no independent evidence.
-    if pvariance(size_of.values()) >= fmean((size - size_of[case]) ** 2 for size, case in means):
-        value_of = cluster_means([*means.values()], cases)
+    if pvariance(size_of.values()) >= fmean((size - size_of[case]) ** 2 for size, case in keys):
+        value_of = cluster_means([value for _, value in points], cases)
         points = [(size, value_of[case]) for case, size in size_of.items()]
     sizes, values = zip(*sorted(points), strict=True)
     splits = [place for place, (low, high) in enumerate(pairwise(sizes), 1) if low < high]
