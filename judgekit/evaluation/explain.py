@@ -346,16 +346,12 @@ def variants_side_by_side(rows: Sequence[AnswerRow]) -> list[SideDifference]:
     for row in rows:
         by_variant[row.names["variant"]].append(row)
     first, *others = by_variant
-    return [
-        found
+    found = (
+        _side_difference(by_variant, _opposite(by_variant, first, other), other, measure)
         for other in others
         for measure in _SIDE_MEASURES
-        if (
-            found := _side_difference(
-                by_variant, _opposite(by_variant, first, other), other, measure
-            )
-        )
-    ]
+    )
+    return [one for one in found if one is not None]
 
 
 def _opposite(by_variant: Mapping[str, Sequence[AnswerRow]], first: str, other: str) -> str:
@@ -383,7 +379,7 @@ def _side_difference(
     a, b = ([side[case] for case in cases] for side in sides)
     # Scores as in the table of a run; amounts have no scale.
     estimate: Estimate = (
-        bounded_difference(paired_difference(a, b, step=VALUE_STEP))
+        bounded_difference(paired_difference(a, b, step=VALUE_STEP, ci="skewed"))
         if measure == "value"
         else amount_difference(a, b)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from math import ceil, sqrt
 from numbers import Real
@@ -131,15 +132,13 @@ def sample_size_threshold(
         half = _z(alpha) * sqrt(threshold * (1 - threshold) / trials)
         return distance >= half + z_power * sd / sqrt(n)
 
-    low, high = 1, 2
+    high = 2
     while not is_enough(high):
         if high > _MOST_ITEMS:
             raise ValueError(f"a value of {value} is too near the threshold of {threshold}")
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return SampleSize(value=high, alpha=alpha, power=power, method="interval and threshold")
+        high *= 2
+    size = bisect_left(range(high), True, lo=high // 2 + 1, key=is_enough)
+    return SampleSize(value=size, alpha=alpha, power=power, method="interval and threshold")
 
 
 def mde_paired(
