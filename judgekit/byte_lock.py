@@ -10,7 +10,14 @@ import struct
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from judgekit.errors import write_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 try:
     import fcntl
@@ -65,6 +72,48 @@ def unlock_byte(descriptor: int, offset: int) -> None:
     else:
         with suppress(PermissionError):
             _set_on_windows(descriptor, offset, "LK_UNLCK")
+
+
+class FileLocks:
+    """The locks of one file, which is made when the first of them is taken.
+
+    On Linux the locks belong to the open file, so that two objects in one process exclude each
+    other as well, and so on Windows; on other POSIX systems they belong to the process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def try_acquire(self, offset: int, *, wait: bool = False) -> bool:
+        """Lock a byte; False where another holder has it and `wait` is not set."""
+        try:
+            if self._descriptor is None:
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            return lock_byte(self._descriptor, offset, wait=wait)
+        except OSError as error:
+            hint = "name a folder that you may write to, on a disk whose file system has locks"
+            raise write_error(f"cannot lock {self._path}", error, hint=hint) from error
+
+    def release(self, offset: int) -> None:
+        """Unlock a byte."""
+        if self._descriptor is not None:
+            unlock_byte(self._descriptor, offset)
+
+    def close(self) -> None:
+        """Unlock all of them."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    @contextmanager
+    def holding(self, offset: int) -> Iterator[None]:
+        """Hold the lock of a byte; other processes wait."""
+        self.try_acquire(offset, wait=True)
+        try:
+            yield
+        finally:
+            self.release(offset)
 
 
 def _lock_on_windows(descriptor: int, offset: int, *, wait: bool) -> None:

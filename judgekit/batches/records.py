@@ -7,8 +7,7 @@ again; beside it stand its requests until their replies are in the cache.
 from __future__ import annotations
 
 import json
-import os
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, ValidationError
 
 from judgekit.atomic_write import atomic_writer, make_folder
-from judgekit.byte_lock import lock_byte, unlock_byte
-from judgekit.errors import SettingsError, StoreError, write_error
+from judgekit.byte_lock import FileLocks
+from judgekit.errors import SettingsError, StoreError
 from judgekit.models.cache import CacheLocation, CacheUrl
 from judgekit.models.pricing import BATCH_PROVIDERS
 from judgekit.records import Count, Finite, JsonObject, Name, Record
@@ -134,16 +133,8 @@ class BatchFolder:
     def lock(self) -> Iterator[None]:
         """Hold the folder alone, among processes; the lock dies with its holder."""
         make_folder(self.path)
-        try:
-            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise write_error(f"cannot write {self.path / 'lock'}", error) from error
-        try:
-            lock_byte(descriptor, 0, wait=True)
+        with closing(FileLocks(self.path / "lock")) as locks, locks.holding(0):
             yield
-            unlock_byte(descriptor, 0)
-        finally:
-            os.close(descriptor)
 
     def records(self) -> list[BatchRecord]:
         """All records, oldest first."""

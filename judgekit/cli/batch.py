@@ -30,6 +30,7 @@ from judgekit.cli.options import (
 )
 from judgekit.cli.outputs import show_document
 from judgekit.cli.plan import JobOptions, is_run
+from judgekit.cli.progress import run_until_stopped
 from judgekit.cli.run import prepared_run, run_with_progress
 from judgekit.cli.setup import cache_place, open_cache, stop_words
 from judgekit.cli.suite_setup import (
@@ -102,7 +103,7 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
             )
         missed = watch_requests(setup)
         prepared_run(setup, resumes=False)
-        asyncio.run(run_with_progress(setup, options))
+        run_until_stopped(run_with_progress(setup, options), "nothing was sent")
         if setup.session.reason is not None:
             console.note(f"{stop_words(setup.session)}; nothing was sent")
             sys.exit(STOP_CODES[setup.session.reason])

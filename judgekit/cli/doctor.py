@@ -8,7 +8,7 @@ import re
 import stat
 import sys
 import time
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import CacheFolderOptions, OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.progress import run_async
-from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, SUITE_FILE, open_cache
+from judgekit.cli.setup import CALIBRATION_MAPS_FOLDER, SUITE_FILE, existing_store, open_cache
 from judgekit.errors import JudgekitError, SettingsError, StoreError
 from judgekit.models import cache as reply_cache
 from judgekit.prompts.parsing import parse_criterion_replies
@@ -455,12 +455,12 @@ def store_checks(location: str) -> Iterator[HealthCheck]:
     """Whether a store is valid; it is not created."""
     try:
         place = stores.locate_database(location)
-        if place.file is not None and not place.file.exists():
-            yield HealthCheck("store", "note", f"no runs yet; the first one creates {place.file}")
-            return
-        # Opening alone does not read the pages that may be damaged.
-        with closing(stores.RunStore(location, create=False)) as store:
-            store.check()
+        with ExitStack() as stack:
+            if (store := existing_store(location, stack)) is None:
+                text = f"no runs yet; the first one creates {place.name}"
+                yield HealthCheck("store", "note", text)
+                return
+            store.check()  # opening alone does not read the pages that may be damaged
             runs = store.runs()
     except JudgekitError as error:
         remedy = error.hint or "name another store with --store"

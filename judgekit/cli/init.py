@@ -11,6 +11,7 @@ from typing import Literal
 import click
 
 from judgekit import report
+from judgekit.atomic_write import make_folder, write_text_atomically
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, option
@@ -47,7 +48,7 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     folder explains the files; edit them to make the suite yours.
 
     Existing files are never overwritten. An existing README.md or .gitignore is kept; any other
-    file that exists already is an error, and nothing is written.
+    file that exists already with another content is an error, and nothing is written.
 
     Examples:
         judgekit init my-suite
@@ -58,6 +59,8 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
     files = _files(options.template, name)
     # A mixture of the user's files and these would not run.
     present = [path for path in files if (folder / path).exists()]
+    if len(present) < len(files):  # an `init` that was stopped is finished
+        present = [p for p in present if (folder / p).read_text("utf-8", "replace") != files[p]]
     if refused := [path for path in present if path not in _OPTIONAL]:
         raise SettingsError(
             f"{folder} already has {', '.join(refused)}; nothing was written",
@@ -65,8 +68,8 @@ def init_command(options: _InitOptions, *, folder: Path) -> None:
         )
     written = [path for path in files if path not in present]
     for path in written:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(files[path], encoding="utf-8", newline="\n")
+        make_folder((folder / path).parent)
+        write_text_atomically(folder / path, files[path])
     block = _BLOCK.search(files[_README])
     steps = [(step, purpose) for purpose, step in _COMMAND.findall(block[1] if block else "")]
     if options.as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ _MODULES = {"grade": "run", "history": "trend"}
 
 COMMANDS = {name: summary for commands in JOBS.values() for name, summary in commands.items()}
 """The summary of each command, for lookups; the help lists them by job."""
+_SURROGATE = re.compile(".*[\ud800-\udfff].*")
 
 
 class LazyGroup(click.Group):
@@ -119,11 +121,22 @@ def _run(args: Sequence[str] | None) -> object:
         click.echo("interrupted", err=True)
         return Exit.INTERRUPTED
     # A file that vanished or cannot be read: the message names it, a traceback would not help.
-    except (errors.JudgekitError, OSError) as error:
+    except (errors.JudgekitError, OSError, ValueError) as error:
+        if not isinstance(error, errors.JudgekitError | OSError):
+            error = _about_argument(args, error)
         click.echo(f"{coloured('error:', 'red')} {message_lines(str(error))}", err=True)
         if isinstance(error, errors.JudgekitError):
             return exit_code(error)
         return Exit.INCOMPLETE if errors.is_disk_full(error) else Exit.INPUT
+
+
+def _about_argument(args: Sequence[str] | None, error: ValueError) -> errors.SettingsError:
+    """What is wrong with an argument that no record takes; else the error is raised again."""
+    # Python passes bytes that are not UTF-8 on as surrogates, which pydantic and codecs refuse.
+    if strange := _SURROGATE.search("\n".join(sys.argv if args is None else args)):
+        hint = "rename the file: names are stored as UTF-8"
+        return errors.SettingsError(f"the argument {strange[0]!r} is not UTF-8", hint=hint)
+    raise error
 
 
 @contextmanager

@@ -170,13 +170,7 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
         run_async(setup.opened.aclose())
         return refuse_uncalibrated(evaluation.calibration_of_run(info))
     missed = watch_requests(setup) if options.batch else {}
-    from asyncio import CancelledError  # noqa: PLC0415 - loaded by now, and no help needs it
-
-    try:
-        ended = run_async(run_with_progress(setup, options))
-    except CancelledError:  # the second Ctrl-C
-        console.note(_resume_note(setup, "stopped at once"))
-        return Exit.INTERRUPTED
+    ended = run_until_stopped(run_with_progress(setup, options), _how_to_resume(setup))
     folder = cache_place(options)
     # Nothing is decided before the replies are there, so that nothing is reported or gated.
     if missed and folder is not None and setup.session.reason is None:
@@ -397,7 +391,7 @@ def _conclude_run(
         # The first failure may be in the last answer.
         is_complete = session.reason == "fail_fast" and run.status == "complete"
         retry = session.reason == "model"
-        console.note(what if is_complete else _resume_note(setup, what, retry=retry))
+        console.note(what if is_complete else f"{what}; {_how_to_resume(setup, retry=retry)}")
         return STOP_CODES[session.reason]
     if session.n_missed:
         console.note("some replies are not in the frozen cache, and no calls were made for them")
@@ -474,11 +468,11 @@ def _under(summary: RunSummary, fail_under: float) -> int:
     return 0
 
 
-def _resume_note(setup: RunSetup, what: str, *, retry: bool = False) -> str:
+def _how_to_resume(setup: RunSetup, *, retry: bool = False) -> str:
     if not setup.is_stored and setup.opened.cache is None:
-        return f"{what}; nothing is stored or cached"
+        return "nothing is stored or cached"
     where = "every answer so far is stored" if setup.is_stored else "every reply so far is cached"
-    return f"{what}; {where}. Resume with: {_command(setup, retry=retry)}"
+    return f"{where}. Resume with: {_command(setup, retry=retry)}"
 
 
 def _command(setup: RunSetup, *, retry: bool = False) -> str:

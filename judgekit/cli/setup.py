@@ -305,10 +305,13 @@ def fatal_words(error: str) -> str:
 
 
 def existing_store(location: str, stack: ExitStack) -> store.RunStore | None:
-    """The store, unless there is none yet: a search for runs must not create it."""
-    if "://" not in location and not Path(location).is_file():
+    """The store, unless nothing is there yet: a search for runs must not create it."""
+    try:
+        return stack.enter_context(closing(store.RunStore(location, create=False)))
+    except StoreError as error:
+        if error.hint != store.NOTHING_STORED:
+            raise
         return None
-    return stack.enter_context(closing(store.RunStore(location, create=False)))
 
 
 def cost_budget(options: CallOptions) -> models.Budget | None:

@@ -11,23 +11,25 @@ from pathlib import Path
 import click
 
 from judgekit import datasets, evaluation, records
-from judgekit.atomic_write import write_text_atomically
+from judgekit.atomic_write import make_folder, write_text_atomically
+from judgekit.byte_lock import FileLocks
 from judgekit.cli import console
 from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
-from judgekit.cli.progress import run_async
+from judgekit.cli.progress import run_async, run_until_stopped
 from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
 from judgekit.cli.setup import stop_words
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
-from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
 from judgekit.fingerprint import fingerprint
 from judgekit.records import Alarm, Record
 from judgekit.report import message, numbers
 from judgekit.stats.estimate import cluster_means, known_observations
 
 _POLL_S = 1.0
+_CONTINUATION = "the same command resumes behind the last graded window"
 
 
 class _WatchOptions(GradeOptions):
@@ -104,10 +106,11 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
     try:
         code = watching.run()
     except KeyboardInterrupt:
-        console.note("interrupted; the same command resumes behind the last graded window")
+        console.note(f"interrupted; {_CONTINUATION}")
         code = Exit.INTERRUPTED
     finally:
         watching.log.close()
+        watching.lock.close()
     sys.exit(code)
 
 
@@ -122,6 +125,11 @@ class _Watching:
         self._state_file = folder / f"{name}.json"
         # Always the same path: a window that is taken up again is the same run.
         self._window_file = folder / name / f"{file.stem}.jsonl"
+        make_folder(folder / name)
+        # Two at once would store each window twice, or grade one's rows in the place of another's.
+        self.lock = FileLocks(folder / name / "lock")
+        if not self.lock.try_acquire(0):
+            raise StoreError(f"{file} is being watched already", hint="wait for it, or stop it")
         self._state = self._stored_state()
         pending = self._state.pending
         self.log = datasets.GrowingLog(
@@ -172,7 +180,6 @@ class _Watching:
         """Keep the rows of a window and what is behind them, then grade it."""
         self._note_all()
         window, self._window = self._window, _Window(self._file, self._options)
-        self._window_file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._window_file, "".join(f"{row}\n" for row in window.rows))
         pending = PendingWindow(
             position=self.log.position, n_seen=window.n_seen, n_damaged=window.n_damaged
@@ -194,7 +201,7 @@ class _Watching:
         if same is not None and same.status == "complete":
             ended = same
         else:
-            ended = run_async(run_with_progress(setup, self._options))
+            ended = run_until_stopped(run_with_progress(setup, self._options), _CONTINUATION)
         answers: list[tuple[str, float | None]] = []
         tally = evaluation.CaseTally(ended)
 
@@ -295,7 +302,8 @@ class _Watching:
             if self._options.as_json:
                 click.echo(json.dumps(numbers.nan_to_null(line)))
             else:
-                name = f"  {variant.variant}" if len(summary.variants) > 1 else ""
+                name = message.printable(variant.variant)  # the log's own words
+                name = f"  {name}" if len(summary.variants) > 1 else ""
                 click.echo(
                     f"{summary.run.id}{name}  {variant.n_answers:,} of {pending.n_seen:,} rows  "
                     f"score {numbers.format_mean(variant.value)}  "
@@ -320,7 +328,6 @@ class _Watching:
             ) from error
 
     def _store_state(self) -> None:
-        self._state_file.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomically(self._state_file, self._state.model_dump_json())
 
 

@@ -45,7 +45,7 @@ def record_text(record: Record) -> str:
             return text
     whole = record.model_dump(mode="python", exclude_none=exclude_none, warnings=False)
     try:
-        return json.dumps(whole, allow_nan=False)
+        return json.dumps(whole, allow_nan=False, default=datetime.isoformat)
     except (TypeError, ValueError) as error:
         raise StoreError(f"{type(record).__name__} cannot be stored as JSON: {error}") from error
 

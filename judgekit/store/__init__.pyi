@@ -9,7 +9,7 @@ from .comparisons import (
     LATEST_COMPARISON as LATEST_COMPARISON,
     StoredComparisons as StoredComparisons,
 )
-from .database import locate_database as locate_database
+from .database import NOTHING_STORED as NOTHING_STORED, locate_database as locate_database
 from .observations import SupersededObservation as SupersededObservation
 from .results import AnswerProgress as AnswerProgress, VariantProgress as VariantProgress
 from .runs import RunStore as RunStore, temporary_store as temporary_store

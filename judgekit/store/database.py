@@ -23,7 +23,7 @@ from sqlalchemy import Select, create_engine, create_mock_engine, event, inspect
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError, StatementError
 
-from judgekit.byte_lock import lock_byte, unlock_byte
+from judgekit.byte_lock import FileLocks
 from judgekit.datasets import DEFAULT_STORE_FILE
 from judgekit.errors import SettingsError, StoreError, is_disk_full, write_error
 from judgekit.extras import require_package
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 WRITES_OPTION = "judgekit_writes"
 """The execution option of a connection whose transactions change something."""
+
+NOTHING_STORED = "`judgekit run` stores runs there"
+"""The hint of an error about a database that is missing, or in which there are no tables yet."""
 
 _POSTGRES = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 _SQLITE = frozenset({"sqlite", "sqlite+pysqlite"})
@@ -102,15 +105,15 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
     if file.exists():
         return
     if not create:
-        raise StoreError(f"there is no database {file}", hint="`judgekit run` stores runs there")
+        raise StoreError(f"there is no database {file}", hint=NOTHING_STORED)
     try:
         missing = [folder for folder in file.absolute().parents if not folder.exists()]
         for folder in reversed(missing):
             folder.mkdir(mode=0o700, exist_ok=True)
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        return  # another process was quicker
     except OSError as error:
+        if file.exists():
+            return  # another process was quicker
         hint = "name a folder that you may write to"
         raise write_error(f"the database {file} cannot be created", error, hint=hint) from error
 
@@ -162,50 +165,8 @@ def _begin_sqlite(connection: Connection) -> None:
 _OPENING = 0  # the byte held while the schema is made or migrated; runs are counted from 1
 
 
-class FileLocks:
-    """Locks that decide which store may add to a run: a byte each in a file next to the database.
-
-    On Linux the locks belong to the open file, so that two stores in one process exclude each
-    other as well, and so on Windows; on other POSIX systems they belong to the process.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor: int | None = None
-
-    def try_acquire(self, run_no: int) -> bool:
-        """Lock a run if no other store has it; never waits."""
-        return lock_byte(self._open_file(), run_no)
-
-    def release(self, run_no: int) -> None:
-        unlock_byte(self._open_file(), run_no)
-
-    def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
-    @contextmanager
-    def opening(self) -> Iterator[None]:
-        """Hold the lock for creating or migrating the schema; other processes wait."""
-        lock_byte(self._open_file(), _OPENING, wait=True)
-        try:
-            yield
-        finally:
-            unlock_byte(self._open_file(), _OPENING)
-
-    def _open_file(self) -> int:
-        if self._descriptor is None:
-            try:
-                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-            except OSError as error:
-                hint = "a run needs a database in a folder that you may write to"
-                raise write_error(f"{self._path} cannot be written", error, hint=hint) from error
-        return self._descriptor
-
-
 class ServerLocks:
-    """The same locks as advisory locks of a separate PostgreSQL session."""
+    """The locks of runs as advisory locks of a separate PostgreSQL session."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -244,7 +205,7 @@ class ServerLocks:
 
 
 _BUSY_HINT = "another process is writing; wait for it, or give this run a database of its own"
-_FULL_HINT = "free some space and run again with --resume; what was committed is safe"
+_FULL_HINT = "free some space and run again, a run with --resume; what was committed is safe"
 
 DAMAGE_HINT = (
     "keep a copy; `sqlite3 FILE .recover | sqlite3 NEW` recovers the readable part, and the cache "
@@ -425,11 +386,8 @@ class Database:
         if found == SCHEMA_VERSION:
             return
         if found is None and not create:
-            raise StoreError(
-                f"nothing is stored in {self.location.name}",
-                hint="`judgekit run` stores runs there",
-            )
-        with nullcontext() if lock_file is None else lock_file.opening():
+            raise StoreError(f"nothing is stored in {self.location.name}", hint=NOTHING_STORED)
+        with nullcontext() if lock_file is None else lock_file.holding(_OPENING):
             if found is None and lock_file is not None:
                 # Readers then never wait for the writer; the file remembers it.
                 self._set_pragma("journal_mode = WAL")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from judgekit.cli.init import Template
 from judgekit.datasets import load_suite
 from judgekit.resources import shipped_file
+from judgekit.testing import FlawedFiles
 
 if TYPE_CHECKING:
     from tests.cli.bench import Bench
@@ -165,3 +167,31 @@ def test_the_templates_are_small() -> None:
     root = shipped_file("calibration", "templates")
     assert sorted(path.name for path in root.iterdir() if path.is_dir()) == sorted(TEMPLATES)
     assert sum(p.stat().st_size for p in root.rglob("*") if p.is_file()) < MAX_BYTES
+
+
+@pytest.mark.parametrize("after", [0, 4, 9, 20, 33])
+def test_an_init_that_ran_out_of_room_is_finished_by_the_same_command(
+    bench: Bench, after: int
+) -> None:
+    with FlawedFiles(bench.folder, "disk_full", after=after):
+        full = bench.run("init", "mine")
+    assert full.code == 3
+    assert "No space left on device\n  free some space and run again" in full.err
+    assert bench.run("init", "mine").code == 0
+    assert files_in(bench, "mine") == FILES
+    assert bench.run("run", "mine", "-q").code == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_folder_whose_name_is_not_utf8_gets_a_suite_that_runs(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = bench.folder / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert bench.run("init").code == 0
+    assert bench.run("run", "-q").code == 0
+    (folder / "outputs" / "v1.jsonl").rename(name := os.fsdecode(b"v\xff.jsonl"))
+    refused = bench.run("grade", name, "--rubric", "rubrics/quality.yaml", "--judge", "local")
+    assert refused.code == 2
+    assert "the argument 'v\\udcff.jsonl' is not UTF-8\n  rename the file" in refused.err

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from judgekit.cli.doctor import store_checks
 from judgekit.records import RunInfo
 from judgekit.store import RunStore
+from tests.evaluation.suites import RUBRIC
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.cli.commanding import Run
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -41,3 +45,21 @@ def test_an_address_nobody_can_use_is_a_warning() -> None:
     (check,) = store_checks("nosuchdatabase://somewhere/x")
     assert check.grade == "warning"
     assert check.remedy
+
+
+def test_a_store_whose_first_command_was_stopped_is_begun_by_the_next(
+    run: Run, tmp_path: Path
+) -> None:
+    """A full disk or a kill leaves the file before its tables are there."""
+    (tmp_path / "runs.db").touch()
+    (check,) = store_checks(str(tmp_path / "runs.db"))
+    assert (check.grade, check.text[:11]) == ("note", "no runs yet")
+    (tmp_path / "rubric.yaml").write_text(RUBRIC, encoding="utf-8")
+    for name in ("a", "b"):
+        row = {"case_id": "c", "input": "?", "output": name}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    (tmp_path / "replies.jsonl").write_text("", encoding="utf-8")
+    options = ("--rubric", "rubric.yaml", "--judge", "recorded:replies.jsonl")
+    ran = run("compare", "a.jsonl", "b.jsonl", *options, "--store", "runs.db")
+    assert (ran.code, "nothing is stored" in ran.err) == (3, False)
+    assert run("show", "--comparisons", "--store", "runs.db", "--json").json

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import closing
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from judgekit.byte_lock import FileLocks
 from judgekit.store import RunStore
-from judgekit.testing import ChaosServer
+from judgekit.testing import ChaosServer, ServedReply
+from tests.cli.bench import output
+from tests.cli.interrupting import CtrlC
 from tests.evaluation.suites import RUBRIC, lay_suite
+from tests.factories import reply
+from tests.servers.answers import ok
+from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.records import RunInfo
+    from judgekit.testing import ServedRequest
+    from tests.cli.bench import Bench
     from tests.cli.commanding import Ran, Run
 
 ONCE = ("--rubric", "rubric.yaml", "--judge", "recorded:replies.jsonl", "--once")
@@ -233,6 +243,40 @@ def test_each_variant_of_a_log_has_its_line(run: Run, log: Log) -> None:
     assert len({one["variant"] for one in found}) == 2
 
 
+def test_the_words_of_a_log_do_not_steer_the_terminal(run: Run, log: Log) -> None:
+    log.grow(1, 4)
+    row = {"id": "r1", "variant": "a\x1b]0;mine\x07\u202e", "input": "?", "output": "answer 1"}
+    with log.path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+    out = run("watch", log.path, *ONCE, "--rate", "1").out
+    assert r"a\x1b]0;mine\x07\u202e" in out
+    assert out.replace("\n", "").isprintable()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to send")
+def test_a_second_interrupt_stops_a_window_that_the_next_watch_resumes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench.write("log.jsonl", *(output(name) for name in ("r0", "r1")))
+    ctrl_c = CtrlC(monkeypatch)
+    what = ("watch", "log.jsonl", "--once", "--rate", "1", "--rubric", "rubric.yaml", "-j", "1")
+
+    presses = iter([ctrl_c.press_twice])
+
+    def answer(_: ServedRequest) -> ServedReply:
+        if press := next(presses, None):
+            press()
+            return ServedReply(manner="hang")
+        return ok(reply(5))
+
+    with OpenAILikeServer(answer) as server:
+        stopped = bench.ask(server, *what)
+        assert bench.ask(server, *what).code == 0
+    assert stopped.code == 130
+    assert "stopped at once; the same command resumes" in stopped.err
+    assert len(stored(tmp_path)) == 1
+
+
 def test_a_watch_that_was_killed_repeats_and_loses_no_row(
     run: Run, log: Log, tmp_path: Path
 ) -> None:
@@ -337,3 +381,19 @@ def test_an_alarm_that_could_not_be_sent_is_sent_after_the_next_window(
         if (alarm := json.loads(line))["kind"] == "watch"
     ]
     assert [alarm["episode"] for alarm in alarms] == ["watch/1"]
+
+
+def test_two_watches_of_one_file_do_not_grade_its_windows_twice(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    log.grow(3, 4)
+    options = (*ONCE, "--rate", "1", "--json")
+    assert run("watch", log.path, *options).code == 0
+    log.grow(3, 4)
+    lock = FileLocks(state_file(tmp_path).with_suffix("") / "lock")
+    with closing(lock), lock.holding(0):
+        second = run("watch", log.path, *options)
+    assert (second.code, second.out) == (2, "")
+    assert f"{log.path} is being watched already\n  wait for it" in second.err
+    assert [one["graded"] for one in windows(run("watch", log.path, *options))] == [3]
+    assert len(stored(tmp_path)) == 2

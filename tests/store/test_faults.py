@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import errno
 import sqlite3
+import sys
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 from sqlalchemy.exc import InvalidRequestError, OperationalError
 
+from judgekit.batches import BatchFolder
 from judgekit.errors import StoreError
 from judgekit.store import RunStore
 from judgekit.store.database import map_database_errors
@@ -106,6 +109,23 @@ def test_a_full_disk_loses_nothing_that_was_committed(sqlite_store: RunStore) ->
     with sqlite_store.writing() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
     sqlite_store.add("run-1", [answer(key("b"), place=1, output=long)])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has locks of another kind")
+def test_a_file_system_without_locks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.fcntl", refuse)
+    monkeypatch.setattr("fcntl.lockf", refuse)
+    words = r"cannot lock .*runs\.db\.lock: No locks available\n  .*file system has locks"
+    with pytest.raises(StoreError, match=words):
+        RunStore(tmp_path / "runs.db")
+    words = r"cannot lock .*batches.lock: No locks available\n  .*file system has locks"
+    with pytest.raises(StoreError, match=words), BatchFolder(tmp_path).lock():
+        pass
 
 
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from judgekit.records import (
     AssertionResult,
     Case,
     Output,
+    RunInfo,
     TraceEvent,
     judgment_slot,
     lookup_text,
@@ -63,6 +64,11 @@ def test_every_output_comes_back_from_its_text(value: object) -> None:
 def test_a_text_can_be_encoded_and_has_no_nul(value: object) -> None:
     text = record_text(Case(id="c", input=value))
     assert b"\x00" not in text.encode()
+
+
+def test_a_record_with_a_time_may_hold_half_a_character() -> None:
+    run = make_run().model_copy(update={"triggered_by": "a\ud83d"})
+    assert read_record(RunInfo, record_text(run)) == run
 
 
 def test_a_check_that_could_not_be_made_comes_back() -> None:
