@@ -170,7 +170,9 @@ def value_mean(
         method = "wilson" if clusters is None else "wilson, clustered"
         return replace(found, low=low, high=high, method=method)
     low, high = share_interval(shares, most=inf, level=level)
-    return replace(found, low=min(found.low, low), high=max(found.high, high))
+    # Rounding can leave an end outside.
+    low, high = max(0.0, min(found.low, low)), min(1.0, max(found.high, high))
+    return replace(found, low=low, high=high)
 
 
 RateMethod = Literal["wilson", "clopper-pearson", "jeffreys", "uniform"]
@@ -378,13 +380,6 @@ def difference_of_proportions(
     k1: int, n1: int, k2: int, n2: int, *, level: float = 0.95
 ) -> RateDifference:
     """The difference k1/n1 - k2/n2 of two independent rates with Newcombe's interval.
-
-    Args:
-        k1: Successes of the first.
-        n1: Trials of the first.
-        k2: Successes of the second.
-        n2: Trials of the second.
-        level: Confidence level in (0, 1).
 
     Returns:
         The difference and its interval, within [-1, 1] (Newcombe 1998, method 10).
