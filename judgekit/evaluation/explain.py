@@ -10,7 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import isnan, log1p
+from statistics import fmean, pvariance
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ from judgekit.evaluation.outcome import Outcome, conclude_result, last_tries
 from judgekit.evaluation.run_config import calibration_changes
 from judgekit.stats.attribution import ShapleyR2, shapley_r2
 from judgekit.stats.estimate import Estimate, cluster_means
-from judgekit.stats.intervals import clustered_proportion, rating_mean
+from judgekit.stats.intervals import value_mean
 from judgekit.stats.paired import (
     VALUE_STEP,
     amount_difference,
@@ -86,7 +88,8 @@ class SizeCurve:
         threshold: The value that is good enough.
         safe_limit: The largest size of the last bin up to which every interval stays at or above
             the threshold; None where not even the first does.
-        cliff: Where the scores, sorted by size, most likely change their level.
+        cliff: Where the scores, sorted by size, most likely change their level; a case counts once
+            unless its sizes vary more than those of cases.
         cliff_at: The size there; None without a likely change to lower scores.
         variant: The only variant that it is of; None for all of them together.
     """
@@ -264,20 +267,38 @@ def size_curve(rows: Sequence[AnswerRow], by: str, threshold: float) -> SizeCurv
         if isnan(low) or low < threshold:
             break
         safe = one.high
-    cliff: Changepoint | None = None
-    with_values = [value for _, _, value in known]
-    if min(with_values) < max(with_values):
-        cliff = changepoint(with_values, rng=np.random.default_rng(_SEED))
-    is_cliff = cliff is not None and cliff.z < 0 and cliff.p_value < 0.05  # noqa: PLR2004 - the usual level
+    cliff, cliff_at = _cliff(known)
     return SizeCurve(
         by=by,
         threshold=threshold,
         bins=bins,
         safe_limit=safe,
         cliff=cliff,
-        cliff_at=known[cliff.at][0] if cliff is not None and is_cliff else None,
+        cliff_at=cliff_at,
         n_unknown=len(rows) - len(known),
     )
+
+
+def _cliff(known: Sequence[tuple[float, str, float]]) -> tuple[Changepoint | None, float | None]:
+    """Where the scores most likely change from one size to the next, and where they fall."""
+    keys = [(size, case) for size, case, _ in known]
+    means = cluster_means([value for *_, value in known], keys)
+    keys = list(dict.fromkeys(keys))
+    cases = [case for _, case in keys]
+    size_of = cluster_means([size for size, _ in keys], cases)
+    points = [(size, means[size, case]) for size, case in keys]
+    # Answers of a case that have nearly one size are neighbours, and no independent evidence.
+    if pvariance(size_of.values()) >= fmean((size - size_of[case]) ** 2 for size, case in keys):
+        value_of = cluster_means([value for _, value in points], cases)
+        points = [(size, value_of[case]) for case, size in size_of.items()]
+    sizes, values = zip(*sorted(points), strict=True)
+    splits = [place for place, (low, high) in enumerate(pairwise(sizes), 1) if low < high]
+    with suppress(NotEnoughDataError):
+        cliff = changepoint(values, splits=splits, rng=np.random.default_rng(_SEED))
+        # The usual level
+        is_cliff = cliff.z < 0 and cliff.p_value < 0.05  # noqa: PLR2004
+        return cliff, sizes[cliff.at] if is_cliff else None
+    return None, None
 
 
 def size_curves(
@@ -310,11 +331,7 @@ def _bins(known: Sequence[tuple[float, str, float]]) -> Iterable[SizeBin]:
         part = known[start:end]
         if part:
             _, cases, values = zip(*part, strict=True)
-            found = rating_mean(values, (0.0, 1.0), continuous=True, clusters=cases)
-            # As `ValueColumn.mean` of a run.
-            if set(values) <= {0.0, 1.0}:
-                rate = clustered_proportion(values, cases)
-                found = replace(found, low=rate.low, high=rate.high, method=rate.method)
+            found = value_mean(values, clusters=cases)
             yield SizeBin(low=part[0][0], high=part[-1][0], n_answers=len(part), value=found)
         start = end
 
@@ -329,16 +346,12 @@ def variants_side_by_side(rows: Sequence[AnswerRow]) -> list[SideDifference]:
     for row in rows:
         by_variant[row.names["variant"]].append(row)
     first, *others = by_variant
-    return [
-        found
+    found = (
+        _side_difference(by_variant, _opposite(by_variant, first, other), other, measure)
         for other in others
         for measure in _SIDE_MEASURES
-        if (
-            found := _side_difference(
-                by_variant, _opposite(by_variant, first, other), other, measure
-            )
-        )
-    ]
+    )
+    return [one for one in found if one is not None]
 
 
 def _opposite(by_variant: Mapping[str, Sequence[AnswerRow]], first: str, other: str) -> str:
@@ -366,7 +379,7 @@ def _side_difference(
     a, b = ([side[case] for case in cases] for side in sides)
     # Scores as in the table of a run; amounts have no scale.
     estimate: Estimate = (
-        bounded_difference(paired_difference(a, b, step=VALUE_STEP))
+        bounded_difference(paired_difference(a, b, step=VALUE_STEP, ci="skewed"))
         if measure == "value"
         else amount_difference(a, b)
     )

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby, islice
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeVar
@@ -36,7 +36,7 @@ from judgekit.scoring import (
     with_repeat_confidence,
 )
 from judgekit.stats.estimate import Estimate, carried, cluster_means, undefined_estimate
-from judgekit.stats.intervals import Rate, clustered_proportion, proportion, rating_mean
+from judgekit.stats.intervals import Rate, clustered_proportion, proportion, value_mean
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -402,23 +402,14 @@ class ValueColumn:
 
     def mean(self, level: float) -> Estimate:
         """The mean over cases; each counts once, with the mean of its repeats."""
-        known = [value for value in self.values if not math.isnan(value)]
-        if not known:
+        if all(map(math.isnan, self.values)):
             return undefined_estimate(
                 "nothing is known", n=0, method="t with one pseudo-rating", level=level
             )
         # Repeats of a case are not independent: each case counts once, or ten repeats would narrow
         # the interval as ten cases do.
-        means = self.case_means().values()
-        missing = [math.nan] * (len(self.values) - len(known))
-        # With the pseudo-rating a mean of equal values still has a width; a plain t interval would
-        # claim certainty.
-        found = rating_mean([*means, *missing], (0.0, 1.0), continuous=True, level=level)
-        if not set(known) <= {0.0, 1.0}:
-            return found
-        # It would be too short: from 0.83 with 10 of 10, which a rate of 0.8 gives in 11 % of runs.
-        rate = self.rate(level)
-        return replace(found, low=rate.low, high=rate.high, method=rate.method)
+        clusters = self.places if any(self.repeats) else None
+        return value_mean(self.values, clusters=clusters, level=level)
 
     def bounded_mean(self, errors: ValueColumn, level: float) -> Estimate | Rate:
         """The mean; with what it would be if what is missing and all errors were 0, or were 1."""

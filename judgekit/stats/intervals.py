@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from math import fsum, nan, sqrt
+from math import fsum, inf, nan, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
@@ -151,6 +151,28 @@ def rating_mean(
         n_clusters=None if clusters is None else n,
         n_observations=len(known),
     )
+
+
+def value_mean(
+    x: Sequence[float | None], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
+) -> Estimate:
+    """The mean of values on [0, 1] over cases, as `rating_mean`, with the wider of two intervals.
+
+    Wilson's, for as many trials as the variance is worth, replaces that of ratings at either end
+    where it is further out (with a few zeros among values near 1 the lower end would lie above the
+    true mean in up to 15 % of samples of 20), and at both for values that are 0 or 1.
+    """
+    found = rating_mean(x, (0.0, 1.0), continuous=True, clusters=clusters, level=level)
+    known, names = known_observations(x, clusters)
+    shares = known if clusters is None else list(cluster_means(known, names).values())
+    if set(known) <= {0.0, 1.0}:
+        low, high = share_interval(shares, most=len(known), level=level)
+        method = "wilson" if clusters is None else "wilson, clustered"
+        return replace(found, low=low, high=high, method=method)
+    low, high = share_interval(shares, most=inf, level=level)
+    # Rounding can leave an end outside.
+    low, high = max(0.0, min(found.low, low)), min(1.0, max(found.high, high))
+    return replace(found, low=low, high=high)
 
 
 RateMethod = Literal["wilson", "clopper-pearson", "jeffreys", "uniform"]
@@ -358,13 +380,6 @@ def difference_of_proportions(
     k1: int, n1: int, k2: int, n2: int, *, level: float = 0.95
 ) -> RateDifference:
     """The difference k1/n1 - k2/n2 of two independent rates with Newcombe's interval.
-
-    Args:
-        k1: Successes of the first.
-        n1: Trials of the first.
-        k2: Successes of the second.
-        n2: Trials of the second.
-        level: Confidence level in (0, 1).
 
     Returns:
         The difference and its interval, within [-1, 1] (Newcombe 1998, method 10).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from math import ceil, sqrt
 from numbers import Real
@@ -94,18 +95,16 @@ def sample_size_threshold(
 
     The smallest n with `|m - threshold| >= t se + z_b sd sqrt(n) / (n + 1)`, where m and se are the
     centre and the standard error of `intervals.rating_mean` for n values with that mean and
-    standard deviation, and t is its quantile with n - 1 degrees of freedom.
+    standard deviation, and t is its quantile with n - 1 degrees of freedom; and with
+    `|value - threshold| >= z sqrt(threshold (1 - threshold) / e) + z_b sd / sqrt(n)`, where e is
+    the effective number of trials of `intervals.value_mean`.
 
     Args:
         value: The true mean, 0 to 1.
         threshold: What it is compared with, 0 to 1; not `value`.
         sd: Standard deviation of the cases' values, 0 or more.
         alpha: One less the level of the interval, in (0, 1).
-        power: Chance that the interval ends on the side of the value, in (0, 1).
-
-    Returns:
-        The size, 2 or more. The normal law of the mean that it rests on promises too much for few
-        skewed values: pass rates of 0.9 end above 0.8 with a chance of 0.71, not 0.8.
+        power: Chance that the interval ends on the side of the value, by the normal law.
 
     Raises:
         ValueError: When an argument is out of its range, or the value is so near the threshold that
@@ -123,17 +122,20 @@ def sample_size_threshold(
         centre = (n * value + 0.5) / (n + 1)
         squares = n * (sd**2 + (value - centre) ** 2) + 1 / 12 + (0.5 - centre) ** 2
         half = t_quantile(1 - alpha, n - 1) * sqrt(squares / (n * (n + 1)))
-        return sign * (centre - threshold) >= half + z_power * sd * sqrt(n) / (n + 1)
+        if sign * (centre - threshold) < half + z_power * sd * sqrt(n) / (n + 1):
+            return False
+        variance = (n * (sd**2 + value**2) + 0.5) / (n + 1) - centre**2
+        trials = n * centre * (1 - centre) / variance
+        half = _z(alpha) * sqrt(threshold * (1 - threshold) / trials)
+        return distance >= half + z_power * sd / sqrt(n)
 
-    low, high = 1, 2
+    high = 2
     while not is_enough(high):
         if high > _MOST_ITEMS:
             raise ValueError(f"a value of {value} is too near the threshold of {threshold}")
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return SampleSize(value=high, alpha=alpha, power=power, method="interval and threshold")
+        high *= 2
+    size = bisect_left(range(high), True, lo=high // 2 + 1, key=is_enough)
+    return SampleSize(value=size, alpha=alpha, power=power, method="interval and threshold")
 
 
 def mde_paired(
@@ -168,9 +170,6 @@ def sample_size_mcnemar(
         delta: The change to be seen; not 0, at most psi either way.
         alpha: Two-sided error of the first kind, in (0, 1).
         power: Chance to see it, in (0, 1).
-
-    Returns:
-        The size, rounded up.
     """
     p_discordant, delta = require(p_discordant=p_discordant, delta=delta)
     _positive(p_discordant=p_discordant, delta=abs(delta))
@@ -193,9 +192,6 @@ def sample_size_two_proportions(
         p2: Rate of the second, 0 to 1, another one.
         alpha: Two-sided error of the first kind, in (0, 1).
         power: Chance to see it, in (0, 1).
-
-    Returns:
-        The size of each group, rounded up.
     """
     p1, p2 = require(p1=p1, p2=p2)
     if not (0 <= p1 <= 1 and 0 <= p2 <= 1):
@@ -249,9 +245,6 @@ def labels_for_ppi(
         sd: Standard deviation of the human labels, more than 0.
         corr: Correlation of judge and human, -1 to 1.
         alpha: One less the level of the interval, in (0, 1).
-
-    Returns:
-        The labels, rounded up.
     """
     (n_unlabeled,), (corr,) = require_whole(n_unlabeled=n_unlabeled), require(corr=corr)
     half_width, sd = require(half_width=half_width, sd=sd)

@@ -502,11 +502,16 @@ def can_change(scores: Sequence[float | None]) -> bool:
 
 
 def changepoint(
-    scores: Sequence[float | None], *, rng: np.random.Generator, n_resamples: int = 2000
+    scores: Sequence[float | None],
+    *,
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+    splits: Sequence[int] | None = None,
 ) -> Changepoint:
     """Where a series most likely changed its level: the split with the largest two-sample z.
 
-    With the p-value of shuffling. A change point is reported; no rule acts on it.
+    With the p-value of shuffling. A change point is reported; no rule acts on it. `splits` are the
+    numbers of known scores before a possible change; without, all that leave two on both sides.
     """
     import numpy as np  # noqa: PLC0415 - the rest of the module does without it
 
@@ -514,14 +519,18 @@ def changepoint(
         raise NotEnoughDataError("a change needs four scores at least that are not all equal")
     known, places = known_observations(scores, range(len(scores)))
     y = np.asarray(known)
-    statistics = _split_statistics(y[None, :])[0]
+    before = np.arange(_FEWEST_AROUND_A_CHANGE, len(y) - _FEWEST_AROUND_A_CHANGE + 1)
+    before = before if splits is None else np.intersect1d(before, splits)
+    if not len(before):
+        raise NotEnoughDataError("no split leaves two scores on both sides")
+    statistics = _split_statistics(y[None, :], before)[0]
     best = int(np.argmax(np.abs(statistics)))
     shuffled = rng.permuted(np.tile(y, (n_resamples, 1)), axis=1)
-    largest = np.abs(_split_statistics(shuffled)).max(axis=1)
+    largest = np.abs(_split_statistics(shuffled, before)).max(axis=1)
     # A shuffle can repeat the series exactly; the last digits may not decide whether it counts.
     reached = int(np.sum(largest >= abs(statistics[best]) * (1 - 1e-9)))
     return Changepoint(
-        at=int(str(places[best + _FEWEST_AROUND_A_CHANGE])),
+        at=int(str(places[before[best]])),
         z=float(statistics[best]),
         # The observed order is one of the shuffles, so that p is never 0 (Phipson & Smyth 2010).
         p_value=(reached + 1) / (n_resamples + 1),
@@ -530,12 +539,11 @@ def changepoint(
     )
 
 
-def _split_statistics(series: np.ndarray) -> np.ndarray:
+def _split_statistics(series: np.ndarray, before: np.ndarray) -> np.ndarray:
     """For each row and each split, mean after less mean before, in standard errors."""
     import numpy as np  # noqa: PLC0415 - as above
 
     n = series.shape[1]
-    before = np.arange(_FEWEST_AROUND_A_CHANGE, n - _FEWEST_AROUND_A_CHANGE + 1)
     sums = np.cumsum(series, axis=1)
     first = sums[:, before - 1] / before
     second = (sums[:, -1:] - sums[:, before - 1]) / (n - before)

@@ -41,6 +41,7 @@ SHOWN = {
     "intervals.mean": "test_the_t_interval_of_clusters_covers_at_its_level",
     "intervals.rating_mean": "test_the_mean_of_ratings_near_the_ceiling_covers_at_its_level"
     " test_the_mean_of_even_ratings_covers_at_its_level",
+    "intervals.value_mean": "test_a_few_zeros_among_good_values_seldom_let_a_mean_pass",
     "raters.icc": "test_reliability_covers_at_its_level"
     " test_absolute_agreement_covers_at_its_level",
     "agreement.calibrate_ties": "test_the_cross_fitted_accuracy_covers_at_its_level",

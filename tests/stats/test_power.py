@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.intervals import rating_mean
+from judgekit.stats.intervals import effective_n, proportion, rating_mean, value_mean, wilson
 from judgekit.stats.paired import paired_difference
 from judgekit.stats.power import (
     labels_for_ppi,
@@ -120,12 +120,15 @@ def test_a_size_against_a_threshold_is_the_smallest_whose_interval_clears_it(
     threshold = value - distance
 
     def clears(n: int) -> bool:
-        found = rating_mean(two_points(n, value, sd), (0.0, 1.0), continuous=True)
+        x = two_points(n, value, sd)
+        found = rating_mean(x, (0.0, 1.0), continuous=True)
         # The power's share: z_0.8 standard deviations of the mean, beyond the interval's end.
         margin = 0.8416212 * sd * math.sqrt(n) / (n + 1)
+        far = math.copysign(0.8416212 * sd / math.sqrt(n), distance)
+        low, high = wilson(value - far, effective_n(x, most=math.inf))
         if distance > 0:
-            return found.low - margin >= threshold - 1e-9
-        return found.high + margin <= threshold + 1e-9
+            return min(found.low - margin, low) >= threshold - 1e-9
+        return max(found.high + margin, high) <= threshold + 1e-9
 
     n = sample_size_threshold(value, threshold, sd).value
     even = n + n % 2
@@ -135,7 +138,7 @@ def test_a_size_against_a_threshold_is_the_smallest_whose_interval_clears_it(
 
 @pytest.mark.parametrize(
     ("value", "threshold", "sd", "size"),
-    [(0.9, 0.8, 0.2, 43), (0.7, 0.8, 0.2, 31), (0.85, 0.8, 0.3, 299), (1.0, 0.8, 0.0, 9)],
+    [(0.9, 0.8, 0.2, 52), (0.7, 0.8, 0.2, 31), (0.85, 0.8, 0.3, 333), (1.0, 0.8, 0.0, 16)],
 )
 def test_so_many_cases_decide_with_the_power_that_was_asked(
     value: float, threshold: float, sd: float, size: int
@@ -148,9 +151,20 @@ def test_so_many_cases_decide_with_the_power_that_was_asked(
         # Beta variables have any mean and spread that values on [0, 1] can have.
         k = value * (1 - value) / sd**2 - 1 if sd else 0.0
         x = rng.beta(value * k, (1 - value) * k, n) if sd else np.full(n, value)
-        found = rating_mean(x.tolist(), (0.0, 1.0), continuous=True)
+        found = value_mean(x.tolist())
         n_decided += found.low >= threshold if value > threshold else found.high < threshold
     assert n_decided / n_tries > 0.72
+
+
+@pytest.mark.parametrize(("rate", "threshold"), [(0.9, 0.8), (0.95, 0.9), (0.85, 0.7)])
+def test_pass_rates_reach_a_gate_with_the_power_that_was_asked(
+    rate: float, threshold: float
+) -> None:
+    """By enumeration of Wilson's intervals; planned for a t interval it was 0.63 to 0.71."""
+    n = sample_size_threshold(rate, threshold, math.sqrt(rate * (1 - rate))).value
+    reaches = [k for k in range(n + 1) if proportion(k, n).low >= threshold]
+    power = sum(math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in reaches)
+    assert 0.77 < power < 0.86
 
 
 def test_a_value_at_its_threshold_is_never_decided() -> None:
