@@ -156,9 +156,15 @@ def type2_anova(
     """A test of each group of predictors given all others (type II sums of squares).
 
     `F = ((RSS_without - RSS) / df) / (RSS / df_error)`, partial eta squared `SS / (SS + RSS)`
-    (Langsrud 2003). The arguments are those of `shapley_r2`, with any number of groups.
+    (Langsrud 2003).
+
+    Args:
+        X: As in `shapley_r2`.
+        y: As in `shapley_r2`.
+        groups: As in `shapley_r2`, of any number.
 
     Raises:
+        ValueError: When lengths differ, or a column is out of range or in two groups.
         NotEnoughDataError: When the score does not vary, or no row is left for an error.
     """
     table = _table(X, y, groups, None, most=len(groups))

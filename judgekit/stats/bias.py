@@ -172,6 +172,9 @@ def perturbation_effect(
         step: One step of the scale, more than 0.
         clusters: The case of each pair; a case counts once.
         level: Confidence level in (0, 1).
+
+    Returns:
+        The effect, above 0 where the attribute raises the score; and its verdict.
     """
     limit = step / 4 if margin is None else margin
     if not limit > 0:

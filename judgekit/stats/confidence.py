@@ -70,6 +70,12 @@ def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> Vo
     Args:
         votes: Votes; None and nan are missing.
         labels: The whole scale, labels without a vote included: it defines "spread evenly".
+
+    Returns:
+        The measures. With few votes they can take few values.
+
+    Raises:
+        ValueError: When a vote is not on the scale, or the scale has fewer than two labels.
     """
     known = [vote for vote in votes if not is_missing(vote)]
     if len(set(labels)) < 2:  # noqa: PLR2004 - one label leaves nothing to vote on
@@ -108,6 +114,9 @@ def expected_score(token_logprobs: Mapping[str, float], scale: Sequence[float]) 
 
     Returns:
         The mean, and how far the mass on other tokens could move it.
+
+    Raises:
+        ValueError: When the scale has fewer than two scores, or a log-probability is above 0.
     """
     levels = {f"{score:g}": float(score) for score in scale}
     if len(levels) < 2:  # noqa: PLR2004 - one score leaves nothing to judge

@@ -161,6 +161,14 @@ def value_mean(
     Wilson's, for as many trials as the variance is worth, replaces that of ratings at either end
     where it is further out (with a few zeros among values near 1 the lower end would lie above the
     true mean in up to 15 % of samples of 20), and at both for values that are 0 or 1.
+
+    Args:
+        x: Values from 0 to 1; None and nan are missing.
+        clusters: The case of each value; a case counts once, with the mean of its values.
+        level: Confidence level in (0, 1).
+
+    Returns:
+        The mean and its interval, within [0, 1].
     """
     found = rating_mean(x, (0.0, 1.0), continuous=True, clusters=clusters, level=level)
     known, names = known_observations(x, clusters)
@@ -380,6 +388,13 @@ def difference_of_proportions(
     k1: int, n1: int, k2: int, n2: int, *, level: float = 0.95
 ) -> RateDifference:
     """The difference k1/n1 - k2/n2 of two independent rates with Newcombe's interval.
+
+    Args:
+        k1: Successes of the first.
+        n1: Trials of the first.
+        k2: Successes of the second.
+        n2: Trials of the second.
+        level: Confidence level in (0, 1).
 
     Returns:
         The difference and its interval, within [-1, 1] (Newcombe 1998, method 10).

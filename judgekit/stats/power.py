@@ -104,7 +104,10 @@ def sample_size_threshold(
         threshold: What it is compared with, 0 to 1; not `value`.
         sd: Standard deviation of the cases' values, 0 or more.
         alpha: One less the level of the interval, in (0, 1).
-        power: Chance that the interval ends on the side of the value, by the normal law.
+        power: Chance that the interval ends on the side of the value, by the normal law, in (0, 1).
+
+    Returns:
+        The size, 2 or more.
 
     Raises:
         ValueError: When an argument is out of its range, or the value is so near the threshold that
@@ -170,6 +173,9 @@ def sample_size_mcnemar(
         delta: The change to be seen; not 0, at most psi either way.
         alpha: Two-sided error of the first kind, in (0, 1).
         power: Chance to see it, in (0, 1).
+
+    Returns:
+        The size, rounded up.
     """
     p_discordant, delta = require(p_discordant=p_discordant, delta=delta)
     _positive(p_discordant=p_discordant, delta=abs(delta))
@@ -192,6 +198,9 @@ def sample_size_two_proportions(
         p2: Rate of the second, 0 to 1, another one.
         alpha: Two-sided error of the first kind, in (0, 1).
         power: Chance to see it, in (0, 1).
+
+    Returns:
+        The size of each group, rounded up.
     """
     p1, p2 = require(p1=p1, p2=p2)
     if not (0 <= p1 <= 1 and 0 <= p2 <= 1):
@@ -245,6 +254,9 @@ def labels_for_ppi(
         sd: Standard deviation of the human labels, more than 0.
         corr: Correlation of judge and human, -1 to 1.
         alpha: One less the level of the interval, in (0, 1).
+
+    Returns:
+        The labels, rounded up.
     """
     (n_unlabeled,), (corr,) = require_whole(n_unlabeled=n_unlabeled), require(corr=corr)
     half_width, sd = require(half_width=half_width, sd=sd)

@@ -139,6 +139,9 @@ def dstudy(
         n_items: Items, 1 or more.
         n_judges: Judges of each item, 1 or more.
         n_samples: Samples of each judge and item, 1 or more.
+
+    Returns:
+        The figures; nan with a reason where a component they need is unknown.
     """
     n_items, n_judges, n_samples = require_whole(
         n_items=n_items, n_judges=n_judges, n_samples=n_samples
