@@ -250,6 +250,7 @@ class _RunLoop:
         timer = None
         if limit is not None:
             timer = asyncio.get_running_loop().call_later(limit, self._end_in_time)
+        interrupted = asyncio.create_task(self._end_when_interrupted())
         try:
             async with ObservationWriter(self._store, self._run.id) as keeper:
                 answering = self._answering(keeper)
@@ -265,6 +266,7 @@ class _RunLoop:
                 n = n_answers_in_work(self._opened, self._session.in_flight)
                 self._is_whole = await chooser.go(self._unfinished, in_flight=n)
         finally:
+            interrupted.cancel()
             if timer is not None:
                 timer.cancel()
             for limited in self._limited:  # a judge may be used again in another run
@@ -283,6 +285,12 @@ class _RunLoop:
         # Questions that wait for a slot are not asked either: with few slots they would take long.
         for limited in self._limited:
             limited.refuse_calls(self._time_over)
+
+    async def _end_when_interrupted(self) -> None:
+        await self._session.stop.wait()
+        # In this process, whoever interrupts has the judges refuse further calls.
+        if self._session.reason == "interrupted" and self._pool is not None:
+            self._pool.refuse_calls(ModelError("interrupted by the user", kind="cancelled"))
 
     def _look_back(self) -> None:
         """Which answers earlier sessions began, and which of them are whole."""

@@ -244,6 +244,27 @@ async def test_time_that_is_over_ends_the_calls_of_workers(folder: Path) -> None
     assert (ended.status, ended.session.reason) == ("stopped", "time")
 
 
+async def test_an_interrupt_ends_the_calls_of_workers(
+    folder: Path,
+    server: ChaosServer,
+    script: dict[str, Callable[[ServedRequest], ServedReply | str]],
+) -> None:
+    session = Session(in_flight=1)
+    loop = asyncio.get_running_loop()
+
+    def interrupt(request: ServedRequest) -> str:
+        if "response_format" in request.body:
+            loop.call_soon_threadsafe(session.end, "interrupted")
+        return "ok"
+
+    script["of"] = interrupt
+    judge = {"model": "openai/chaos", "api_base": server.url, "repeats": 9, "max_concurrency": 1}
+    change(folder, judge=judge)
+    ended = await run_in(folder, Processes(1), session=session)
+    assert (ended.status, ended.session.reason) == ("interrupted", "interrupted")
+    assert server.n_requests <= 3  # an answer, a judgment, and one that was about to be asked for
+
+
 async def test_a_folder_is_no_cache_of_several_nodes(folder: Path, server: ChaosServer) -> None:
     with pytest.raises(SettingsError, match=r"the cluster has 2 nodes"):
         await run_in(folder, Processes(2, n_nodes=2))
