@@ -194,6 +194,8 @@ def _records(base: type[Record]) -> Iterator[type[Record]]:
 def _words(record: type[Record]) -> dict[str, str]:
     """The descriptions of the fields: the strings under them."""
     body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0].body  # type: ignore[attr-defined]  # a class
+    # In `if TYPE_CHECKING` stands what a constructor takes beyond the field's type.
+    body = [own for one in body for own in (one.orelse if isinstance(one, ast.If) else [one])]
     return {
         ast.unparse(field.target): inspect.cleandoc(ast.literal_eval(text.value))
         for field, text in pairwise(body)
