@@ -30,7 +30,11 @@ COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
 _RESULTS = "results"
 _QUALITY = "quality"  # runs and comparisons alike have this one
 # Figures that stand under the id of a run are those of all its answers.
-_REFUSED = {"history": "--failed --filter-tag", "validation": "--failed", _QUALITY: "--failed"}
+_REFUSED = {
+    "history": {"--failed", "--filter-tag"},
+    "validation": {"--failed"},
+    _QUALITY: {"--failed"},
+}
 _SUMMARIES = {
     _RESULTS: "whole answers (.jsonl, .json), or a row for each judgment (.csv, .parquet)",
     **{name: form.summary for name, form in RUN_FORMATS.items()},
@@ -102,7 +106,7 @@ def _export_run(run: str, options: _ExportOptions, output: Path) -> None:
     else:
         form.check(output)
         part = "--failed" if options.failed else "--filter-tag" if options.filter_tag else ""
-        if part and part in _REFUSED.get(form.name, ""):
+        if part in _REFUSED.get(form.name, ()):
             raise SettingsError(f"{part} does not go with {form.name}, which has figures of a run")
     # Results are all that was observed; other formats say what counts, as every summary does.
     wanted = evaluation.OutcomeFilter(
