@@ -171,9 +171,9 @@ def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
     lines = []
     whole = summary.whole
     if whole.n_undecided:
-        low, high = (f"{bound * 100:.0f}" for bound in whole.bounds)
+        bounds = numbers.format_rate_range(*whole.bounds)
         pairs = numbers.format_count(whole.n_undecided, "undecided pair")
-        lines.append(("bounds", f"A's share would be {low} to {high} % depending on the {pairs}"))
+        lines.append(("bounds", f"A's share would be {bounds} depending on the {pairs}"))
     if summary.n_scrubbed is None:
         lines.append(("names", "model names were left in the outputs (--no-scrub)"))
     hidden = "that named the model hidden from the judge"
@@ -512,9 +512,8 @@ def _left_out_lines(summary: RankingSummary) -> list[LabelledText]:
         n = numbers.format_count(summary.n_undecided, "comparison")
         lines.append(("open", f"{n} undecided because of a failure; excluded"))
         for side in summary.sides[:_MOST_IN_MATRIX]:
-            low, high = (f"{bound * 100:.0f}" for bound in side.bounds)
-            name = message.printable(side.name, 40)
-            lines.append(("bounds", f"{low} to {high} % wins of {name}, depending on these"))
+            bounds, name = numbers.format_rate_range(*side.bounds), message.printable(side.name, 40)
+            lines.append(("bounds", f"{bounds} wins of {name}, depending on these"))
     same = "of identical texts: counted as ties without a call"
     lines += count_lines("same", summary.n_identical, "comparison", same)
     errors = "with an output that records an error; not judged"
@@ -524,7 +523,7 @@ def _left_out_lines(summary: RankingSummary) -> list[LabelledText]:
         (out.n_only_a + out.n_only_b, "missing for some variants", (*out.only_a, *out.only_b)[:3]),
         (out.n_other_input, "with different inputs", out.other_input),
     ):
-        lines += count_lines("left out", n_cases, "case", f"{what}: {some_names(cases)}")
+        lines += count_lines("left out", n_cases, "case", f"{what}: {some_names(cases, n_cases)}")
     return lines + failure_lines(judging.failures, judging.failure_messages)
 
 

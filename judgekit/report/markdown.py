@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from html import escape
@@ -24,6 +25,8 @@ from judgekit.report.document import (
 )
 from judgekit.report.message import message_lines, printable
 
+# What begins an item of a list or underlines a heading, but not `-v` or `+0.12`.
+_LIST_SIGN = re.compile(r"^(\d*)([-+=.)])(?=[\s=-]|$)")
 # Markdown has six levels of headings; a seventh hash would be shown as text.
 _DEEPEST = 6
 
@@ -38,7 +41,8 @@ def render_markdown(document: Document) -> str:
 def markdown_text(text: str) -> str:
     """Foreign text as it stands: nothing in it is taken for Markdown or HTML."""
     # The angle bracket matters most: viewers of Markdown render raw HTML.
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in printable(text))
+    escaped = "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!&~" else c for c in printable(text))
+    return _LIST_SIGN.sub(r"\1\\\2", escaped)
 
 
 def html_text(text: str) -> str:

@@ -7,7 +7,7 @@ case lasts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -150,11 +150,8 @@ class RunCases:
             "undecided": "open" in states,
             "error": "error" in states or any(one.result.failures for one in counted),
         }
-        # Where no repeat passes, the most serious of them says what is wrong.
-        state = min(states, key=lambda key: RUN_STATES[key].rank)
-        if len(states) > 1 and "pass" in states:
-            state = "mixed"
-        return GridCell(state, mean, filters=[name for name, holds in found.items() if holds])
+        filters = [name for name, holds in found.items() if holds]
+        return GridCell(shared_state(states), mean, filters=filters)
 
 
 def answer_state(answer: Outcome) -> str:
@@ -162,6 +159,14 @@ def answer_state(answer: Outcome) -> str:
     if answer.result.output.error is not None:
         return "error"
     return PASS_STATES[answer.passed]
+
+
+def shared_state(states: AbstractSet[str]) -> str:
+    """The state of several answers to one case."""
+    if len(states) > 1 and "pass" in states:
+        return "mixed"
+    # Where no repeat passes, the most serious of them says what is wrong.
+    return min(states, key=lambda key: RUN_STATES[key].rank)
 
 
 def judges_disagree(judgments: Sequence[Judgment], rubric: Rubric | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -36,7 +37,7 @@ from judgekit.report.comparison import comparison_document, score_comparison_doc
 from judgekit.report.document import Conclusion, Document, Entries, Entry, Lines, Notes, not_empty
 from judgekit.report.listings import comparison_json, comparison_setup, score_comparison_setup
 from judgekit.report.pair_cases import comparison_cases
-from judgekit.report.run_cases import RUN_STATES, answer_state, shown_answer
+from judgekit.report.run_cases import RUN_STATES, answer_state, shared_state, shown_answer
 
 if TYPE_CHECKING:
     from judgekit.evaluation import ComparedScores, Outcome, ScoreComparison
@@ -206,6 +207,7 @@ class _ChangedCases:
 
     def __init__(self) -> None:
         self._changed: dict[str, list[tuple[float, Entry]]] = {"worse": [], "better": []}
+        self._n = Counter[str]()
 
     def take(self, change: GridCell, a: _Answers, b: _Answers) -> None:
         before, after = _mean(a), _mean(b)
@@ -218,6 +220,7 @@ class _ChangedCases:
         entry = Entry(f"{b[0].result.case.id}: {figures}", lines, change.state, tone)
         found = self._changed[change.state]
         found.append((-abs(after - before), entry))
+        self._n[change.state] += 1
         # Large runs have many; sorted at the limit's double, so that few are held.
         if len(found) > 2 * _MOST_CHANGED:
             found.sort(key=lambda row: row[0])
@@ -227,7 +230,8 @@ class _ChangedCases:
         blocks = []
         for state, found in self._changed.items():
             first = sorted(found, key=lambda row: row[0])[:_MOST_CHANGED]
-            note = "" if len(first) == len(found) else f"the {len(first)} largest changes"
+            n = self._n[state]
+            note = "" if n <= _MOST_CHANGED else f"the {_MOST_CHANGED} largest of {n:,} changes"
             entries = tuple(entry for _, entry in first)
             blocks.append(Entries(entries, f"{state.capitalize()} cases", note))
         return not_empty(blocks)
@@ -286,8 +290,7 @@ def _change(a: _Answers, b: _Answers) -> GridCell:
 def _answers_cell(answers: _Answers, *, shows_value: bool) -> GridCell | None:
     if not answers:
         return None
-    states = {answer_state(one) for one in answers}
-    state = states.pop() if len(states) == 1 else "mixed"
+    state = shared_state({answer_state(one) for one in answers})
     return GridCell(state, _mean(answers) if shows_value else None)
 
 

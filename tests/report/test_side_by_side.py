@@ -12,6 +12,7 @@ from judgekit.evaluation import compare_stored_scores, new_score_comparison
 from judgekit.records import RunPanel
 from judgekit.report import document_data, score_comparison_cases, side_by_side_document
 from judgekit.report.document import CaseTable
+from judgekit.report.markdown import render_markdown
 from judgekit.store import RunStore
 from tests.factories import make_case, make_output, make_rubric
 from tests.report.case_pages import ShownCases, cases_of_table
@@ -206,3 +207,23 @@ def test_only_tagged_cases_are_shown_where_only_they_are_compared(store: RunStor
     shown = cases_of_table(score_comparison_cases(store, found, ("v1", "v1"), info.tags))
     assert list(shown.full) == ["c0"]
     assert shown.counts["better"] == 1
+
+
+def test_repeats_that_never_pass_are_not_called_passing_in_some(store: RunStore) -> None:
+    config = {"settings": {"repeats": 2}}
+    failing, passing = (
+        [scored(0, value, key=key("c0", repeat=n)) for n, value in enumerate(values)]
+        for values in ((0.0, None), (1.0, 1.0))
+    )
+    keep(store, "old", *failing, config=config)
+    keep(store, "new", *passing, config=config)
+    assert cases(beside(store)).cells("c0")[0] == ("fails", 0.0, "")
+
+
+@pytest.mark.parametrize("n", [41, 30])
+def test_of_many_changed_cases_it_is_said_how_many_are_listed(store: RunStore, n: int) -> None:
+    keep(store, "old", *(scored(place, 1.0) for place in range(n)))
+    keep(store, "new", *(scored(place, 0.5) for place in range(n)))
+    text = render_markdown(beside(store))
+    assert text.count("**worse**") == 20
+    assert f"## Worse cases\n\nthe 20 largest of {n} changes\n" in text
