@@ -283,8 +283,8 @@ def _change(a: _Answers, b: _Answers) -> GridCell:
         return GridCell("unknown", text="no value")
     gap = after - before
     if abs(gap) <= _SAME:
-        return GridCell("same", text="0.00")
-    return GridCell("better" if gap > 0 else "worse", text=numbers.format_decimal(gap, "+.2f"))
+        return GridCell("same", 0.0, "0.00")
+    return GridCell("better" if gap > 0 else "worse", gap, numbers.format_decimal(gap, "+.2f"))
 
 
 def _answers_cell(answers: _Answers, *, shows_value: bool) -> GridCell | None:

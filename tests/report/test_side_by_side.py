@@ -65,7 +65,7 @@ def test_each_case_is_worse_better_or_the_same(store: RunStore) -> None:
     }  # fmt: skip
     assert shown.ids[0] == "c1", "what got worse comes first"
     assert shown.filters("c1") == {"worse", "changed"}
-    assert shown.cells("c1")[2] == ("B is worse", None, "-0.75")
+    assert shown.cells("c1")[2] == ("B is worse", -0.75, "-0.75")
     assert shown.cells("c3") == [("passes", 1.0, ""), None, ("in one only", None, "only in A")]
 
 
