@@ -431,6 +431,11 @@ def label_once(rows: Sequence[LabelledText]) -> tuple[LabelledText, ...]:
     )
 
 
+def is_drawing_only(section: Section) -> bool:
+    """Whether a heading without plots, as in a terminal and Markdown, would stand over nothing."""
+    return all(isinstance(inner, Plot) for inner in section.blocks) and not section.intro
+
+
 def not_empty(blocks: Iterable[Block | None]) -> tuple[Block, ...]:
     """The blocks that have something to show."""
     return tuple(block for block in blocks if block is not None and not _is_empty(block))

@@ -22,6 +22,7 @@ from judgekit.report.document import (
     Section,
     Table,
     TextChange,
+    is_drawing_only,
 )
 from judgekit.report.message import message_lines, printable
 
@@ -135,8 +136,7 @@ def _render_entries(block: Entries, level: int) -> Iterator[str]:
 
 @_render_block.register(Section)
 def _render_section(block: Section, level: int) -> Iterator[str]:
-    # A heading over nothing but plots would stand alone: Markdown has no plots.
-    if all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro:
+    if is_drawing_only(block):
         return
     yield from _heading(block.title, level)
     if block.intro:
@@ -155,5 +155,4 @@ def _render_details(block: Details, level: int) -> Iterator[str]:
 
 
 def _cell(cell: str | Cell) -> str:
-    text = markdown_text(cell if isinstance(cell, str) else cell.text)
-    return text or " "
+    return markdown_text(cell if isinstance(cell, str) else cell.text) or " "

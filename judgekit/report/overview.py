@@ -29,7 +29,6 @@ _UNSTRATIFIED = "none"
 
 def overview_document(title: str, known: Overview, *, limit: int | None = None) -> Document:
     """All that is known of some cases; each table has at most `limit` rows, the JSON has all."""
-    data = overview_json(known)
 
     def title_of(name: str, items: Sequence[object]) -> str:
         # Nobody would notice that a table is cut: its title has how many rows there are.
@@ -53,7 +52,9 @@ def overview_document(title: str, known: Overview, *, limit: int | None = None) 
     )
     blocks = not_empty((Lines(lines), *tables, Notes(tuple(_commands(known)))))
     is_empty = not (known.cases or known.variant_runs)
-    return Document(title, _conclusion(known), () if is_empty else blocks, lambda: data)
+    return Document(
+        title, _conclusion(known), () if is_empty else blocks, lambda: overview_json(known)
+    )
 
 
 def _conclusion(known: Overview) -> Conclusion:

@@ -108,14 +108,13 @@ def _with_setup(
     resting = approvals_resting_on(store, (info.id,))
     names = ", ".join(f"{one.id} ({one.variant})" for one in resting)
     about = Lines((*setup.rows, *([("approvals", names)] if names else [])))
-    summary = document.data()
     return replace(
         document,
         blocks=(*document.blocks, about),
         # The JSON has the stored record too; the page has only what follows from it.
         data=lambda: {
             "comparison": comparison_json(info),
-            "summary": summary,
+            "summary": document.data(),
             "approvals": [one.id for one in resting],
         },
     )

@@ -26,6 +26,7 @@ from judgekit.report.document import (
     Table,
     TextChange,
     Tone,
+    is_drawing_only,
 )
 from judgekit.report.message import printable, safe_text
 from judgekit.report.numbers import DASH
@@ -187,9 +188,7 @@ def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
 
 @_print_block.register(Section)
 def _print_section(block: Section, console: Console, *, verbose: bool) -> None:
-    # A heading over nothing but plots would stand alone: a terminal draws none.
-    is_drawing = all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro
-    if is_drawing:
+    if is_drawing_only(block):
         return
     # Few readers need details, and what fills the screen hides the conclusion.
     if isinstance(block, Details) and not verbose:
