@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -77,7 +78,12 @@ def audit_document(audit: Audit) -> Document:
             Lines(tuple(audit_notes(audit)), "How it was measured"),
             Details("How to read the bars", (Notes((_BAR_KEY,)),)) if has_figures else None,
         ]),
-        data=lambda: _audit_data(audit),
+        data=lambda: {
+            **asdict(audit),
+            "probes": [{**asdict(probe), "verdict": probe.verdict} for probe in audit.probes],
+            "is_complete": audit.is_complete,
+            "material": audit.found_material,
+        },
     )  # fmt: skip
 
 
@@ -117,12 +123,6 @@ def _effect_table(effects: Sequence[Effect]) -> Table:
             Cell(words, tone),
         ))  # fmt: skip
     return Table(_COLUMNS, tuple(rows))
-
-
-def _audit_data(audit: Audit) -> object:
-    probes = [{**asdict(probe), "verdict": probe.verdict} for probe in audit.probes]
-    about = {"is_complete": audit.is_complete, "material": audit.found_material}
-    return {**asdict(audit), "probes": probes, **about}
 
 
 def audit_plan_document(plan: AuditPlan) -> Document:
@@ -305,9 +305,8 @@ def format_effect(effect: Effect) -> str:
 
 
 def _effect_kind_summary(probe: ProbeResult) -> str:
-    verdicts = [part.verdict for part in probe.parts]
-    words = [f"{verdicts.count(verdict)} {name}" for verdict, name in _EFFECT_VERDICT_WORDS.items()]
-    counts = ", ".join(text for text in words if not text.startswith("0 "))
+    n = Counter(part.verdict for part in probe.parts)
+    counts = ", ".join(f"{n[key]} {name}" for key, name in _EFFECT_VERDICT_WORDS.items() if n[key])
     kinds = numbers.format_count(len(probe.parts), "kind")
     return f"{kinds}, with simultaneous intervals" + (f": {counts}" if counts else "")
 

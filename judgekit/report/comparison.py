@@ -254,7 +254,7 @@ def score_comparison_document(
         *count_lines("left out", compared.n_only_a, "case", "only in A"),
         *count_lines("left out", compared.n_only_b, "case", "only in B"),
         *count_lines("left out", compared.n_unscored, "case", f"with a missing value ({sides})"),
-        *(("measured", message.printable(note)) for note in compared.notes),
+        *(("measured", note) for note in compared.notes),
     ]
     if compared.bounds is not None and compared.value is not None:
         bounds = "{:+.3f} to {:+.3f}".format(*compared.bounds)

@@ -127,7 +127,8 @@ def _shown_outputs(packet: LabelPacket, store: RunStore) -> Iterator[_Shown]:
     run = store.run(packet.source)
     hidden = hidden_names(run)
     keys = [ItemKey(one.case_id, one.variant or "", one.repeat) for one in packet.items]
-    results = {result.key: result for result in store.results(run.id) if result.key in {*keys}}
+    wanted = frozenset(keys)
+    results = {result.key: result for result in store.results(run.id) if result.key in wanted}
     for item, key in zip(packet.items, keys, strict=True):
         result = results[key]
         rubric = rubric_of_result(result, run)
@@ -245,10 +246,7 @@ def _conclusion(merged: MergedLabels) -> Conclusion:
     n_decided = sum(one.decision is not None for one in merged.conflicts)
     n += f", {n_decided:,} of them decided" if n_decided else ""
     if unclear:
-        words = ", ".join(
-            f"{message.printable(one.name)} (alpha {numbers.format_mean(one.alpha)})"
-            for one in unclear
-        )
+        words = ", ".join(f"{one.name} (alpha {numbers.format_mean(one.alpha)})" for one in unclear)
         return Conclusion(f"Annotators do not agree well on {words}; {n}.", "inconclusive")
     if any(isnan(one.alpha.value) for one in doubly):
         return Conclusion(f"Agreement is not defined for every criterion; {n}.", "inconclusive")
@@ -266,7 +264,7 @@ def _agreement_table(merged: MergedLabels) -> Table:
     )
     is_chosen = any(one.n_random < one.n_doubly for one in merged.agreement)
     columns: dict[str | Column, Callable[[AnnotatorAgreement], str | Cell]] = {
-        "criterion": lambda one: message.printable(one.name),
+        "criterion": lambda one: one.name,
         "items": lambda one: f"{one.n_items:,}",
         "by two or more": lambda one: f"{one.n_doubly:,}",
         "random part": lambda one: f"{one.n_random:,}",
@@ -286,7 +284,7 @@ def _habit_table(merged: MergedLabels) -> Table:
         if any(each.n for each in (one.same_again, one.drift, one.first_slot))
     ]
     columns: dict[str | Column, Callable[[AnnotatorHabits], str | Cell]] = {
-        "annotator": lambda one: message.printable(one.name),
+        "annotator": lambda one: one.name,
         "same answer again": lambda one: rate_cell(one.same_again),
         "drift": lambda one: difference_cell(one.drift),
         "first chosen": lambda one: rate_cell(one.first_slot),
@@ -306,8 +304,8 @@ def _confusion_table(one: AnnotatorAgreement) -> Table:
         (name, *map(str, counts)) for name, counts in zip(one.level_names, one.counts, strict=True)
     )
     first, second = one.annotators[:2]
-    note = f"Rows: {message.printable(first)}; columns: {message.printable(second)}."
-    return Table(head, rows, f"{message.printable(one.name)}: who answered what", (note,))
+    note = f"Rows: {first}; columns: {second}."
+    return Table(head, rows, f"{one.name}: who answered what", (note,))
 
 
 def _adjudication(merged: MergedLabels, labelling: Labelling) -> Labelling | None:
@@ -361,15 +359,13 @@ def _conflict_entry(one: Conflict) -> Entry:
 
 
 def _place(key: LabelKey | Label) -> str:
-    variant = f" of {message.printable(key.variant)}" if key.variant else ""
-    criterion = f", {message.printable(key.criterion)}" if key.criterion else ""
-    return message.with_repeat(
-        f"{message.printable(key.case_id)}{variant}{criterion}", key.repeat or 0
-    )
+    variant = f" of {key.variant}" if key.variant else ""
+    criterion = f", {key.criterion}" if key.criterion else ""
+    return message.with_repeat(f"{key.case_id}{variant}{criterion}", key.repeat or 0)
 
 
 def _line(label: Label) -> str:
-    return message.printable(f"{label.annotator or 'unnamed'} {_answer(label)}")
+    return f"{label.annotator or 'unnamed'} {_answer(label)}"
 
 
 def _answer(label: Label) -> str:

@@ -139,7 +139,7 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
             "case": result.case.id,
             "variant": message.with_repeat(result.variant, result.repeat),
             "agent run": output.run_id or numbers.DASH,
-            "verdict": "error" if output.error is not None else ANSWER_WORDS[answer.passed][0],
+            "verdict": "error" if output.error is not None else ANSWER_WORDS[answer.passed],
             "value": numbers.format_decimal(answer.value),
             "output": message.printable(output.error or prompts.judged_text(output), _TEXT_LENGTH),
         })  # fmt: skip

@@ -75,7 +75,7 @@ def _parameters(judge: CalibratedJudge) -> str:
     if judge.parameters is None:
         return "unknown"
     pairs = (f"{name} {value}" for name, value in judge.parameters.items())
-    return message.printable(", ".join(pairs)) or "of the provider"
+    return ", ".join(pairs) or "of the provider"
 
 
 def _costs(summary: RunSummary) -> tuple[Block, ...]:

@@ -243,7 +243,7 @@ def _price_words(questions: Sequence[_Question]) -> str:
         return replies
     likely = total_cost(counter.likely().price_usd for counter in counters)
     most = total_cost(counter.most().price_usd for counter in counters)
-    price = "price unknown"
+    price = numbers.PRICE_UNKNOWN
     if likely is not None and most is not None:
         price = f"about {numbers.format_usd(likely)}, at most {numbers.format_usd(most)}"
     calls = f"{numbers.format_count(n, 'call')}, {price}"
@@ -255,7 +255,7 @@ def _price_words(questions: Sequence[_Question]) -> str:
 def _request_json(one: _Question) -> JsonObject:
     subject, counted = one.request.subject, count_messages(one.request.messages, one.request.model)
     price = one.counter.likely().price_usd
-    words = "price unknown" if price is None else f"about {numbers.format_usd(price)}"
+    words = numbers.PRICE_UNKNOWN if price is None else f"about {numbers.format_usd(price)}"
     if one.is_recorded:
         words = "recorded" if one.is_cached else "not recorded"
     elif one.is_cached:
