@@ -170,15 +170,15 @@ def shared_state(states: AbstractSet[str]) -> str:
 
 
 def judges_disagree(judgments: Sequence[Judgment], rubric: Rubric | None) -> bool:
-    """Whether two judgments of one criterion contradict each other."""
+    """Whether two judgments of one criterion, and of one turn, contradict each other."""
     # They do where one reaches the value from which the criterion passes and the other does not, or
     # where they are at least half the scale apart. Judges of a panel, repeats of a judge and human
     # reviewers count alike, each by the own value, before any calibration.
-    values: dict[str, list[float]] = {}
+    values: dict[tuple[str, int | None], list[float]] = {}
     for one in judgments:
-        values.setdefault(one.criterion, []).append(one.value)
+        values.setdefault((one.criterion, one.turn), []).append(one.value)
     thresholds = {} if rubric is None else _thresholds(rubric)
-    for name, each in values.items():
+    for (name, _), each in values.items():
         if max(each) - min(each) >= _DISAGREEMENT:
             return True
         threshold = thresholds.get(name)
