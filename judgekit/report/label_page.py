@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from judgekit.calibration import SLOT_FIELD, hidden_names, pair_source
 from judgekit.evaluation import blind_output, rubric_of_result
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from judgekit.records import Image
     from judgekit.store import RunStore
 
+    _Shown = tuple[PacketItem, Case, list[PageJson], Sequence[Criterion]]
+    """An item, its case, the outputs as they are shown, and what may be asked."""
+
 LABEL_FORMAT = "judgekit-label/1"
 """The version of what `label.js` reads."""
 
@@ -76,13 +79,25 @@ def packet_labelling(packet: LabelPacket, store: RunStore, *, answers: str = "")
     shown = (_shown_pairs if packet.is_pairwise else _shown_outputs)(packet, store)
     criteria: dict[str, Criterion] = {}
     items: list[PageJson] = []
-    for one in shown:
+    for item, case, outputs, of_case in shown:
         # Two cases may have rubrics of their own with a criterion of one name.
-        own = {f"{c.name} {c.fingerprint}": c for c in one.criteria if c.name in packet.criteria}
+        own = {f"{c.name} {c.fingerprint}": c for c in of_case if c.name in packet.criteria}
         criteria |= own
-        # A pair is judged as a whole where no criterion is named.
-        places = [[*criteria].index(key) for key in own] if packet.criteria else [0]
-        items.append(_item(one, places))
+        about = {"Input": case.input, "Context": case.context, "Reference answer": case.reference}
+        items.append({
+            "id": item.id,
+            # The drawn items come first: with these alone a rate can be estimated.
+            "part": 0 if item.chosen == "random" else 1,
+            "again": item.repeats or "",
+            "about": [
+                {"title": title, "text": _text(to_text(value)), "images": pictures(value)}
+                for title, value in about.items()
+                if value is not None
+            ],
+            "outputs": outputs,
+            # A pair is judged as a whole where no criterion is named.
+            "criteria": [[*criteria].index(key) for key in own] if packet.criteria else [0],
+        })  # fmt: skip
     asked = [_criterion(one, is_pair=packet.is_pairwise) for one in criteria.values()]
     task = {
         "format": LABEL_FORMAT,
@@ -116,13 +131,6 @@ def _intro(packet: LabelPacket) -> tuple[str, ...]:
     )
 
 
-class _Shown(NamedTuple):
-    item: PacketItem
-    case: Case
-    outputs: list[PageJson]
-    criteria: Sequence[Criterion]
-
-
 def _shown_outputs(packet: LabelPacket, store: RunStore) -> Iterator[_Shown]:
     run = store.run(packet.source)
     hidden = hidden_names(run)
@@ -133,7 +141,7 @@ def _shown_outputs(packet: LabelPacket, store: RunStore) -> Iterator[_Shown]:
         result = results[key]
         rubric = rubric_of_result(result, run)
         outputs = [_shown_output(result.output, hidden)]
-        yield _Shown(item, result.case, outputs, rubric.criteria if rubric else ())
+        yield item, result.case, outputs, rubric.criteria if rubric else ()
 
 
 def _shown_pairs(packet: LabelPacket, store: RunStore) -> Iterator[_Shown]:
@@ -143,7 +151,7 @@ def _shown_pairs(packet: LabelPacket, store: RunStore) -> Iterator[_Shown]:
         pair = pairs[item.case_id]
         sides = (pair.a, pair.b) if item.order == "ab" else (pair.b, pair.a)
         outputs = [_shown_output(side, source.hidden) for side in sides]
-        yield _Shown(item, pair.case, outputs, packet.rubric.criteria if packet.rubric else ())
+        yield item, pair.case, outputs, packet.rubric.criteria if packet.rubric else ()
 
 
 def _criterion(criterion: Criterion, *, is_pair: bool) -> PageJson:
@@ -171,24 +179,6 @@ def _criterion(criterion: Criterion, *, is_pair: bool) -> PageJson:
         ]
         if has_keys and not is_pair
         else [],
-    }
-
-
-def _item(shown: _Shown, criteria: Sequence[int]) -> PageJson:
-    item, case = shown.item, shown.case
-    about = (("Input", case.input), ("Context", case.context), ("Reference answer", case.reference))
-    return {
-        "id": item.id,
-        # The drawn items come first: with these alone a rate can be estimated.
-        "part": 0 if item.chosen == "random" else 1,
-        "again": item.repeats or "",
-        "about": [
-            {"title": title, "text": _text(to_text(value)), "images": pictures(value)}
-            for title, value in about
-            if value is not None
-        ],
-        "outputs": shown.outputs,
-        "criteria": [*criteria],
     }
 
 

@@ -30,7 +30,7 @@ from judgekit.report.document import PASS_TONES, Block, CaseTable, PageJson
 from judgekit.report.message import TARGET_ERROR_WORDS
 
 if TYPE_CHECKING:
-    from judgekit.records import AssertionResult, Output, RunInfo, Score, TraceEvent
+    from judgekit.records import AssertionResult, RunInfo, TraceEvent
     from judgekit.report.case_table import JudgeReplies
 
 RUN_STATES = {
@@ -204,6 +204,9 @@ def shown_answer(
 ) -> PageJson:
     """What a page shows of one answer: output with marks, judgments, checks, scores and trace."""
     result, output = answer.result, answer.result.output
+    error = output.error
+    if error is not None and output.error_kind:
+        error = f"{TARGET_ERROR_WORDS[output.error_kind]}: {error}"
     opinions = Opinions(replies)
     # Quotes are numbered before their places are marked.
     groups = [*_criteria(answer, rubric, opinions)]
@@ -218,7 +221,7 @@ def shown_answer(
             message.with_repeat(result.variant, result.repeat),
             text,
             images=output.images,
-            error=_error_text(output),
+            error=error,
             marks=opinions.marks(text),
             facts=answer_facts(answer),
         ),
@@ -229,7 +232,14 @@ def shown_answer(
         "opinions": groups,
         "exchanges": opinions.exchanges,
         "checks": [_shown_check(one) for one in result.checks],
-        "scores": [_shown_score(one) for one in (*result.scores, *answer.scores)],
+        "scores": [
+            {
+                "name": one.name,
+                "value": numbers.format_decimal(one.value),
+                "text": ", ".join(score_facts(one)),
+            }
+            for one in (*result.scores, *answer.scores)
+        ],
         "trace": [_shown_event(event) for event in output.trace],
     }
 
@@ -266,13 +276,6 @@ def _opinion(one: Judgment | JudgeFailure, opinions: Opinions) -> PageJson:
     return opinions.of(one, score, value=value, quotes=opinions.quotes(one.evidence))
 
 
-def _error_text(output: Output) -> str | None:
-    if output.error is None:
-        return None
-    kind = f"{TARGET_ERROR_WORDS[output.error_kind]}: " if output.error_kind else ""
-    return f"{kind}{output.error}"
-
-
 def _shown_check(check: AssertionResult) -> PageJson:
     actual = None if check.actual is None else json.dumps(check.actual, ensure_ascii=False)
     return {
@@ -283,11 +286,6 @@ def _shown_check(check: AssertionResult) -> PageJson:
         "actual": actual,
         "parts": [_shown_check(part) for part in check.parts],
     }
-
-
-def _shown_score(score: Score) -> PageJson:
-    value = numbers.format_decimal(score.value)
-    return {"name": score.name, "value": value, "text": ", ".join(score_facts(score))}
 
 
 def _shown_event(event: TraceEvent) -> PageJson:
