@@ -16,7 +16,7 @@ from judgekit.fingerprint import fingerprint
 from judgekit.models import count_messages
 from judgekit.models.request import IMAGE_TOKENS, ModelRequest
 from judgekit.records import RECORDED_PREFIX, CaseSource, ItemKey, Output, Record, total_cost
-from judgekit.report import PASS_TONES, message, numbers
+from judgekit.report import PASS_TONES, judgment_facts, message, numbers
 from judgekit.scoring import conclude, portable_judge_name
 from judgekit.targets import RecordedTarget
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _MOST_CASES = 1000
 _TYPED = "typed"
-_SHOWN = {"criterion", "raw", "value", "rationale", "confidence", "evidence", "cached", "cost_usd"}
 _RECORDED_NOTE = (
     "Recorded replies belong to the recorded outputs and the prompts of that time: they do not "
     "change when the case or the rubric does."
@@ -280,7 +279,14 @@ def _verdict_json(verdict: Verdict) -> JsonObject:
         "tone": PASS_TONES[verdict.passed],
         "conclusion": f"{words[verdict.passed]}; value {value}",
         "judgments": [
-            one.model_dump(mode="json", include=_SHOWN) | {"judge": portable_judge_name(one.judge)}
+            {
+                **one.model_dump(
+                    mode="json", include={"criterion", "raw", "rationale", "evidence"}
+                ),
+                "judge": portable_judge_name(one.judge),
+                "value": numbers.format_decimal(one.value),
+                "facts": judgment_facts(one),
+            }
             for one in verdict.judgments
         ],
         "notes": [
