@@ -207,7 +207,7 @@ def _price(usage: EmbeddingUsage | None) -> str:
 def _judgment_entry(one: Judgment | JudgeFailure) -> Entry:
     facts = (judge_name(one), *judgment_facts(one))
     if isinstance(one, JudgeFailure):
-        headline = ", ".join((one.criterion, message.FAILURE_WORDS[one.kind], *facts))
+        headline = ", ".join((one.criterion, message.failure_words(one.kind), *facts))
         reply = [] if one.reply is None else ["its reply:", *one.reply.splitlines()]
         lines = (*one.message.splitlines(), *reply)
         return Entry(headline, lines, "no judgment", "inconclusive")

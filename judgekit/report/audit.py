@@ -140,7 +140,7 @@ def audit_plan_document(plan: AuditPlan) -> Document:
     names = ("questions", "cached", "calls", "price")
     columns = (Column("probe", "text"), *map(Column, names), Column("", "text"))
     total = plan.calls
-    calls = numbers.format_count(total.n_calls, "call")
+    calls, model = numbers.format_count(total.n_calls, "call"), message.without_folders(total.model)
     cached = f", {total.n_owned:,} replies already cached" if total.n_owned else ""
     likely_price, most_price = map(numbers.format_usd, total.price_usd or (None, None))
     price = likely_price if total.n_calls else "$0 (no calls needed)"
@@ -157,7 +157,7 @@ def audit_plan_document(plan: AuditPlan) -> Document:
     return Document(
         kind="Plan",
         title="Plan of an audit",
-        conclusion=Conclusion(f"{calls} to {total.model}{cached}; {price}."),
+        conclusion=Conclusion(f"{calls} to {model}{cached}; {price}."),
         blocks=not_empty([Table(columns, tuple(rows)), Lines(tuple(totals))]),
         data=lambda: _plan_data(plan),
     )

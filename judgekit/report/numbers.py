@@ -72,6 +72,11 @@ def format_usd(amount: float | None, *, unknown: bool = False) -> str:
     return f"at least {text}" if unknown else text
 
 
+def format_paid(amount: float) -> str:
+    """An amount of money, or a dash where nothing was paid."""
+    return format_usd(amount) if amount else DASH
+
+
 def difference_unit(names: Sequence[str]) -> str:
     """In which unit the differences of rows stand: criteria have scales, their means have not."""
     means = [name for name in names if name in {"all criteria", "whole"}]

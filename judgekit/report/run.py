@@ -443,7 +443,7 @@ def _variant_lines(
         answers = numbers.format_count(n, "answer")
         lines.append(("errors", f"{name}: {answers}: {TARGET_ERROR_WORDS[kind]}"))
     for kind, n in variant.failures.items():
-        judgments = f"{numbers.format_count(n, 'judgment')}: {message.FAILURE_WORDS[kind]}"
+        judgments = f"{numbers.format_count(n, 'judgment')}: {message.failure_words(kind)}"
         lines.append(("failed", f"{name}: {judgments} (left out of the means, not counted as 0)"))
         # Several variants have the same failure: its message is shown once.
         if (first := messages.pop(kind, None)) is not None:

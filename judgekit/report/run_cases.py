@@ -271,7 +271,7 @@ def _criteria(answer: Outcome, rubric: Rubric | None, opinions: Opinions) -> Ite
 
 def _opinion(one: Judgment | JudgeFailure, opinions: Opinions) -> PageJson:
     if isinstance(one, JudgeFailure):
-        return opinions.of(one, f"no judgment: {message.FAILURE_WORDS[one.kind]}", tone="error")
+        return opinions.of(one, f"no judgment: {message.failure_words(one.kind)}", tone="error")
     score, value = numbers.format_score(one), numbers.format_decimal(one.value)
     return opinions.of(one, score, value=value, quotes=opinions.quotes(one.evidence))
 

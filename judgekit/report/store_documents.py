@@ -370,6 +370,6 @@ def _sides_lines(
     rows = []
     for place, (side, (run, variant)) in enumerate(zip("AB", sides, strict=True)):
         name = f"{names[place]}, " if names else ""
-        judges = ", ".join(run.panel.judges) or "nobody"
+        judges = ", ".join(map(message.without_folders, run.panel.judges)) or "nobody"
         rows.append((side, f"{name}{variant} of run {run.id}, judged by {judges}"))
     return Lines(tuple(rows))

@@ -352,10 +352,7 @@ class RunSpending(Record):
 
     def row(self) -> dict[str, str]:
         """The amounts by the heads of their columns; one of unknown price is never shown as $0."""
-        parts = {name: getattr(self, name) for name in _PAID_FOR}
-        texts = {
-            name: numbers.format_usd(usd) if usd else numbers.DASH for name, usd in parts.items()
-        }
+        texts = {name: numbers.format_paid(getattr(self, name)) for name in _PAID_FOR}
         paid = numbers.format_usd(self.paid, unknown=bool(self.n_unknown))
         return {**texts, "paid": paid, "saved by the cache": numbers.format_usd(self.saved)}
 
