@@ -58,21 +58,17 @@ def overview_document(title: str, known: Overview, *, limit: int | None = None) 
 
 
 def _conclusion(known: Overview) -> Conclusion:
-    counts = [
-        numbers.format_count(len(known.latest_cases), "case"),
-        numbers.format_count(len({one.id for one in (*known.runs, *known.variant_runs)}), "run"),
-        open_findings_text(known.findings),
-    ]
-    text = ", ".join(counts)
+    cases = numbers.format_count(len(known.latest_cases), "case")
+    n_runs = len({one.id for one in (*known.runs, *known.variant_runs)})
+    text = f"{cases}, {numbers.format_count(n_runs, 'run')}, {open_findings_text(known.findings)}"
     escalated = [
         f"{one.suite} {one.variant} has been degrading for {one.escalation.n_degrading} runs"
         for one in known.trends
         if one.escalation
     ]
-    text = "; ".join((text, *escalated))
     is_critical = any(one.severity == "critical" for one in known.findings)
     tone: Tone = "fail" if escalated or is_critical else "neutral"
-    return Conclusion(f"{text}.", tone)
+    return Conclusion(f"{'; '.join((text, *escalated))}.", tone)
 
 
 def _counts(known: Overview) -> tuple[dict[str, int], dict[str, int]]:

@@ -68,8 +68,13 @@ def trend_document(
     )
     tone: Tone = "fail" if worst.escalation else _TONES[worst.direction.direction]
     conclusion = Conclusion("; ".join(map(_sentence, trends)), tone)
-    title = f"Trend of {suite}"
-    return Document(title, conclusion, tuple(blocks), lambda: _json(suite, trends), kind="Trend")
+
+    def data() -> dict[str, object]:
+        every = [trend_json(one) for one in trends]
+        # The first variant stands at the top, too.
+        return {"suite": suite, **every[0], "trends": every}
+
+    return Document(f"Trend of {suite}", conclusion, tuple(blocks), data, kind="Trend")
 
 
 def _sentence(trend: QualityTrend) -> str:
@@ -226,12 +231,6 @@ def figure_text(figure: StoredFigure, *, is_rate: bool = False) -> str:
     return figure_cell(figure, is_rate=is_rate).text
 
 
-def _json(suite: str, trends: Sequence[QualityTrend]) -> dict[str, object]:
-    """The first variant at the top, all of them in `trends`."""
-    every = [trend_json(one) for one in trends]
-    return {"suite": suite, **every[0], "trends": every}
-
-
 def trend_json(trend: QualityTrend) -> dict[str, object]:
     """A trend as JSON, with its whole series."""
     series = [
@@ -289,17 +288,18 @@ def history_document(
     if current:
         best = ", ".join(f"{one.variant} version {one.number}" for one in current)
         text += f"; current: {best}"
-    data = {
-        "suite": suite,
-        "versions": [_version_json(one) for one in versions],
-        "imported": [{"id": one.id, **one.fields} for one in imported],
-    }
     return Document(
-        f"History of {suite}",
-        Conclusion(text),
-        not_empty((table_of(versions, columns), Notes(_notes(versions)), *_imported(imported))),
-        lambda: data,
         kind="History",
+        title=f"History of {suite}",
+        conclusion=Conclusion(text),
+        blocks=not_empty(
+            (table_of(versions, columns), Notes(_notes(versions)), *_imported(imported))
+        ),
+        data=lambda: {
+            "suite": suite,
+            "versions": [_version_json(one) for one in versions],
+            "imported": [{"id": one.id, **one.fields} for one in imported],
+        },
     )
 
 
