@@ -285,7 +285,7 @@ def _verdict_json(verdict: Verdict) -> JsonObject:
                 ),
                 "judge": portable_judge_name(one.judge),
                 "value": numbers.format_decimal(one.value),
-                "facts": judgment_facts(one),
+                "facts": [*judgment_facts(one)],
             }
             for one in verdict.judgments
         ],
