@@ -422,10 +422,9 @@ def some_names(names: Sequence[str], n: int = 0) -> str:
 
 def label_once(rows: Sequence[LabelledText]) -> tuple[LabelledText, ...]:
     """Each label before the first of its lines only."""
-    labels = ["", *(label for label, _ in rows)]
     return tuple(
-        ("" if label == before else label, text)
-        for before, (label, text) in zip(labels, rows, strict=False)
+        ("" if n and label == rows[n - 1][0] else label, text)
+        for n, (label, text) in enumerate(rows)
     )
 
 

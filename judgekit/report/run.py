@@ -299,16 +299,17 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     reason = f": {message.one_line(run.reason)}" if run.reason else ""
     name = run.id if is_stored else "not stored"
     lines = [("run", f"{name} ({RUN_STATUS_WORDS[run.status]}{reason})"), *_partial_lines(summary)]
-    started = () if run.triggered_by is None else (run.triggered_by,)
-    lines += [("started by", message.one_line(text)) for text in started]
-    if owner := run.config.get("owner"):
-        lines.append(("owner", message.one_line(str(owner))))
-    if measure := run.config.get(SIMILARITY_KEY):
-        lines.append(("similarity", str(measure)))
+    config = run.config
+    about = {
+        "started by": run.triggered_by,
+        "owner": config.get("owner"),
+        "similarity": config.get(SIMILARITY_KEY),
+    }
+    lines += [(label, message.one_line(str(known))) for label, known in about.items() if known]
     # A rubric that nobody named still decides what passes, so that it is reported.
     defaults = config_rows(run, DEFAULT_RUBRICS_KEY)
     lines += [("rubric", words) for words in default_rubric_lines(defaults)]
-    n_without_judge = int(str(run.config.get(UNASKED_RUBRICS_KEY, 0)))
+    n_without_judge = int(str(config.get(UNASKED_RUBRICS_KEY, 0)))
     without = "with a rubric not judged: no judge; add --judge MODEL"
     lines += count_lines("rubric", n_without_judge, "case", without)
     lines += [("judge", message.without_folders(judge)) for judge in run.panel.judges]
