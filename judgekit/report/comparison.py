@@ -156,9 +156,8 @@ def _judge_lines(summary: ComparisonSummary) -> list[LabelledText]:
         lines.append(("flips", f"{flips} of pairs change with the order"))
     if summary.position is not None:
         # The bias is counted from one half, and a reader looks for a share.
-        share, interval = _percents(summary.position, 0.5, ".0f")
-        words = f"the answer shown first was preferred {share} % of the time{interval}"
-        lines.append(("position", words))
+        share = _bias_text(summary.position, 0.5, ".0f", " % of the time")
+        lines.append(("position", f"the answer shown first was preferred {share}"))
     who = "the judge" if summary.panel is None else "the panel"
     lines += [
         ("warning", f"{who} {_judge_flag_words(flag, summary.position)}") for flag in summary.flags
@@ -213,8 +212,7 @@ def _first_slot_bar(summary: ComparisonSummary) -> Table:
     found = summary.position
     rows = []
     if found is not None and not isnan(found.value):
-        share, interval = _percents(found, 0.5, ".0f")
-        text = f"{share} %{interval}"
+        text = _bias_text(found, 0.5, ".0f", " %")
         bar = Cell(text, bar=IntervalBar(found, (-0.5, 0.5), 0))
         rows.append(("the output shown first", text, bar))
     columns = (Column("", "text"), Column("wins, 95 %"), Column("0 to 100 %, line at 50 %", "bar"))
@@ -369,21 +367,19 @@ def panel_table(panel: PanelFigures, *, wins: bool = True) -> Table:
         whole = one.whole
         counts = (f"{n:,}" for n in (whole.wins, whole.ties, whole.losses)) if wins else ()
         # Counted from one half, where there is no bias.
-        points = ("", "") if one.position is None else _percents(one.position, 0, "+.0f")
-        rows.append(
-            (names[one.judge], *counts, rate_cell(one.flip_rate), "".join(points) or numbers.DASH)
-        )
+        points = numbers.DASH if one.position is None else _bias_text(one.position, 0, "+.0f")
+        rows.append((names[one.judge], *counts, rate_cell(one.flip_rate), points))
     heads = (*(("A wins", "ties", "B wins") if wins else ()), "flips, 95 %", "position bias")
     return Table(text_columns("", *heads), tuple(rows), "Each judge")
 
 
-def _percents(position: PositionBias, centre: float, form: str) -> tuple[str, str]:
-    """A bias in hundredths, and its interval; empty where it is undefined."""
+def _bias_text(position: PositionBias, centre: float, form: str, unit: str = "") -> str:
+    """A bias in hundredths with its interval, where there is one."""
     value, low, high = (
         numbers.format_decimal((centre + share) * 100, form)
         for share in (position.value, position.low, position.high)
     )
-    return value, "" if isnan(position.low) else f" [{low}, {high}]"
+    return f"{value}{unit}{'' if isnan(position.low) else f' [{low}, {high}]'}"
 
 
 # A wider matrix fits neither a terminal nor a page; every pair is in the JSON.
