@@ -377,7 +377,9 @@ def _date(value: str | None) -> datetime | None:
 
 
 _EXCEPTIONS: dict[ProviderErrorKind, tuple[str, ...]] = {
-    "auth": ("AuthenticationError", "PermissionDeniedError"),
+    "auth": (
+        "AuthenticationError", "PermissionDeniedError", "CallerCredentialAuthenticationError",
+    ),
     "not_found": ("NotFoundError", "LiteLLMUnknownProvider"),
     "context_window": ("ContextWindowExceededError",),
     "content_filter": (
@@ -385,11 +387,13 @@ _EXCEPTIONS: dict[ProviderErrorKind, tuple[str, ...]] = {
         "ModifyResponseException", "SensitiveDataRouteException", "RejectedRequestError",
     ),
     "quota": ("PaymentRequiredError", "BudgetExceededError"),
-    "rate_limited": ("RateLimitError",),
+    "rate_limited": ("RateLimitError", "CallerCredentialRateLimitError"),
     "timeout": ("Timeout",),
     "bad_request": (
         "UnsupportedParamsError", "InvalidRequestError", "ImageFetchError",
         "VectorStoreSearchError", "UnprocessableEntityError", "BadRequestError",
+        "EndpointNotSupportedByModelError", "MalformedRequestFieldError",
+        "UnsupportedEndpointError",
     ),
     "protocol": ("JSONSchemaValidationError", "APIResponseValidationError"),
     "overloaded": (
@@ -477,14 +481,14 @@ def _kind_of_chain(chain: list[BaseException]) -> ProviderErrorKind:
 
 
 def _kind_of_class(error: BaseException) -> ProviderErrorKind:
+    words = str(error).lower()
     for cls in type(error).__mro__:
-        if cls.__name__ == "RateLimitError" and _QUOTA.search(str(error).lower()):
-            return "quota"
         if cls.__name__ == "APIError":
             status = _status(error)
-            return "overloaded" if status is None else kind_of_status(status, str(error).lower())
-        if cls.__name__ in EXCEPTION_KINDS:
-            return EXCEPTION_KINDS[cls.__name__]
+            return "overloaded" if status is None else kind_of_status(status, words)
+        kind = EXCEPTION_KINDS.get(cls.__name__)
+        if kind is not None:
+            return "quota" if kind == "rate_limited" and _QUOTA.search(words) else kind
     return "internal"
 
 
