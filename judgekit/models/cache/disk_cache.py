@@ -52,7 +52,8 @@ _BATCH = 500
 _UTC_NOW = partial(datetime.now, UTC)
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-_READ_ONLY = ("readonly database", "unable to open database file")  # in SQLite's words
+_CANNOT_OPEN = "unable to open database file"  # in SQLite's words, as these
+_READ_ONLY = ("readonly database", _CANNOT_OPEN)
 
 
 class DiskCache(ReplyCache):
@@ -320,30 +321,44 @@ def _open_writable(place: CacheFolder) -> tuple[SqlRows, LocalKeyLocks, bool]:
         place.prepare()
         return SqliteRows(place), FileKeyLocks(place.lock_file), False
     except (OSError, WriteFailedError) as error:
-        number = getattr(error, "errno", None)
-        is_expected = number in _FORBIDDEN or is_disk_full(error)
-        if isinstance(error, OSError) and not is_expected:
-            raise StoreError(f"{place.path} cannot be a cache folder: {error.strerror}") from error
-        warnings.warn(
-            f"the cache folder {place.path} cannot be written ({error}); it is only read",
-            CacheWarning,
-            stacklevel=3,
-        )
-        # A folder that may only be read is a choice, and the run continues; on a full or failing
-        # disk it must stop at the first reply that cannot be stored.
-        goes_on = number in _FORBIDDEN or any(words in str(error) for words in _READ_ONLY)
-        reason = str(error)
-    rows: SqlRows = ReadOnlyRows(None, immutable=False, reason=reason)
+        rows, goes_on = _open_unwritable(place, error)
+    return rows, LocalKeyLocks(), goes_on
+
+
+def _open_unwritable(place: CacheFolder, error: OSError | WriteFailedError) -> tuple[SqlRows, bool]:
+    """What can be read where nothing can be written, and whether a run continues all the same."""
+    number, reason = getattr(error, "errno", None), str(error)
+    if isinstance(error, OSError) and not (number in _FORBIDDEN or is_disk_full(error)):
+        raise StoreError(f"{place.path} cannot be a cache folder: {error.strerror}") from error
+    # A folder that may only be read is a choice, and the run continues; on a full or failing
+    # disk it must stop at the first reply that cannot be stored.
+    is_denied = any(words in reason for words in _READ_ONLY) and place.is_protected()
+    goes_on = number in _FORBIDDEN or is_denied
+    rows: SqlRows | None = None
+    unread: StoreError | OSError | None = None
     try:
         if place.identity() is not None:
             rows = _open_read_only(place, reason)
-    except (StoreError, OSError) as error:
+    except (StoreError, OSError) as second:
+        unread = second
+    if rows is None and not goes_on and _CANNOT_OPEN in reason:
+        # Taken for empty, it would have every reply paid for again, in each run.
+        raise StoreError(
+            f"{place.database} cannot be the database of a cache: {reason}",
+            hint="it must be a file, neither a folder nor a link to nothing; or name another folder",
+        ) from error
+    warnings.warn(
+        f"the cache folder {place.path} cannot be written ({reason}); it is only read",
+        CacheWarning,
+        stacklevel=4,
+    )
+    if unread is not None:
         warnings.warn(
-            f"the cache in {place.path} cannot be read and is treated as empty: {error}",
+            f"the cache in {place.path} cannot be read and is treated as empty: {unread}",
             CacheWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return rows, LocalKeyLocks(), goes_on
+    return rows or ReadOnlyRows(None, immutable=False, reason=reason), goes_on
 
 
 def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
@@ -520,6 +535,11 @@ class CacheFolder:
     def has_log(self) -> bool:
         """Whether the database has a write-ahead log with something in it."""
         return bool(_size(Path(f"{self.database}-wal")))
+
+    def is_protected(self) -> bool:
+        """Whether this user may not write to the folder, the database or a file beside it."""
+        files = [Path(f"{self.database}{suffix}") for suffix in _SUFFIXES]
+        return any(one.exists() and not os.access(one, os.W_OK) for one in (self.path, *files))
 
     def identity(self) -> tuple[int, int] | None:
         """Which file the database is; None when there is none, or it cannot be seen."""
