@@ -345,7 +345,7 @@ def _open_unwritable(place: CacheFolder, error: OSError | WriteFailedError) -> t
         # Taken for empty, it would have every reply paid for again, in each run.
         raise StoreError(
             f"{place.database} cannot be the database of a cache: {reason}",
-            hint="it must be a file, neither a folder nor a link to nothing; or name another folder",
+            hint="it must be a file, no folder and no link to nothing; or name another folder",
         ) from error
     warnings.warn(
         f"the cache folder {place.path} cannot be written ({reason}); it is only read",
