@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import diskcache
 
-from judgekit.byte_lock import BEYOND_TEXT, lock_byte, unlock_byte
+from judgekit.byte_lock import BEYOND_TEXT, FileLocks, lock_byte
 from judgekit.errors import StoreError, is_disk_full
 from judgekit.models.cache.entries import CacheWarning, WriteFailedError
 from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
@@ -142,15 +142,14 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
 
     def __init__(self, folder: Path) -> None:
         try:
-            with _map_write_errors("opened"):
-                super().__init__(str(folder), timeout=BUSY_TIMEOUT_S, **DISKCACHE_SETTINGS)
-                stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
-                self._local, opened = _Connections(), self._local
-                self._local.pid, self._local.con = opened.pid, opened.con
-        except StoreError:
+            super().__init__(str(folder), timeout=BUSY_TIMEOUT_S, **DISKCACHE_SETTINGS)
+            stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
+            self._local, opened = _Connections(), self._local
+            self._local.pid, self._local.con = opened.pid, opened.con
+        except _WRITE_ERRORS as error:
             with suppress(AttributeError, sqlite3.Error):
                 self.close()
-            raise
+            raise _write_error(error, "opened") from error
         except (TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
             # diskcache trusts the settings it finds in the file as text, and as names of arguments.
             raise DamagedFileError(f"the cache's settings were altered: {error}") from error
@@ -166,7 +165,7 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
     """Runs one statement on the connection of this thread."""
 
     def change(self, action: Callable[[Execute], None]) -> None:
-        with _map_write_errors("written"):
+        try:
             try:
                 with self.transact():
                     action(self._sql)
@@ -175,6 +174,8 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
                 if self._con.in_transaction:
                     self._sql("ROLLBACK")
                 raise
+        except _WRITE_ERRORS as error:
+            raise _write_error(error, "written") from error
 
     def close(self) -> None:
         diskcache.Cache.close(self)
@@ -183,19 +184,18 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
         return fetch_all(self._sql, statement, values)
 
 
-@contextmanager
-def _map_write_errors(what: str) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-        # diskcache hides why a transaction could not begin behind its Timeout, and a failed
-        # rollback hides why it was rolled back.
-        cause: BaseException = error
-        while isinstance(cause.__context__, sqlite3.Error):
-            cause = cause.__context__
-        if is_corruption(cause) or "Could not decode" in str(cause):
-            raise DamagedFileError(f"the cache's database is damaged: {cause}") from error
-        raise WriteFailedError(f"the cache could not be {what}: {cause}") from error
+_WRITE_ERRORS = (sqlite3.Error, diskcache.Timeout, OSError)
+
+
+def _write_error(error: BaseException, what: str) -> StoreError:
+    # diskcache hides why a transaction could not begin behind its Timeout, and a failed
+    # rollback hides why it was rolled back.
+    cause = error
+    while isinstance(cause.__context__, sqlite3.Error):
+        cause = cause.__context__
+    if is_corruption(cause) or "Could not decode" in str(cause):
+        return DamagedFileError(f"the cache's database is damaged: {cause}")
+    return WriteFailedError(f"the cache could not be {what}: {cause}")
 
 
 class SqliteRows(SqlRows):
@@ -380,16 +380,13 @@ _OFFSET_DIGITS = 15  # 60 bits, which fit the signed 64-bit offsets of POSIX loc
 class FileKeyLocks(LocalKeyLocks):
     """Locks among processes as well: one byte of a file for each key; they die with their holder.
 
-    On Linux the locks belong to the open file, so that two caches in one process exclude each
-    other as well. On other POSIX systems they belong to the process: two caches opened on one
-    folder in the same process do not see each other's locks. On Windows they belong to the open
-    file.
+    Where two caches in one process have the same folder, they exclude each other as `FileLocks` do.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        self._descriptor: int | None = None
+        self._file = FileLocks(path)
         self._pid = os.getpid()
         self._warned = False
 
@@ -400,19 +397,14 @@ class FileKeyLocks(LocalKeyLocks):
                 # A forked child shares its parent's open file, and with it the parent's locks.
                 self._pid = os.getpid()
                 self._held.clear()
-                if self._descriptor is not None:
-                    os.close(self._descriptor)
-                    self._descriptor = None
+                self._file.close()
             # Threads share the open file, so its locks do not keep them apart.
             if key in self._held:
                 return False
             self._held.add(key)
         try:
-            with self._lock:
-                if self._descriptor is None:
-                    self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-            is_ours = lock_byte(self._descriptor, int(key[:_OFFSET_DIGITS], 16))
-        except OSError as error:
+            is_ours = self._file.try_acquire(int(key[:_OFFSET_DIGITS], 16))
+        except StoreError as error:
             self._warn_once(error)
             return True
         if not is_ours:
@@ -423,9 +415,8 @@ class FileKeyLocks(LocalKeyLocks):
     def release(self, key: str) -> None:
         """Release the lock of a key, also for other processes."""
         try:
-            if self._descriptor is not None:
-                unlock_byte(self._descriptor, int(key[:_OFFSET_DIGITS], 16))
-        except OSError as error:
+            self._file.release(int(key[:_OFFSET_DIGITS], 16))
+        except StoreError as error:
             self._warn_once(error)
         finally:
             with self._lock:
@@ -433,17 +424,14 @@ class FileKeyLocks(LocalKeyLocks):
 
     def close(self) -> None:
         super().close()
-        with self._lock:
-            if self._descriptor is not None:
-                os.close(self._descriptor)
-                self._descriptor = None
+        self._file.close()
 
-    def _warn_once(self, error: OSError) -> None:
+    def _warn_once(self, error: StoreError) -> None:
         if self._warned:
             return
         self._warned = True
         warnings.warn(
-            f"{self._path}: the system grants no locks ({error}); "
+            f"{self._path}: the system grants no locks ({error.__cause__}); "
             "two processes may pay twice for a request they send at the same moment",
             CacheWarning,
             stacklevel=3,
