@@ -60,8 +60,7 @@ async def submit_requests(
     refuse_other_requests(requests.values())
     with folder.lock():
         # What another process has collected since these were found to be missing is not sent.
-        there = {*cache.get_many([*requests])}
-        there |= {key for key in requests if there and cache.rejected(key)}
+        there = {*cache.get_many([*requests]), *cache.rejected_keys()}
         requests = {key: one for key, one in requests.items() if key not in there}
         async with _Clients() as clients:
             tried = await _find_interrupted(folder, clients, requests)
