@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from judgekit.models.cache.sql_rows import Execute
 
 _BATCH = 500
-_UTC_NOW = partial(datetime.now, UTC)
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _CANNOT_OPEN = "unable to open database file"  # in SQLite's words, as these
@@ -94,7 +93,14 @@ class DiskCache(ReplyCache):
         else:
             rows, locks, goes_on = _open_writable(place)
         rescue = SpillFile(place.path, goes_on=goes_on, temporary=temporary)
-        super().__init__(rows, locks, location=place.path, rescue=rescue, now=now or _UTC_NOW)
+        super().__init__(
+            rows, locks, location=place.path, rescue=rescue, now=now or partial(datetime.now, UTC)
+        )
+        self._folder = place.path
+
+    def n_bytes(self) -> int | None:
+        """What the database and the files beside it take on disk."""
+        return sum(map(_size, self._folder.glob("cache.db*")))
 
 
 # NORMAL loses no acknowledged write when a process is killed, only when the power fails, and then

@@ -92,10 +92,7 @@ class ReplyCache:
 
     def n_bytes(self) -> int | None:
         """What it takes on disk or on a server; None in memory."""
-        if self._location is None:
-            return self._rows.n_bytes()
-        files = self._location.glob("cache.db*")
-        return sum(file.stat().st_size for file in files if file.is_file())
+        return self._rows.n_bytes()
 
     def get(self, key: str) -> ModelReply | None:
         """The reply to serve for a key; nothing is counted."""
@@ -256,7 +253,8 @@ class ReplyCache:
     def count_miss(self) -> None:
         """Count a request that the cache could not answer."""
         with self._counting:
-            self._counted = replace(self._counted, n_misses=self._counted.n_misses + 1)
+            counted = self._counted if self._pid == os.getpid() else self._begin_counts()
+            self._counted = replace(counted, n_misses=counted.n_misses + 1)
 
     def counts(self) -> CacheCounts:
         """What the cache has saved so far, this run included."""
