@@ -345,7 +345,12 @@ class Database:
         self._reset_after_fork()
         with self._lock, map_database_errors(self.location.name):
             if self._writer is None:
-                self._writer = self._open_writer()
+                writer = self._engine.connect().execution_options(**{WRITES_OPTION: True})
+                if self._engine.dialect.name == "postgresql":
+                    # What two runs both have (a case, a rubric) is taken from whoever stored it
+                    # first.
+                    writer.execution_options(isolation_level="READ COMMITTED")
+                self._writer = writer
             try:
                 with self._writer.begin():
                     yield self._writer
@@ -372,13 +377,6 @@ class Database:
     def _unlock(self, run_no: int) -> None:
         with map_database_errors(self.location.name):
             self._locks.release(run_no)
-
-    def _open_writer(self) -> Connection:
-        connection = self._engine.connect().execution_options(**{WRITES_OPTION: True})
-        if self._engine.dialect.name == "postgresql":
-            # What two runs both have (a case, a rubric) is taken from whoever stored it first.
-            connection.execution_options(isolation_level="READ COMMITTED")
-        return connection
 
     def _open(self, lock_file: FileLocks | None, *, create: bool) -> None:
         with self.reading() as connection:

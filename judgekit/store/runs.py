@@ -135,7 +135,10 @@ class RunStore(StoredRuns, StoredComparisons):
             row |= _this_process() if is_running else {}
             connection.execute(update(runs).where(runs.c.no == number).values(row))
         if not is_running:
-            self._unlock_run(run_id)
+            with self._lock:
+                if self._locked_runs.pop(run_id, None) is not None:
+                    self._variants.pop(number, None)
+                    self._unlock(number)
             self.checkpoint()
 
     def add(self, run_id: str, observed: Sequence[Observation]) -> None:
@@ -276,7 +279,10 @@ class RunStore(StoredRuns, StoredComparisons):
             # Two annotators may answer at the same moment: the second waits for the first.
             query = select(label_packets.c.json).where(own).with_for_update()
             packet = read_record(records.LabelPacket, connection.execute(query).scalar_one())
-            both = sorted((*packet.labels, *labels), key=_labelled_at)
+            both = sorted(
+                (*packet.labels, *labels),
+                key=lambda one: str((one.metadata or {}).get("labelled_at") or ""),
+            )
             known = {(one.case_id, one.criterion, one.annotator): one for one in both}
             changed = packet.model_copy(update={"labels": tuple(known.values())})
             connection.execute(update(label_packets).where(own).values(json=record_text(changed)))
@@ -320,13 +326,6 @@ class RunStore(StoredRuns, StoredComparisons):
                 )
             self._locked_runs[run_id] = number
 
-    def _unlock_run(self, run_id: str) -> None:
-        with self._lock:
-            number = self._locked_runs.pop(run_id, None)
-            if number is not None:
-                self._variants.pop(number, None)
-                self._unlock(number)
-
     def _known_variants(self, number: int) -> dict[str, int]:
         if number not in self._variants:
             query = select(variants.c.variant, variants.c.no).where(variants.c.run_no == number)
@@ -338,10 +337,6 @@ class RunStore(StoredRuns, StoredComparisons):
 
 def _item_slot(item: HumanItem) -> str:
     return judgment_slot(item.criterion, item.judge, item.repeat)
-
-
-def _labelled_at(label: Label) -> str:
-    return str((label.metadata or {}).get("labelled_at") or "")
 
 
 def _queue_row(connection: Connection, item: HumanItem) -> Row[tuple[object, ...]]:
