@@ -425,23 +425,17 @@ def fault_of_exception(
     while link is not None and link not in chain:
         chain.append(link)
         link = link.__cause__ or link.__context__
-    fault = _fault_of_http_error(provider, chain, hint)
-    for one in chain if fault is None else ():
-        # litellm raises a bare Exception with two attributes for an error in a 200 body.
-        if type(one) is Exception and isinstance(getattr(one, "message", None), str):
-            found = {"message": vars(one)["message"], "code": vars(one).get("status_code")}
-            # Where the body has no status it makes one up, and words in the place of a mere text.
-            if found["code"] == _MADE_UP_STATUS:
-                del found["code"]
-            fault = fault_in_body(provider, found)
-            break
-    if fault is None and _NO_CREDENTIALS.search(str(error)):  # the status is made up
-        fault = ProviderFault(provider, "auth", text=str(error), hint=hint)
+    fault = _fault_of_http_error(provider, chain, hint) or _fault_of_bare_error(provider, chain)
     if fault is None:
-        kind = _kind_of_chain(chain)
-        status = _status(error) if kind not in {"timeout", "connection", "protocol"} else None
+        lacks_key = _NO_CREDENTIALS.search(str(error)) is not None
+        kind: ProviderErrorKind = "auth" if lacks_key else _kind_of_chain(chain)
+        is_made_up = lacks_key or kind in {"timeout", "connection", "protocol"}
         fault = ProviderFault(
-            provider, kind, status=status, text=str(error), hint=hint if kind == "auth" else None
+            provider,
+            kind,
+            status=None if is_made_up else _status(error),
+            text=str(error),
+            hint=hint if kind == "auth" else None,
         )
     return replace(fault, cause=error)
 
@@ -464,6 +458,18 @@ def _fault_of_http_error(
         return fault_of_response(
             provider, response.status_code, body, dict(response.headers), hint=hint
         )
+    return None
+
+
+def _fault_of_bare_error(provider: str, chain: list[BaseException]) -> ProviderFault | None:
+    """The error in a 200 body, for which litellm raises a bare Exception with two attributes."""
+    for one in chain:
+        if type(one) is Exception and isinstance(getattr(one, "message", None), str):
+            found = {"message": vars(one)["message"], "code": vars(one).get("status_code")}
+            # Where the body has no status it makes one up, and words in the place of a mere text.
+            if found["code"] == _MADE_UP_STATUS:
+                del found["code"]
+            return fault_in_body(provider, found)
     return None
 
 
