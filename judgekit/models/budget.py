@@ -234,8 +234,20 @@ class BudgetedModel(ModelAround):
 
     def most_usd(self, request: ModelRequest) -> float:
         """What a request can cost at most."""
+        # The most tokens that can come back, over all requested choices.
+        limit = output_limit(request.parameters) or MOST_OUTPUT_TOKENS
+        if not self._takes_limit:
+            if self._own_most is None:
+                raise BudgetExceededError(
+                    f"{self.name} takes no limit on its replies, so their cost cannot be bounded",
+                    hint="use another model or endpoint, or set no limit of money",
+                )
+            limit = self._own_most
+        # `n` choices are billed as `n` replies.
+        choices = request.parameters.get("n")
+        n_choices = choices if isinstance(choices, int) and choices > 1 else 1
         sent = most_input_tokens(request)
-        return most_cost(self._price(sent), sent, self._most_output(request))
+        return most_cost(self._price(sent), sent, limit * n_choices)
 
     async def _paid(self, request: ModelRequest) -> ModelReply:
         most = self.most_usd(request)
@@ -262,20 +274,6 @@ class BudgetedModel(ModelAround):
         # Any of the tokens may have been written to a prompt cache, for more than a plain one.
         written = usage.model_copy(update={"cache_write_tokens": usage.input_tokens})
         return max(price.cost(usage), price.cost(written))
-
-    def _most_output(self, request: ModelRequest) -> int:
-        """The most tokens that can come back, over all requested choices."""
-        limit = output_limit(request.parameters) or MOST_OUTPUT_TOKENS
-        if not self._takes_limit:
-            if self._own_most is None:
-                raise BudgetExceededError(
-                    f"{self.name} takes no limit on its replies, so their cost cannot be bounded",
-                    hint="use another model or endpoint, or set no limit of money",
-                )
-            limit = self._own_most
-        # `n` choices are billed as `n` replies.
-        choices = request.parameters.get("n")
-        return limit * (choices if isinstance(choices, int) and choices > 1 else 1)
 
     def _price(self, input_tokens: int) -> ModelPrice:
         table, api_base = self._prices, self._api_base

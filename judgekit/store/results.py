@@ -321,7 +321,6 @@ def read_run_state(connection: Connection, run_no: int) -> str:
 
 
 def answer_order() -> tuple[Column[object], ...]:
-    """The order in which answers of a run are read."""
     return answers.c.place, answers.c.variant_no, answers.c.repeat
 
 
@@ -345,7 +344,6 @@ def spent_usd(
     *,
     only_replaced: bool = False,
 ) -> float:
-    """Total cost of a run in US dollars."""
     with reading() as connection:
         if only_replaced and not connection.scalar(_has_replaced(), {"run_no": run_no}):
             return 0.0
