@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -184,14 +184,14 @@ class ServerLocks:
 
     def close(self) -> None:
         """Release every lock by ending the session."""
-        if self._session is not None:
-            if self._pid != os.getpid():  # a parent process has these locks; it would lose them
-                _INHERITED.append(self._session)
-                self._session = None
-                return
-            self._session.invalidate()  # returned to the pool, it would keep its locks
-            self._session.close()
-            self._session = None
+        session, self._session = self._session, None
+        if session is None:
+            return
+        if self._pid != os.getpid():  # a parent process has these locks; it would lose them
+            _INHERITED.append(session)
+        else:
+            session.invalidate()  # returned to the pool, it would keep its locks
+            session.close()
 
     def _ask(self, query: str, run_no: int) -> object:
         if self._session is None:
@@ -490,12 +490,8 @@ def _copy_database(file: Path, found: int) -> Path:
     try:
         os.close(os.open(copy, os.O_RDWR | os.O_CREAT, 0o600))
         # SQLite's own copying sees what is still in the write-ahead log.
-        source, target = sqlite3.connect(file), sqlite3.connect(copy)
-        try:
+        with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(copy)) as target:
             source.backup(target)
-        finally:
-            source.close()
-            target.close()
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
             f"{file} has schema {found} and must be migrated, but cannot be copied first: {error}",

@@ -153,8 +153,12 @@ class RunStore(StoredRuns, StoredComparisons):
         number = self._locked_number(run_id)
         with self._lock:
             # A copy: if the transaction fails, the new variants were never stored.
-            known = dict(self._known_variants(number))
+            known = dict(self._variants.get(number, {}))
             with self.writing() as connection:
+                if not known:
+                    query = select(variants.c.variant, variants.c.no)
+                    of_run = query.where(variants.c.run_no == number).order_by(variants.c.no)
+                    known = {row.variant: row.no for row in connection.execute(of_run)}
                 add_observations(connection, number, known, observed)
                 _forget_figures(connection, number)
             self._variants[number] = known
@@ -325,14 +329,6 @@ class RunStore(StoredRuns, StoredComparisons):
                     hint="wait for it or stop it, then continue with --resume",
                 )
             self._locked_runs[run_id] = number
-
-    def _known_variants(self, number: int) -> dict[str, int]:
-        if number not in self._variants:
-            query = select(variants.c.variant, variants.c.no).where(variants.c.run_no == number)
-            with self.reading() as connection:
-                found = connection.execute(query.order_by(variants.c.no))
-                self._variants[number] = {row.variant: row.no for row in found}
-        return self._variants[number]
 
 
 def _item_slot(item: HumanItem) -> str:
