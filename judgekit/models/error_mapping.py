@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.fingerprint import canonical_json
@@ -104,11 +104,25 @@ def _forms_of(secrets: tuple[str, ...]) -> list[str]:
     return sorted(plain | {quote(value, safe="") for value in plain}, key=len, reverse=True)
 
 
+def split_address(address: str) -> SplitResult:
+    """The parts of an address; one that cannot be read is refused."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        raise not_http_error(address) from None
+
+
+def not_http_error(address: str) -> SettingsError:
+    """The error of an address that is none, without the password that it may have."""
+    shown = redact(address, environ={})
+    return SettingsError(f"{shown!r} is no HTTP address", hint="http://HOST:PORT/v1")
+
+
 def refuse_secret_address(address: str | None) -> None:
     """Refuse an address with a password or a key in it, which every run would store."""
     if address is None:
         return
-    shown, user = redact(address, environ={}), urlsplit(address).username
+    shown, user = redact(address, environ={}), split_address(address).username
     if shown != address or user is not None:
         shown = shown if user is None else shown.replace(f"{user}:", "").replace(f"{user}@", "")
         raise SettingsError(
