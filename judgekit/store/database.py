@@ -102,6 +102,8 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
     """Create the database's folder (0700) and file (0600) if they are missing."""
     # A file that is there is not touched: closing a second descriptor of it would drop the locks
     # that SQLite holds on it in this process.
+    if file.is_dir():
+        raise StoreError(f"{file} is a folder, and no database", hint="name a file in it")
     if file.exists():
         return
     if not create:
