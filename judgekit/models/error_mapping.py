@@ -12,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -104,18 +105,14 @@ def _forms_of(secrets: tuple[str, ...]) -> list[str]:
     return sorted(plain | {quote(value, safe="") for value in plain}, key=len, reverse=True)
 
 
-def split_address(address: str) -> SplitResult:
+def split_address(address: str, *, needs_http: bool = False) -> SplitResult:
     """The parts of an address; one that cannot be read is refused."""
-    try:
-        return urlsplit(address)
-    except ValueError:
-        raise not_http_error(address) from None
-
-
-def not_http_error(address: str) -> SettingsError:
-    """The error of an address that is none, without the password that it may have."""
-    shown = redact(address, environ={})
-    return SettingsError(f"{shown!r} is no HTTP address", hint="http://HOST:PORT/v1")
+    with suppress(ValueError):
+        parts = urlsplit(address)
+        if not needs_http or parts.scheme in {"http", "https"}:
+            return parts
+    shown = redact(address, environ={})  # it may have a password
+    raise SettingsError(f"{shown!r} is no HTTP address", hint="http://HOST:PORT/v1")
 
 
 def refuse_secret_address(address: str | None) -> None:

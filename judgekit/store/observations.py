@@ -118,7 +118,6 @@ def _misplaced(row: RowValues, found: str | None) -> str:
 
 
 def _supersede_changed(connection: Connection, batch: ObservationBatch) -> None:
-    """Supersede current rows that differ from the new ones."""
     produced = batch.rows(outputs)
     is_changed = supersede(connection, outputs, ANSWER_COLUMNS, produced, only_changed=True)
     for row in produced if is_changed else ():

@@ -96,11 +96,6 @@ class DiskCache(ReplyCache):
         super().__init__(
             rows, locks, location=place.path, rescue=rescue, now=now or partial(datetime.now, UTC)
         )
-        self._folder = place.path
-
-    def n_bytes(self) -> int | None:
-        """What the database and the files beside it take on disk."""
-        return sum(map(_size, self._folder.glob("cache.db*")))
 
 
 # NORMAL loses no acknowledged write when a process is killed, only when the power fails, and then

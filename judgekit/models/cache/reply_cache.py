@@ -92,7 +92,10 @@ class ReplyCache:
 
     def n_bytes(self) -> int | None:
         """What it takes on disk or on a server; None in memory."""
-        return self._rows.n_bytes()
+        if self._location is None:
+            return self._rows.n_bytes()
+        files = self._location.glob("cache.db*")
+        return sum(file.stat().st_size for file in files if file.is_file())
 
     def get(self, key: str) -> ModelReply | None:
         """The reply to serve for a key; nothing is counted."""

@@ -19,7 +19,6 @@ from judgekit.models.error_mapping import (
     endpoint_label,
     fault_of_exception,
     fault_of_response,
-    not_http_error,
     split_address,
 )
 from judgekit.models.protocols import AnthropicProtocol, GeminiProtocol, OpenRouterProtocol
@@ -133,8 +132,7 @@ class DirectModel:
                 hint="give the endpoint, up to and including /v1",
             )
         # Refused at once: aiohttp would report it at the first call, case by case.
-        if split_address(base).scheme not in {"http", "https"}:
-            raise not_http_error(base)
+        split_address(base, needs_http=True)
         base = base.removesuffix("/v1/messages").rstrip("/")  # as Anthropic's may be given
         # Ollama's variable names the server alone, as its other protocols want it; Mistral's may.
         is_short = provider.startswith(("ollama", "mistral")) and not base.endswith("/v1")
