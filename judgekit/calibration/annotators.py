@@ -146,9 +146,9 @@ class MergedLabels:
 
 def merge_labels(found: ResolvedLabels, rubric: Rubric | None) -> MergedLabels:
     """Join labels; the rubric has the scales of those that are of no packet."""
-    labels, replaced = _latest(found.labels)
     rubrics = [one.rubric for one in found.packets if one.rubric] + ([rubric] if rubric else [])
     scores = _Scores(rubrics, {one.variants for one in found.packets if one.variants})
+    labels, replaced = _latest(scores.with_criterion(found.labels))
     by_key: defaultdict[LabelKey, list[LocatedLabel]] = defaultdict(list)
     decided: dict[LabelKey, Label] = {}
     for placed in labels:
@@ -172,7 +172,7 @@ def merge_labels(found: ResolvedLabels, rubric: Rubric | None) -> MergedLabels:
         replaced=tuple(one.label for one in replaced),
         conflicts=tuple(conflicts),
         agreement=tuple(map(_agreement, parts)),
-        habits=_habits(parts, labels, found.repeats),
+        habits=_habits(parts, labels, scores.with_criterion(found.repeats)),
         n_missing=sum(one.label.is_missing for one in labels),
     )
 
@@ -281,6 +281,19 @@ class _Scores:
         for a, b in sides:
             self._points |= {a: 1.0, b: 0.0}
 
+    def with_criterion(self, labels: Sequence[LocatedLabel]) -> Sequence[LocatedLabel]:
+        """Labels, each with its criterion where there is only one, which it may leave out."""
+        # Else the same question had two keys, and annotators of both kinds none in common.
+        if len(self._criteria) > 1 or any(one.label.winner is not None for one in labels):
+            return labels
+        (update,) = [{"criterion": name} for name in self._criteria] or [{}]
+        return [
+            one
+            if one.label.criterion is not None
+            else replace(one, label=one.label.model_copy(update=update))
+            for one in labels
+        ]
+
     def aligned(
         self, by_key: Mapping[LabelKey, Sequence[LocatedLabel]]
     ) -> tuple[AlignedItems, ...]:
@@ -291,6 +304,7 @@ class _Scores:
             criterion, threshold = self._of(labels[0])
             name = key.criterion or criterion.name
             known[name] = criterion, threshold
+            chosen = [str(_about(one, CHOSEN_FIELD)) for one in labels]
             items[name].append(
                 JudgedItem(
                     place=OutputKey(key.case_id, key.variant, key.repeat),
@@ -299,7 +313,8 @@ class _Scores:
                     judge=None,
                     ratings={_annotator(one): self._score(one) for one in labels},
                     reasons={},
-                    groups={CHOSEN_FIELD: (str(_about(labels[0], CHOSEN_FIELD)),)},
+                    # What was drawn for any packet counts as drawn.
+                    groups={CHOSEN_FIELD: ("random" if "random" in chosen else chosen[0],)},
                 )
             )
         return tuple(
@@ -317,10 +332,7 @@ class _Scores:
         label = placed.label
         if label.winner is not None:
             return _PREFERENCE, None
-        known = self._criteria
-        # A label may leave its criterion out where there is only one.
-        only = next(iter(known)) if len(known) == 1 else None
-        name = label.criterion or only
+        known, name = self._criteria, label.criterion
         if name not in known:
             raise placed.fault(
                 f"the scale of criterion {name!r} is not known"

@@ -35,7 +35,7 @@ from judgekit.calibration.items import (
 from judgekit.datasets import YES_NO, LocatedLabel, raise_problems, score_on_scale
 from judgekit.errors import DatasetError, InputError
 from judgekit.formats import is_near_name, suggest_name
-from judgekit.records import Criterion, Scale
+from judgekit.records import CHOSEN_FIELD, Criterion, Scale
 
 _SCORE = "score"
 _NO_VARIANTS = "the outputs name no variant: give them one, or leave it out of the labels"
@@ -157,7 +157,12 @@ def unlabelled_items(
 
 
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
-    # The first annotator by name wins, not the first row.
+    # An item that was drawn for one packet, and chosen for another because it is hard, counts as
+    # drawn: without its hard items a random sample would be none. Of everything else the first
+    # annotator by name wins, not the first row.
+    for each in labels:
+        if (each.placed.label.metadata or {}).get(CHOSEN_FIELD) == "random":
+            groups.setdefault(each.place, {}).setdefault(CHOSEN_FIELD, ("random",))
     for each in sorted(labels, key=lambda each: each.annotator):
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):

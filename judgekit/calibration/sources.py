@@ -37,6 +37,7 @@ from judgekit.evaluation import (
     conclude_result,
     judging_of_judge,
     judging_of_run,
+    last_tries,
     without_human_judges,
 )
 from judgekit.judge import Judge, SyncRunner
@@ -88,7 +89,7 @@ def judged_from_run(run: Run, variant: str | None = None) -> PointwiseData:
     info = run.info.model_copy(update={"panel": only_machines})
     panel = without_human_judges(judging_of_run(run.info))
     grades = PointwiseData(rubric=info.rubric, asked=panel, origin={"run": run.id})
-    for result in run.results(variant=variant):
+    for result in last_tries(run.results(variant=variant), run.info):
         machine = result.model_copy(
             update={"judgments": tuple(j for j in result.judgments if j.source != "human")}
         )
