@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isnan, nan, sqrt
@@ -26,6 +26,7 @@ from judgekit.calibration.items import (
     measurement_level,
     ordered_mean,
     scale_alpha,
+    shared_clusters,
 )
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import cohen_kappa, scott_pi
@@ -402,20 +403,23 @@ def judge_leniency(aligned: AlignedItems, *, level: float) -> Leniency:
 def judge_steadiness(aligned: AlignedItems, *, level: float) -> Steadiness | None:
     """Agreement of the judge with itself; None without repeats."""
     items = [*aligned.items, *aligned.unlabelled]
-    if not any(len(item.samples) >= _TWICE for item in items):
+    rows = [row for item in items for row in item.samples]
+    if not any(len(row) >= _TWICE for row in rows):
         return None
-    rows = [list(item.samples) for item in items]
-    usable = [sorted(s for s in row if s is not None and not isnan(s)) for row in rows]
-    several = [(row, i.cluster) for row, i in zip(usable, items, strict=True) if len(row) >= _TWICE]
-    clusters = clusters_of(items)
+    several = [
+        (found, item.cluster)
+        for item in items
+        if (found := [usable for row in item.samples if len(usable := _usable(row)) >= _TWICE])
+    ]
+    clusters = shared_clusters([item.cluster for item in items for _ in item.samples])
     # The deviation is taken for each item, because the spread between items is not instability.
-    spreads = [float(np.std(row, ddof=1)) for row, _ in several]
+    spreads = [float(np.std(row, ddof=1)) for found, _ in several for row in found]
     return Steadiness(
         n_items=len(several),
         n_unusable=sum(s is None for row in rows for s in row),
         all_equal=clustered_rate(
-            [float(len(set(row)) == 1) for row, _ in several],
-            [cluster for _, cluster in several] if clusters else None,
+            [float(all(len(set(row)) == 1 for row in found)) for found, _ in several],
+            [cluster for _, cluster in several] if clusters_of(items) else None,
             level=level,
         ),
         within_sd=float(np.mean(spreads)) if spreads and not aligned.is_nominal else nan,
@@ -423,6 +427,10 @@ def judge_steadiness(aligned: AlignedItems, *, level: float) -> Steadiness | Non
         alpha_ordinal=scale_alpha(aligned, rows, "ordinal", clusters, level),
         alpha_nominal=scale_alpha(aligned, rows, "nominal", clusters, level),
     )
+
+
+def _usable(answers: Iterable[float | None]) -> list[float]:
+    return sorted(score for score in answers if score is not None and not isnan(score))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

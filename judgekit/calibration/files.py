@@ -86,6 +86,7 @@ class JudgedScoreRow(Record):
     answer: Count = 0
     criterion: Name | None = None
     repeat: Count = 0
+    turn: Count | None = None
     raw: Finite | str | None = None
     value: Fraction | None = None
     confidence: Fraction | None = None

@@ -139,6 +139,7 @@ class ScoreSample(NamedTuple):
     rationale: str | None = None
     judge: str = ""
     repeat: int = 0
+    turn: int | None = None
     failure: str | None = None
 
     @classmethod
@@ -152,8 +153,10 @@ class ScoreSample(NamedTuple):
         judge = intern(found["judge"])
         # A failure has neither a value nor a rationale.
         value, confidence, rationale = map(found.get, ("value", "confidence", "rationale"))
-        repeat = found["repeat"]
-        return cls(place, criterion, raw, value, confidence, rationale, judge, repeat, failure)
+        repeat, turn = found["repeat"], found["turn"]
+        return cls(
+            place, criterion, raw, value, confidence, rationale, judge, repeat, turn, failure
+        )
 
 
 class CombinedScore(NamedTuple):

@@ -76,7 +76,8 @@ class JudgedItem:
     Attributes:
         cluster: The unit of independence that it belongs to, normally its case.
         judge: The mean of the judge's usable answers; None if there is none.
-        samples: The judge's answers one by one; None for unusable ones.
+        samples: The answers of each judge, about each turn of a conversation apart; None for
+            unusable ones.
         ratings: Each annotator's score; `reasons` are theirs, `rationale` is the judge's.
         judge_passed: Whether the judge's verdict passes, if a rubric decides that by more than the
             score; `human_passed` likewise.
@@ -86,7 +87,7 @@ class JudgedItem:
     criterion: str
     cluster: Hashable
     judge: float | None
-    samples: tuple[float | None, ...] = ()
+    samples: tuple[tuple[float | None, ...], ...] = ()
     ratings: Mapping[str, float]
     confidence: float | None = None
     rationale: str | None = None

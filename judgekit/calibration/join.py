@@ -359,13 +359,23 @@ def _item(
         criterion=criterion.name,
         cluster=cluster_of(place, groups, criterion.name, options),
         judge=score,
-        samples=tuple(s.raw for s in samples),
+        samples=_by_question(samples),
         ratings=ratings(labels),
         confidence=fsum(confidences) / len(confidences) if confidences else None,
         rationale=next((s.rationale for s in usable if s.rationale), None),
         reasons=label_reasons(labels),
         groups=groups,
     )
+
+
+def _by_question(samples: Sequence[ScoreSample]) -> tuple[tuple[float | None, ...], ...]:
+    """The scores by judge and turn: only repeats of one question show how steady a judge is."""
+    if len({(s.judge, s.turn) for s in samples}) == 1:
+        return (tuple(s.raw for s in samples),)
+    scores: dict[tuple[str, int | None], list[float | None]] = {}
+    for sample in samples:
+        scores.setdefault((sample.judge, sample.turn), []).append(sample.raw)
+    return tuple(map(tuple, scores.values()))
 
 
 def pool_criteria(criteria: Sequence[AlignedItems]) -> AlignedItems | None:
@@ -394,7 +404,9 @@ def _on_unit(aligned: AlignedItems) -> AlignedItems:
         return replace(
             item,
             judge=None if item.judge is None else aligned.value(item.judge),
-            samples=tuple(None if s is None else aligned.value(s) for s in item.samples),
+            samples=tuple(
+                tuple(None if s is None else aligned.value(s) for s in row) for row in item.samples
+            ),
             ratings={name: aligned.value(raw) for name, raw in item.ratings.items()},
             # Decided on the own scale: thresholds of the criteria differ.
             judge_passed=None if item.judge is None else bool(aligned.judge_passes(item)),

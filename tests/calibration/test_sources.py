@@ -153,6 +153,21 @@ def test_repeats_are_averaged_and_unreadable_ones_left_out() -> None:
     assert report.overall.steadiness.n_unusable == 1
 
 
+def test_turns_and_several_judges_are_no_repeats() -> None:
+    """Scores 1 and 5 of two turns, or of two judges, do not make a judge unsteady."""
+    turns = [make_judgment(value=k % 2, raw=1 + 4 * (k % 2), turn=k + 1) for k in range(2)]
+    judges = [make_judgment(value=k, raw=1 + 4 * k, judge=f"j{k}") for k in range(2)]
+    for judgments in (turns, judges):
+        report = jk.calibrate([conclude(RUBRIC, judgments, case_id="a")], labels({"a": 3}))
+        assert report.overall.leniency.judge_mean.value == 3
+        assert report.overall.steadiness is None
+    twice = [*turns, *(one.model_copy(update={"repeat": 1}) for one in turns)]
+    said_of = conclude(RUBRIC, twice, case_id="a")
+    found = jk.calibrate([said_of], labels({"a": 3})).overall.steadiness
+    assert found is not None
+    assert (found.n_items, found.all_equal.value, found.within_sd) == (1, 1, 0)
+
+
 def test_a_criterion_that_some_outputs_were_not_asked_about_is_no_failure() -> None:
     said_of = [verdict("a", {"accuracy": 4, "tone": 4}, TWO), verdict("b", {"accuracy": 4}, TWO)]
     people = labels({"a": 4, "b": 4}, criterion="accuracy")
