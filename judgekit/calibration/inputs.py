@@ -197,12 +197,27 @@ class _JudgeAnswers:
 
 @dataclass(slots=True, kw_only=True)
 class PointwiseData(_JudgeAnswers):
-    """Scores of outputs, the verdicts concluded from them, and the judges' settings if known."""
+    """Scores of outputs, the verdicts concluded from them, and the judges' settings if known.
+
+    Attributes:
+        judged_by: The names of the rubrics by which verdicts were made, by fingerprint, if known.
+    """
 
     samples: list[ScoreSample] = field(default_factory=list)
     combined: dict[OutputKey, CombinedScore] = field(default_factory=dict)
     rubric: Rubric | None = None
     asked: CalibratedPanel | None = None
+    judged_by: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_of_other_version(self) -> bool:
+        """Whether the rubric is another version of the one that the judge was asked by."""
+        if self.rubric is None or not self.judged_by:
+            return False
+        name, own = self.rubric.name, self.rubric.fingerprint
+        # Rubrics of cases, under names of their own, may have judged some of the outputs.
+        has_old = any(by == name and one != own for one, by in self.judged_by.items())
+        return has_old or own not in self.judged_by
 
     def forget_answers(self) -> None:
         """Leave only what is known of all of them, once they were joined with labels."""

@@ -46,6 +46,7 @@ from judgekit.evaluation import Run, judging_of_names
 from judgekit.formats import FileRow
 from judgekit.presentable import Presentable
 from judgekit.records import CalibratedPanel, Calibration, Dataset, JsonObject, Label, Rubric
+from judgekit.scoring import criterion_edits
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.paired import paired_proportions
 
@@ -165,6 +166,8 @@ class CalibrationReport(Presentable):
         aligned: Scores and labels item by item, per criterion: what calibration maps are fitted on.
         rubric_record: The rubric itself, if known.
         asked: The judges and their settings, if known.
+        is_of_other_version: Whether the rubric is another version of the one that the judge was
+            asked by.
     """
 
     kind: Literal["pointwise", "pairwise"]
@@ -185,6 +188,7 @@ class CalibrationReport(Presentable):
     aligned: dict[str, AlignedItems]
     rubric_record: Rubric | None = None
     asked: CalibratedPanel | None = None
+    is_of_other_version: bool = False
 
     def maps(self, *, fitted_at: datetime | None = None) -> Calibration:
         """Fit the maps from the judge's values to human values, for `grade` and `run` to apply.
@@ -196,7 +200,8 @@ class CalibrationReport(Presentable):
             A map for each criterion with enough labels; `save_calibration` writes them.
 
         Raises:
-            InputError: When pairs were judged, or the rubric or the judge is unknown.
+            InputError: When pairs were judged, the rubric or the judge is unknown, or the judge was
+                asked by another version of the rubric.
             NotEnoughDataError: When no criterion has enough labels.
         """
         # Without the rubric and the judge nobody could tell where a map is valid.
@@ -208,6 +213,12 @@ class CalibrationReport(Presentable):
         if self.rubric_record is None:
             raise InputError(
                 "a map belongs to a rubric, and the rubric is unknown", hint="give --rubric"
+            )
+        if self.is_of_other_version:
+            raise InputError(
+                f"a map belongs to a rubric, and {_OTHER_VERSION.format(self.rubric)}",
+                hint="name the rubric that they were made by, or grade the outputs again by this "
+                "one: --outputs FILE --judge MODEL",
             )
         if self.asked is None:
             raise InputError(
@@ -279,7 +290,7 @@ class CalibrationReport(Presentable):
             A dict of JSON types, without the items themselves.
         """
         # These are the inputs of the calibration, not its results.
-        excluded = {"aligned", "rubric_record", "asked"}
+        excluded = {"aligned", "rubric_record", "asked", "is_of_other_version"}
         return {
             field.name: plain_data(getattr(self, field.name))
             for field in fields(self)
@@ -315,6 +326,7 @@ def _right(aligned: AlignedItems, options: CalibrationOptions) -> _Right:
 
 
 _WHOLE = "whole"
+_OTHER_VERSION = "the judgments were made by another version of {}, or by another rubric"
 _OF_CHOSEN = "{:,} labelled outputs were chosen, not drawn: only maps and largest errors use them"
 
 
@@ -404,7 +416,11 @@ def _judge_answers(
     if isinstance(judgments, PointwiseData | PairwiseData):
         return judgments
     if isinstance(judgments, Run):
-        return judged_from_run(judgments)
+        data = judged_from_run(judgments)
+        if rubric and data.rubric and not any(criterion_edits(data.rubric, rubric)):
+            # With other weights or thresholds the scores are concluded again.
+            data.judged_by = {rubric.fingerprint: rubric.name}
+        return data
     if isinstance(judgments, str | Path):
         data = read_judged_file(Path(judgments), rubric=rubric, cases=by_id)
         data.origin["file"] = str(judgments)
@@ -455,8 +471,10 @@ def _report(
     chosen = len({item.place for one in aligned for item in one.items if not item.is_random})
     of_chosen = () if not chosen else (_OF_CHOSEN.format(chosen),)
     scores = data if isinstance(data, PointwiseData) else None
+    is_other = scores is not None and scores.is_of_other_version
     # Comparisons have no map, so that their rubric and panel are not needed.
     rubric = None if scores is None else scores.rubric
+    of_other = (_OTHER_VERSION.format(rubric.name),) if is_other and rubric is not None else ()
     return CalibrationReport(
         kind="pairwise" if scores is None else "pointwise",
         judges=material.judges,
@@ -471,11 +489,12 @@ def _report(
         mean_of_criteria=mean_over_criteria(list(criteria.values())),
         stand_in=combine_stand_ins([(name, part.stand_in) for name, part in decided]),
         suggestions=suggest_labels(aligned, options.n_suggested),
-        notes=(*material.notes, *of_chosen),
+        notes=(*material.notes, *of_chosen, *of_other),
         options=options,
         aligned={each.name: each for each in aligned},
         rubric_record=rubric,
         asked=None if scores is None else scores.asked or judging_of_names(material.judges),
+        is_of_other_version=is_other,
     )
 
 

@@ -89,6 +89,8 @@ def judged_from_run(run: Run, variant: str | None = None) -> PointwiseData:
     info = run.info.model_copy(update={"panel": only_machines})
     panel = without_human_judges(judging_of_run(run.info))
     grades = PointwiseData(rubric=info.rubric, asked=panel, origin={"run": run.id})
+    if info.rubric is not None:
+        grades.judged_by[info.rubric.fingerprint] = info.rubric.name
     for result in last_tries(run.results(variant=variant), run.info):
         machine = result.model_copy(
             update={"judgments": tuple(j for j in result.judgments if j.source != "human")}
@@ -126,6 +128,7 @@ def judged_from_records(
         place = _place(one)
         grades.add_groups(place, groups_of(known.get(place.case_id)))
         if isinstance(one, Verdict):
+            grades.judged_by[one.rubric_fingerprint] = one.rubric
             _add_verdict(grades, one, place)
         else:
             grades.samples.append(_sample(one, place))
@@ -134,6 +137,14 @@ def judged_from_records(
     if len(panels) == 1:
         grades.asked = without_human_judges(panels[0])
     return grades
+
+
+def _twice(what: str, place: OutputKey) -> InputError:
+    return InputError(
+        f"there is a second {what} of {place}",
+        hint="give one of each output, and calibrate each judge separately; several outputs of one "
+        "case and variant name their `repeat`",
+    )
 
 
 def _two_kinds() -> InputError:
@@ -168,6 +179,8 @@ def _add_verdict(grades: PointwiseData, verdict: Verdict, place: OutputKey) -> N
     if verdict.error is not None:
         grades.n_errors += 1
         return
+    if place in grades.combined:
+        raise _twice("verdict", place)
     grades.samples += [_sample(one, place) for one in verdict.judgments if one.source != "human"]
     grades.samples += [_sample(one, place) for one in verdict.failures]
     # Calibration maps that were applied are not part of the judge's own answer.
@@ -200,11 +213,15 @@ def _from_comparisons(
     comparisons: Iterable[JudgmentRecord], cases: Mapping[str, Case]
 ) -> PairwiseData:
     pairs = PairwiseData()
+    known: set[OutputKey] = set()
     for one in comparisons:
         if not isinstance(one, Comparison):
             raise _two_kinds()
         case_id = _place(one).case_id
         place = pair_key(case_id, one.variant_a, one.variant_b, one.repeat)
+        if place in known:
+            raise _twice("comparison", place)
+        known.add(place)
         pairs.add_groups(place, groups_of(cases.get(case_id)))
         if one.error is not None:
             pairs.n_errors += 1
