@@ -33,7 +33,7 @@ from judgekit.calibration.report import plain_data
 from judgekit.calibration.substitution import human_ceiling
 from judgekit.datasets import LocatedLabel, score_on_scale
 from judgekit.evaluation import check_adjudicator
-from judgekit.records import CHOSEN_FIELD, Criterion, JsonObject, Label, Rubric, Scale
+from judgekit.records import CHOSEN_FIELD, Criterion, JsonObject, Label, Rubric
 from judgekit.stats.correction import labels_look_random
 from judgekit.stats.estimate import Estimate, undefined_estimate
 
@@ -368,6 +368,7 @@ def _agreement(part: AlignedItems) -> AnnotatorAgreement:
     names = annotators_of(part.items)
     ceiling = human_ceiling(part, level=_LEVEL)
     in_random_part = [item for item in part.items if len(item.ratings) >= _PAIR and item.is_random]
+    names_of = {one.value: one.name for one in part.scale.levels}
     kappa, table = ceiling.fleiss_kappa, None
     if len(names) == _PAIR:
         # Two annotators agree as far as a judge agrees with one of them.
@@ -392,13 +393,9 @@ def _agreement(part: AlignedItems) -> AnnotatorAgreement:
             level=_LEVEL,
         ),
         annotators=tuple(names),
-        level_names=tuple(_level_name(part.scale, level) for level in part.levels or ()),
+        level_names=tuple(names_of.get(level) or f"{level:g}" for level in part.levels or ()),
         counts=table.counts if table else (),
     )
-
-
-def _level_name(scale: Scale, value: float) -> str:
-    return next((one.name for one in scale.levels if one.value == value and one.name), f"{value:g}")
 
 
 def _equal_share(ratings: Sequence[float]) -> float:

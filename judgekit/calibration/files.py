@@ -275,7 +275,8 @@ def _scores(
             grades.n_errors += 1
             continue
         failure = record.failure_kind or (None if raw is not None else "unreadable")
-        grades.samples.append(ScoreSample.of(record, place, raw=raw, failure=failure))
+        sample = ScoreSample.of(record, place)
+        grades.samples.append(sample._replace(raw=raw, failure=failure))
     raise_problems(problems, "rows")
     return grades
 

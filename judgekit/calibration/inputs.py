@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum
+from math import fsum, isclose
 from sys import intern
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from judgekit import datasets
-from judgekit.errors import SettingsError
-from judgekit.records import DEFAULT_CONSENSUS
+from judgekit.errors import InputError, SettingsError
+from judgekit.records import DEFAULT_CONSENSUS, Criterion, Scale
 
 if TYPE_CHECKING:
     from judgekit.datasets import LocatedLabel
@@ -143,17 +143,16 @@ class ScoreSample(NamedTuple):
     failure: str | None = None
 
     @classmethod
-    def of(
-        cls, answer: Record, place: OutputKey, *, raw: float | None, failure: str | None = None
-    ) -> ScoreSample:
-        """The sample of a judgment, a failure or a row, which name the other fields alike."""
+    def of(cls, answer: Record, place: OutputKey) -> ScoreSample:
+        """The sample of a judgment, a failure or a row, which name their fields alike."""
         found: dict[str, Any] = vars(answer)
         # Each answer was read with texts of its own, and all name the same few.
         criterion = found["criterion"] and intern(found["criterion"])
-        judge = intern(found["judge"])
-        # A failure has neither a value nor a rationale.
-        value, confidence, rationale = map(found.get, ("value", "confidence", "rationale"))
-        repeat, turn = found["repeat"], found["turn"]
+        # A failure has neither a score nor a rationale, and only a failure has a kind.
+        raw, value, confidence, rationale, failure = map(
+            found.get, ("raw", "value", "confidence", "rationale", "kind")
+        )
+        judge, repeat, turn = intern(found["judge"]), found["repeat"], found["turn"]
         return cls(
             place, criterion, raw, value, confidence, rationale, judge, repeat, turn, failure
         )
@@ -268,6 +267,8 @@ class PairwiseData(_JudgeAnswers):
 
 
 _HALF = 0.5
+_TWO = 2
+_DIGITS = 9
 
 
 def output_key(case: Case, output: Output) -> OutputKey:
@@ -357,3 +358,36 @@ def labels_by_place(labels: Iterable[MatchedLabel]) -> dict[OutputKey, list[Matc
     for label in sorted(labels, key=lambda each: each.annotator):
         by_place.setdefault(label.place, []).append(label)
     return by_place
+
+
+def infer_criterion(
+    name: str, samples: Iterable[ScoreSample], labels: Iterable[float]
+) -> Criterion:
+    """A criterion inferred from scores and labels."""
+    known = [(float(each.raw), each.value) for each in samples if each.raw is not None]
+    scores = [*(raw for raw, _ in known), *labels]
+    ends = _ends([(raw, value) for raw, value in known if value is not None])
+    if ends is None:
+        if len(set(scores)) < _TWO:
+            raise InputError(
+                f"all scores of {name!r} are the same, and its scale is not known",
+                hint="give the rubric",
+            )
+        ends = min(scores), max(scores)
+    # Levels can only be assumed if every known score is a whole number.
+    integer = all(float(score).is_integer() for score in (*scores, *ends))
+    scale = Scale(min=ends[0], max=ends[1], integer=integer)
+    return Criterion(name=name, question=f"How good is its {name}?", scale=scale)
+
+
+def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """The scores with the values 0 and 1, from scores with known values."""
+    if not pairs:
+        return None
+    # The farthest two points, whose rounding error matters least for the ends.
+    (low, low_value), (high, high_value) = min(pairs), max(pairs)
+    if isclose(low_value, high_value) or isclose(low, high):
+        return None
+    step = (high - low) / (high_value - low_value)
+    least = low - low_value * step
+    return round(least, _DIGITS), round(least + step, _DIGITS)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
-from math import fsum, isclose, isnan, nan
+from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, ParamSpec, cast
 
 import numpy as np
@@ -20,12 +20,11 @@ from judgekit.calibration.inputs import (
     Groups,
     MatchedLabel,
     OutputKey,
-    ScoreSample,
     label_reasons,
     labels_by_place,
 )
-from judgekit.errors import InputError, NotEnoughDataError
-from judgekit.records import CHOSEN_FIELD, Criterion, Judgment, Rubric, Scale, meets_threshold
+from judgekit.errors import NotEnoughDataError
+from judgekit.records import CHOSEN_FIELD, Judgment, Rubric, Scale, meets_threshold
 from judgekit.scoring import conclude
 from judgekit.stats.agreement_coefficients import coefficient_interval
 from judgekit.stats.alpha import AlphaLevel, krippendorff_alpha
@@ -34,7 +33,7 @@ from judgekit.stats.intervals import Rate, mean, pooled_proportion, proportion
 from judgekit.stats.votes import median, mode
 
 if TYPE_CHECKING:
-    from judgekit.records import Consensus
+    from judgekit.records import Consensus, Criterion
 
 _P = ParamSpec("_P")
 _LEVEL_DIGITS = 9
@@ -232,6 +231,15 @@ class AlignedItems:
             unlabelled=tuple(item for item in self.unlabelled if is_wanted(item)),
         )
 
+    def without_chosen(self) -> AlignedItems:
+        """The items without the labels of those that were chosen because the judge may err."""
+        # Rates of them would be those of hard items; maps may be fitted on them.
+        chosen = self.where(lambda item: not item.is_random)
+        if not chosen.items:
+            return self
+        others = tuple(item for item in self.items if item.is_random)
+        return replace(self, items=others, unlabelled=(*self.unlabelled, *chosen.both))
+
     @cached_property
     def passes(self) -> Callable[[float], float]:
         """Whether a score passes: 1, 0, or nan without a threshold."""
@@ -282,26 +290,6 @@ def annotators_of(items: Iterable[JudgedItem]) -> list[str]:
     return list(dict.fromkeys(name for item in items for name in item.ratings))
 
 
-def infer_criterion(
-    name: str, samples: Iterable[ScoreSample], labels: Iterable[float]
-) -> Criterion:
-    """A criterion inferred from scores and labels."""
-    known = [(float(each.raw), each.value) for each in samples if each.raw is not None]
-    scores = [*(raw for raw, _ in known), *labels]
-    ends = _ends([(raw, value) for raw, value in known if value is not None])
-    if ends is None:
-        if len(set(scores)) < _TWO:
-            raise InputError(
-                f"all scores of {name!r} are the same, and its scale is not known",
-                hint="give the rubric",
-            )
-        ends = min(scores), max(scores)
-    # Levels can only be assumed if every known score is a whole number.
-    integer = all(float(score).is_integer() for score in (*scores, *ends))
-    scale = Scale(min=ends[0], max=ends[1], integer=integer)
-    return Criterion(name=name, question=f"How good is its {name}?", scale=scale)
-
-
 def levels_of(scale: Scale) -> tuple[float, ...] | None:
     """The levels by which agreement on a scale is counted; None for a continuous scale."""
     if scale.points is not None:
@@ -332,19 +320,6 @@ def _nearest(score: float, points: tuple[float, ...]) -> float:
 def level_step(levels: Sequence[float] | None) -> float:
     """The largest distance of neighbouring levels."""
     return max((high - low for low, high in pairwise(levels or ())), default=1.0)
-
-
-def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    """The scores with the values 0 and 1, from scores with known values."""
-    if not pairs:
-        return None
-    # The farthest two points, whose rounding error matters least for the ends.
-    (low, low_value), (high, high_value) = min(pairs), max(pairs)
-    if isclose(low_value, high_value) or isclose(low, high):
-        return None
-    step = (high - low) / (high_value - low_value)
-    least = low - low_value * step
-    return round(least, _LEVEL_DIGITS), round(least + step, _LEVEL_DIGITS)
 
 
 def estimate_or_undefined(

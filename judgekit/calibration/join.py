@@ -6,7 +6,7 @@ Comparisons are joined in `pairs`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import fsum
@@ -20,6 +20,7 @@ from judgekit.calibration.inputs import (
     PointwiseData,
     ScoreSample,
     cluster_of,
+    infer_criterion,
     label_reasons,
     labels_by_place,
 )
@@ -27,7 +28,6 @@ from judgekit.calibration.items import (
     AlignedItems,
     JudgedItem,
     decision_score,
-    infer_criterion,
     levels_of,
     most_frequent,
     overall_items,
@@ -37,8 +37,6 @@ from judgekit.errors import DatasetError, InputError
 from judgekit.formats import is_near_name, suggest_name
 from judgekit.records import CHOSEN_FIELD, Criterion, Scale
 
-_SCORE = "score"
-_NO_VARIANTS = "the outputs name no variant: give them one, or leave it out of the labels"
 _TWO = 2
 
 # A message with more names would not be read.
@@ -117,13 +115,12 @@ def join_labels(
     matching.take(labels)
     by_criterion = matching.by_criterion()
     criteria = [_criterion_of(name, grades, by_criterion[name]) for name in names]
-    means = _mean_label_notes(criteria, by_criterion)
-    notes = [*_scale_notes(criteria, own, judged), *means, *matching.notes()]
+    notes = [*_scale_notes(criteria, own, judged, by_criterion), *matching.notes()]
     matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.matched)
-    failures = Counter(s.failure or "unusable" for s in grades.samples if s.raw is None)
-    counts = dict(sorted(failures.items(), key=lambda one: (-one[1], one[0])))
-    joined = matching.joined(len(grades.samples), counts, grades.n_errors)
+    kinds = sorted(s.failure or "unusable" for s in grades.samples if s.raw is None)
+    failures = dict(Counter(kinds).most_common())
+    joined = matching.joined(len(grades.samples), failures, grades.n_errors)
     # Each label can go as soon as its item is made, if the caller does not hold it.
     del matching
     aligned = [
@@ -173,7 +170,7 @@ def _by_criterion(grades: PointwiseData, own: Sequence[str]) -> dict[str, list[S
     """The samples of each criterion, those of an output together, in the order of the outputs."""
     named = {s.criterion for s in grades.samples if s.criterion}
     # A file with one criterion may leave its name out.
-    sole = own[0] if len(own) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
+    sole = own[0] if len(own) == 1 else next(iter(named)) if len(named) == 1 else "score"
     judged: dict[str, list[ScoreSample]] = {}
     # Sorted, so that figures do not depend on the order in which answers arrived.
     for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
@@ -202,9 +199,12 @@ def _criterion_of(name: str, grades: PointwiseData, labels: Sequence[MatchedLabe
 
 
 def _scale_notes(
-    criteria: Sequence[Criterion], own: Sequence[str], judged: Mapping[str, Sequence[ScoreSample]]
+    criteria: Sequence[Criterion],
+    own: Sequence[str],
+    judged: Mapping[str, Sequence[ScoreSample]],
+    labels: Mapping[str, Sequence[MatchedLabel]],
 ) -> Iterable[str]:
-    """The assumed scales, in one line for each, and the judge scores outside of their scale."""
+    """Assumed scales, judge scores outside of their scale, and labels between two levels."""
     by_ends: defaultdict[tuple[float, float], list[str]] = defaultdict(list)
     for each in criteria:
         if each.name not in own:
@@ -222,12 +222,6 @@ def _scale_notes(
         if n:
             which = f"{n:,} of the judge's scores of {each.name}"
             yield f"{which} lie outside {scale.min:g} to {scale.max:g}; they are used unchanged"
-
-
-def _mean_label_notes(
-    criteria: Sequence[Criterion], labels: Mapping[str, Sequence[MatchedLabel]]
-) -> Iterable[str]:
-    """How labels between the two levels of a criterion are used."""
     for each in criteria:
         raws = Counter(one.placed.label.raw for one in labels[each.name])
         n = sum(k for raw, k in raws.items() if _mean_of_two(raw, each.scale) is not None)
@@ -300,15 +294,12 @@ def align_items(
     """All items of a criterion, labelled and unlabelled, in the order of the judged outputs."""
     by_place = labels_by_place(labels)
     del labels
-    scores: dict[object, float] = {}
-
-    def ratings(own: Sequence[MatchedLabel]) -> dict[str, float]:
-        return {one.annotator: _known_score(one.placed, criterion, scores) for one in own}
-
-    items = [
-        _item(place, criterion, samples, by_place.pop(place, ()), ratings, grades, options)
-        for place, samples in judged
-    ]
+    known: dict[object, float] = {}
+    items = []
+    for place, samples in judged:
+        own = by_place.pop(place, ())
+        ratings = {one.annotator: _known_score(one.placed, criterion, known) for one in own}
+        items.append(_item(place, criterion, samples, own, ratings, grades, options))
     # A criterion's own threshold takes precedence over the rubric's.
     threshold = criterion.pass_value
     if threshold is None:
@@ -337,7 +328,7 @@ def _item(
     criterion: Criterion,
     samples: Sequence[ScoreSample],
     labels: Sequence[MatchedLabel],
-    ratings: Callable[[Sequence[MatchedLabel]], Mapping[str, float]],
+    ratings: Mapping[str, float],
     grades: PointwiseData,
     options: CalibrationOptions,
 ) -> JudgedItem:
@@ -360,7 +351,7 @@ def _item(
         cluster=cluster_of(place, groups, criterion.name, options),
         judge=score,
         samples=_by_question(samples),
-        ratings=ratings(labels),
+        ratings=ratings,
         confidence=fsum(confidences) / len(confidences) if confidences else None,
         rationale=next((s.rationale for s in usable if s.rationale), None),
         reasons=label_reasons(labels),
@@ -370,8 +361,6 @@ def _item(
 
 def _by_question(samples: Sequence[ScoreSample]) -> tuple[tuple[float | None, ...], ...]:
     """The scores by judge and turn: only repeats of one question show how steady a judge is."""
-    if len({(s.judge, s.turn) for s in samples}) == 1:
-        return (tuple(s.raw for s in samples),)
     scores: dict[tuple[str, int | None], list[float | None]] = {}
     for sample in samples:
         scores.setdefault((sample.judge, sample.turn), []).append(sample.raw)
@@ -539,7 +528,9 @@ class LabelMatcher:
 
     def _no_variant(self, variant: str, labels: Sequence[LocatedLabel]) -> DatasetError:
         """One error for all labels of a variant that no output is of."""
-        hint = suggest_name(variant, self._variants) if self._variants else _NO_VARIANTS
+        hint = "the outputs name no variant: give them one, or leave it out of the labels"
+        if self._variants:
+            hint = suggest_name(variant, self._variants)
         n = f"{len(labels):,} labels" if len(labels) > 1 else "1 label"
         return labels[0].fault(f"no output is of variant {variant!r} ({n})", hint)
 
@@ -557,8 +548,8 @@ class LabelMatcher:
             self.not_judged.append(f"{placed.label.case_id} on {name}")
             return None
         hint = suggest_name(name, known) if known else "the whole was judged; leave `criterion` out"
-        what = f"the rubric has no criterion {name!r}"
-        what = what if self.is_strict else f"no criterion {name!r} was judged"
+        strict = f"the rubric has no criterion {name!r}"
+        what = strict if self.is_strict else f"no criterion {name!r} was judged"
         self.problems.append(placed.fault(what, hint))
         return None
 

@@ -90,7 +90,7 @@ def fit_maps(
     if len(mapped) < len(parts):
         # The agreement on the criteria that have maps, without other labelled criteria.
         together = pool_criteria(mapped) or mapped[0]
-        kappa = scale_agreement(together, level=options.level).kappa_quadratic
+        kappa = scale_agreement(together.without_chosen(), level=options.level).kappa_quadratic
     # Sorted, so that the fingerprint of all labels is independent of their order.
     rows = [
         [*item.place, aligned.name, name, rating]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from math import fsum, isnan, nan
 from pathlib import Path
@@ -250,8 +250,8 @@ class CalibrationReport(Presentable):
         """
         contrasts = {}
         for name in (name for name in self.aligned if name in other.aligned):
-            mine = _right(_without_chosen(self.aligned[name]), self.options)
-            theirs = _right(_without_chosen(other.aligned[name]), self.options)
+            mine = _right(self.aligned[name].without_chosen(), self.options)
+            theirs = _right(other.aligned[name].without_chosen(), self.options)
             shared = sorted(mine.keys() & theirs.keys(), key=lambda key: (key[0].rank, key[1]))
             if not shared:
                 continue
@@ -507,7 +507,7 @@ def calibrate_criterion(
     # Maps may be fitted on labels of chosen items; of rates, these would be those of hard items.
     mapped = cross_fit_recalibration(aligned, options)
     errors = largest_disagreements(aligned, options.n_worst)
-    aligned, level = _without_chosen(aligned), options.level
+    aligned, level = aligned.without_chosen(), options.level
     agreement, humans = scale_agreement(aligned, level=level), human_ceiling(aligned, level=level)
     passes = aligned.threshold is not None
     what = "pass rate" if passes else "mean value"
@@ -542,15 +542,6 @@ def calibrate_criterion(
         stand_in=assess_stand_in(aligned, agreement, humans, options),
         disagreements=errors,
     )
-
-
-def _without_chosen(aligned: AlignedItems) -> AlignedItems:
-    """The items without the labels of those that were chosen because the judge may err on them."""
-    chosen = aligned.where(lambda item: not item.is_random)
-    if not chosen.items:
-        return aligned
-    others = tuple(item for item in aligned.items if item.is_random)
-    return replace(aligned, items=others, unlabelled=(*aligned.unlabelled, *chosen.both))
 
 
 def mean_over_criteria(parts: Sequence[CriterionCalibration]) -> CriteriaMean | None:

@@ -131,7 +131,7 @@ def judged_from_records(
             grades.judged_by[one.rubric_fingerprint] = one.rubric
             _add_verdict(grades, one, place)
         else:
-            grades.samples.append(_sample(one, place))
+            grades.samples.append(ScoreSample.of(one, place))
             grades.models |= {one.model: None} if isinstance(one, Judgment) and one.model else {}
     # A map is valid for one judge with its settings only, so that different ones give no panel.
     if len(panels) == 1:
@@ -181,32 +181,24 @@ def _add_verdict(grades: PointwiseData, verdict: Verdict, place: OutputKey) -> N
         return
     if place in grades.combined:
         raise _twice("verdict", place)
-    grades.samples += [_sample(one, place) for one in verdict.judgments if one.source != "human"]
-    grades.samples += [_sample(one, place) for one in verdict.failures]
+    machine = (one for one in verdict.judgments if one.source != "human")
+    grades.samples += [ScoreSample.of(one, place) for one in (*machine, *verdict.failures)]
     # Calibration maps that were applied are not part of the judge's own answer.
-    if (own := verdict.uncalibrated) is None:
-        names = tuple([each.name for each in verdict.criteria])
-        values = tuple([each.value for each in verdict.criteria])
-        combined = CombinedScore(verdict.value, verdict.passed, _same_names(names), values)
-    else:
-        names, values = tuple(own.criteria), tuple(own.criteria.values())
-        combined = CombinedScore(own.value, own.passed, _same_names(names), values)
-    grades.combined[place] = combined
-    for one in verdict.judgments:
-        if one.model:
-            grades.models[one.model] = None
+    own = verdict.uncalibrated or verdict
+    values = (
+        {each.name: each.value for each in verdict.criteria}
+        if verdict.uncalibrated is None
+        else verdict.uncalibrated.criteria
+    )
+    names = _same_names(tuple(values))
+    grades.combined[place] = CombinedScore(own.value, own.passed, names, tuple(values.values()))
+    grades.models |= {one.model: None for one in verdict.judgments if one.model}
 
 
 @lru_cache(maxsize=64)
 def _same_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """The first tuple that was equal: all outputs share it."""
     return names
-
-
-def _sample(one: Judgment | JudgeFailure, place: OutputKey) -> ScoreSample:
-    if isinstance(one, JudgeFailure):
-        return ScoreSample.of(one, place, raw=None, failure=one.kind)
-    return ScoreSample.of(one, place, raw=one.raw)
 
 
 def _from_comparisons(

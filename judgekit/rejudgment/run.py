@@ -313,17 +313,19 @@ def describe_file_calibration(
         if any(one.uncalibrated is not None for one in old.values()):
             return _OWN_VALUES
         return describe_calibration(None, None)
-    new = resolve_calibration(path, rubric, judging_of_judge(judge, rubric))
-    known = [one.asked for one in old.values() if one.asked is not None]
-    if new.calibration is None or not known:
-        return describe_calibration(None, new)
-    return describe_calibration(calibration_in_use(new.calibration, rubric, known[0]), new)
+    asked = next((one.asked for one in old.values() if one.asked is not None), None)
+    return _describe_named(path, rubric, judge, rubric, asked)
 
 
 def describe_run_calibration(path: Path, old: RunInfo, rubric: Rubric, judge: Judge) -> str:
     """Whether a calibration that is named holds for the new judge of a run, and for the old."""
+    return _describe_named(path, rubric, judge, old.rubric, judging_of_run(old))
+
+
+def _describe_named(
+    path: Path, rubric: Rubric, judge: Judge, old: Rubric | None, asked: CalibratedPanel | None
+) -> str:
     new = resolve_calibration(path, rubric, judging_of_judge(judge, rubric))
-    asked = judging_of_run(old)
-    if new.calibration is None or asked is None or old.rubric is None:
+    if new.calibration is None or asked is None or old is None:
         return describe_calibration(None, new)
-    return describe_calibration(calibration_in_use(new.calibration, old.rubric, asked), new)
+    return describe_calibration(calibration_in_use(new.calibration, old, asked), new)
