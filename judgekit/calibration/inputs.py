@@ -200,6 +200,8 @@ class PointwiseData(_JudgeAnswers):
 
     Attributes:
         judged_by: The names of the rubrics by which verdicts were made, by fingerprint, if known.
+        foreign: Outputs and criteria that are left out, because the rubric of the case asks
+            something else by that name.
     """
 
     samples: list[ScoreSample] = field(default_factory=list)
@@ -207,6 +209,7 @@ class PointwiseData(_JudgeAnswers):
     rubric: Rubric | None = None
     asked: CalibratedPanel | None = None
     judged_by: dict[str, str] = field(default_factory=dict)
+    foreign: set[tuple[OutputKey, str]] = field(default_factory=set)
 
     @property
     def is_of_other_version(self) -> bool:
@@ -341,6 +344,34 @@ class MatchedLabel(NamedTuple):
     place: OutputKey
     criterion: str
     annotator: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinCounts:
+    """How many labels and judgments matched; the names are examples of those that did not.
+
+    Attributes:
+        n_missing: Labels without a score.
+        n_left_out: Labels of annotators that were not selected.
+        n_judged: Judged outputs, including those on which the judge failed.
+        n_answers: Answers of the judge, usable or not: one for each criterion, order and repeat.
+        n_errors: Outputs that record an error of the system under test; they were not judged.
+    """
+
+    n_labels: int
+    n_missing: int
+    n_left_out: int
+    n_joined: int
+    n_not_judged: int
+    not_judged: tuple[str, ...]
+    n_judged: int
+    n_not_labelled: int
+    not_labelled: tuple[str, ...]
+    n_answers: int
+    n_judge_failures: int
+    failures: dict[str, int] = field(default_factory=dict)
+    n_errors: int = 0
+    annotators: tuple[str, ...] = ()
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})

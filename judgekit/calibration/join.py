@@ -14,6 +14,7 @@ from math import fsum
 from judgekit.calibration.inputs import (
     CalibrationOptions,
     Groups,
+    JoinCounts,
     MatchedLabel,
     OutputKey,
     PairJudgment,
@@ -56,34 +57,6 @@ WHOLE_CRITERION = Criterion(name="whole", question="How good is it?", scale=Scal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JoinCounts:
-    """How many labels and judgments matched; the names are examples of those that did not.
-
-    Attributes:
-        n_missing: Labels without a score.
-        n_left_out: Labels of annotators that were not selected.
-        n_judged: Judged outputs, including those on which the judge failed.
-        n_answers: Answers of the judge, usable or not: one for each criterion, order and repeat.
-        n_errors: Outputs that record an error of the system under test; they were not judged.
-    """
-
-    n_labels: int
-    n_missing: int
-    n_left_out: int
-    n_joined: int
-    n_not_judged: int
-    not_judged: tuple[str, ...]
-    n_judged: int
-    n_not_labelled: int
-    not_labelled: tuple[str, ...]
-    n_answers: int
-    n_judge_failures: int
-    failures: dict[str, int] = field(default_factory=dict)
-    n_errors: int = 0
-    annotators: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationData:
     """Everything a calibration is computed from.
 
@@ -113,9 +86,14 @@ def join_labels(
     names = [name for name in own if name in judged] + sorted(judged.keys() - own)
     matching = LabelMatcher(places, names, options.annotators)
     matching.take(labels)
+    matching.leave_out(grades.foreign)
     by_criterion = matching.by_criterion()
     criteria = [_criterion_of(name, grades, by_criterion[name]) for name in names]
     notes = [*_scale_notes(criteria, own, judged, by_criterion), *matching.notes()]
+    notes += [
+        f"left out is {name} of outputs whose cases have rubrics that ask something else ({n:,})"
+        for name, n in sorted(Counter(name for _, name in grades.foreign).items())
+    ]
     matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.matched)
     kinds = sorted(s.failure or "unusable" for s in grades.samples if s.raw is None)
@@ -452,6 +430,13 @@ class LabelMatcher:
                 self.n_missing += 1
             else:
                 self._match(placed, by_case.get(placed.label.case_id, ()), first_labels)
+
+    def leave_out(self, foreign: Collection[tuple[OutputKey, str]]) -> None:
+        """Count labels of these outputs and criteria as labels of what was not judged."""
+        others = [each for each in self.matched if (each.place, each.criterion) in foreign]
+        if others:
+            self.matched = [each for each in self.matched if each not in others]
+            self.not_judged += [f"{each.place} on {each.criterion}" for each in others]
 
     def by_criterion(self) -> defaultdict[str, list[MatchedLabel]]:
         labels: defaultdict[str, list[MatchedLabel]] = defaultdict(list)

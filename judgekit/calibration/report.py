@@ -33,9 +33,15 @@ from judgekit.calibration.breakdown import (
 from judgekit.calibration.confidence import assess_trust, cross_fit_recalibration, judge_correctness
 from judgekit.calibration.correction import correct_figure, label_budget
 from judgekit.calibration.files import read_judged_file, read_judged_rows
-from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairwiseData, PointwiseData
+from judgekit.calibration.inputs import (
+    CalibrationOptions,
+    JoinCounts,
+    OutputKey,
+    PairwiseData,
+    PointwiseData,
+)
 from judgekit.calibration.items import clustered_mean, clusters_of
-from judgekit.calibration.join import WHOLE_OUTPUT, CalibrationData, JoinCounts, join_labels
+from judgekit.calibration.join import WHOLE_OUTPUT, CalibrationData, join_labels
 from judgekit.calibration.maps import fit_maps
 from judgekit.calibration.pairs import PairOrders, join_pairs, pair_orders
 from judgekit.calibration.sources import JudgmentRecord, judged_from_records, judged_from_run

@@ -5,7 +5,7 @@ Files of verdicts or plain rows are read in `files`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -38,6 +38,7 @@ from judgekit.evaluation import (
     judging_of_judge,
     judging_of_run,
     last_tries,
+    rubric_of_result,
     without_human_judges,
 )
 from judgekit.judge import Judge, SyncRunner
@@ -101,8 +102,34 @@ def judged_from_run(run: Run, variant: str | None = None) -> PointwiseData:
         place = OutputKey(result.case.id, result.variant, result.repeat)
         # Metadata of outputs defines groups too, such as a model version or a language.
         grades.add_groups(place, groups_of(result.case, result.output.metadata))
+        own = rubric_of_result(result, run.info)
+        if (
+            own is not None
+            and info.rubric is not None
+            and own.fingerprint != info.rubric.fingerprint
+        ):
+            verdict, others = _without_foreign(verdict, own, info.rubric)
+            grades.foreign |= {(place, name) for name in others}
         _add_verdict(grades, verdict, place)
     return grades
+
+
+def _without_foreign(
+    verdict: Verdict, own: Rubric, rubric: Rubric
+) -> tuple[Verdict, AbstractSet[str]]:
+    """A verdict by a case's own rubric, without criteria that mean something else in the run's."""
+    # Nor is it known what the run's rubric would conclude of the output.
+    known = {criterion.name: criterion.fingerprint for criterion in rubric.criteria}
+    others = {c.name for c in own.criteria if known.get(c.name, c.fingerprint) != c.fingerprint}
+    plain = verdict.model_copy(
+        update={
+            "value": None,
+            "passed": None,
+            "judgments": tuple(j for j in verdict.judgments if j.criterion not in others),
+            "failures": tuple(f for f in verdict.failures if f.criterion not in others),
+        }
+    )
+    return plain, others
 
 
 def judged_from_records(

@@ -24,7 +24,7 @@ from judgekit.records import Rubric, RunPanel, Variant
 from judgekit.scoring import conclude
 from judgekit.store import RunStore
 from tests.evaluation.labelled import RUBRIC, TWO, labels, verdict
-from tests.factories import make_case, make_judgment, make_output
+from tests.factories import make_case, make_criterion, make_judgment, make_output, make_rubric
 from tests.store.observing import JUDGE, START, answer, begun, key, said
 
 if TYPE_CHECKING:
@@ -114,6 +114,28 @@ def test_of_several_tries_of_a_case_the_last_is_labelled(kept: RunStore) -> None
     assert [(one.variant, one.repeat) for one in drawn.items] == [("v1", 1), ("v2", 1)]
     (pair,) = pair_source(kept, run.id).pairs
     assert [pair.a.text, pair.b.text] == ["try 1", "try 1"]
+
+
+def test_a_criterion_that_a_rubric_of_a_case_defines_otherwise_is_another(kept: RunStore) -> None:
+    """On another scale an 80 by the case's rubric would be far beyond 1 to 5."""
+    other = make_criterion("accuracy", scale={"min": 0, "max": 100, "integer": True})
+    own = make_case(id="own", rubric=make_rubric(other, "tone", name="own"))
+    heard = [
+        answer(key("a"), said=(said("accuracy", 0.75, raw=4), said("tone", 0.5, raw=3))),
+        answer(key("own"), place=1, case=own, said=(said(value=0.8, raw=80), said("tone", 1))),
+    ]
+    run = begun(kept, *heard, rubric=TWO)
+    people = [
+        *labels({"a": 4}, criterion="accuracy"),
+        *labels({"own": 80}, criterion="accuracy"),
+        *labels({"a": 3, "own": 5}, criterion="tone"),
+    ]
+    report = jk.calibrate(Run(kept.run(run.id), kept), people)
+    assert report.criteria["accuracy"].leniency.judge_mean.value == 4
+    assert report.criteria["tone"].n == 2
+    assert (report.overall.n, report.joined.n_not_judged) == (1, 1)
+    words = "of outputs whose cases have rubrics that ask something else"
+    assert report.notes == (f"left out is accuracy {words} (1)",)
 
 
 def panel(combine: PanelCombination, *scores: float) -> jk.Verdict:
