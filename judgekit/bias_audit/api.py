@@ -187,7 +187,6 @@ class AuditPlan:
 
 
 def unpriced_plan(inputs: AuditInputs, probes: Sequence[Probe]) -> AuditPlan:
-    """The questions of an audit without their price."""
     planned = (PlannedProbe(probe=probe, trials=probe.plan(inputs)) for probe in probes)
     return AuditPlan(probes=tuple(planned))
 
@@ -386,16 +385,13 @@ def _result(
     is_whole = keys <= answers.keys()
     reason = withheld if is_whole else _NOT_ASKED.get(session.reason or "")
     # What was answered before an interruption is evaluated too: it has been paid for.
-    measured = probe.find(
-        [
-            TrialAnswers(
-                trial,
-                {arm: answers[ask.key] for arm, ask in trial.arms.items() if ask.key in answers},
-            )
-            for trial in trials.trials
-        ],
-        inputs,
-    )
+    answered = [
+        TrialAnswers(
+            trial, {arm: answers[ask.key] for arm, ask in trial.arms.items() if ask.key in answers}
+        )
+        for trial in trials.trials
+    ]
+    measured = probe.find(answered, inputs)
     return replace(
         result,
         status="done" if reason is None else "incomplete",
@@ -416,7 +412,6 @@ def _failures(answer: ProbeAnswer) -> Sequence[_Failure]:
 
 
 def count_failures(answers: Iterable[ProbeAnswer]) -> tuple[dict[str, int], dict[str, str]]:
-    """Failures by kind, and the first message of each kind."""
     failures = [failure for answer in answers for failure in _failures(answer)]
     counts = Counter(str(failure.kind) for failure in failures)
     return dict(counts.most_common()), {str(f.kind): f.message for f in reversed(failures)}

@@ -63,14 +63,12 @@ class Attack:
     goal: AttackGoal = "max"
 
     def on(self, text: str, rubric: Rubric) -> str:
-        """An output with the attack inserted."""
         payload = self.text(rubric)
         if self.place == "whole":
             return payload
         return f"{payload}\n\n{text}" if self.place == "start" else f"{text}\n\n{payload}"
 
     def text(self, rubric: Rubric) -> str:
-        """The payload with the names and scores of a rubric."""
         first, last = rubric.criteria[0], rubric.criteria[min(1, len(rubric.criteria) - 1)]
         scale = first.scale
         every = {"criteria": {one.name: _best_of(one) for one in rubric.criteria}}
@@ -95,7 +93,6 @@ class AttackCorpus:
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The kinds of attacks, in order of appearance."""
         return tuple(dict.fromkeys(attack.family for attack in self.attacks))
 
     def finder(self, rubric: Rubric) -> Callable[[str], Attack | None]:

@@ -292,7 +292,6 @@ def _is_best(value: float | None) -> bool:
 
 
 def _parts(data: ProbeData, attacks: Mapping[str, Attack]) -> tuple[Effect, ...]:
-    """An effect for each kind and measure; a kind can have attacks with different goals."""
     groups: dict[tuple[str, _Measure], list[TrialAnswers]] = {}
     for one in data.answers:
         attack = attacks[one.trial.about]

@@ -105,7 +105,6 @@ class ProbeRunner:
         return tuple(chain.from_iterable(outcomes))
 
     def requests(self, wanted: ProbeQuestion) -> list[ModelRequest]:
-        """The requests of a question, without sending them."""
         if isinstance(wanted, PairProbe):
             return [question.request for question in self._pair_questions(wanted)]
         grader, known = self._grader(wanted)
@@ -178,7 +177,6 @@ class TrialAnswers:
         return answer if isinstance(answer, Verdict) else None
 
     def value(self, arm: str) -> float | None:
-        """The value of a graded arm, if it has one."""
         verdict = self.verdict(arm)
         return None if verdict is None else verdict.value
 
@@ -188,7 +186,6 @@ class TrialAnswers:
         return {one.name: one.value for one in criteria if one.value is not None}
 
     def passed(self, arm: str) -> bool | None:
-        """Whether an arm passes; None if unknown."""
         verdict = self.verdict(arm)
         return None if verdict is None else verdict.passed
 

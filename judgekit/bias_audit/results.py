@@ -227,7 +227,6 @@ def share_effect(
 
 
 def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> EffectVerdict:
-    """The conclusion that the interval of a shift supports."""
     low, high, value = estimate.low, estimate.high, estimate.value
     if isnan(low):
         return "cannot_say"
@@ -246,7 +245,6 @@ def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> 
 
 
 def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
-    """The conclusion that the interval of a share that should be 0 supports."""
     if isnan(estimate.low):
         return "cannot_say"
     if estimate.high < margin:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from judgekit.calibration.items import (
+    LEVEL_SLACK,
     NO_ORDER,
     AlignedItems,
     clustered_estimate,
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
 
 _NO_LEVELS = "the scale has no levels: see ccc and icc"
 _TWICE = 2
-
-# Distances between levels such as 0.1 and 0.3 are not exact.
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +120,6 @@ class Confusion:
 
 
 def scale_agreement(aligned: AlignedItems, *, level: float) -> ScaleAgreement:
-    """Agreement of judge and labels on a scale."""
     clusters = aligned.clusters
     gaps = np.abs(aligned.human_level - aligned.judge_level)
     # No category is close to another: "within one" is exact there.
@@ -135,8 +132,8 @@ def scale_agreement(aligned: AlignedItems, *, level: float) -> ScaleAgreement:
         return gwet_ac(rows, labels=labels, weights=weights, **options)
 
     return ScaleAgreement(
-        exact=clustered_rate(gaps <= _SLACK, clusters, level=level),
-        within_one=clustered_rate(gaps <= step + _SLACK, clusters, level=level),
+        exact=clustered_rate(gaps <= LEVEL_SLACK, clusters, level=level),
+        within_one=clustered_rate(gaps <= step + LEVEL_SLACK, clusters, level=level),
         kappa=scale_kappa(aligned, None, level),
         kappa_linear=scale_kappa(aligned, "linear", level),
         kappa_quadratic=scale_kappa(aligned, "quadratic", level),
@@ -233,7 +230,6 @@ def clustered_correlation(
     *,
     level: float,
 ) -> Estimate:
-    """A correlation or another coefficient of scores, with an interval clustered by case."""
     # Smoothed: the textbook intervals assume normal scores, and ratings are coarse and skewed.
     if method != "ccc" and method != "icc":  # noqa: PLR1714 - only so do types know the rest
         return estimate_or_undefined(
@@ -309,7 +305,6 @@ def _of_levels(
 def order_coefficient(
     aligned: AlignedItems, method: CorrelationMethod | Literal["ccc", "icc"], level: float
 ) -> Estimate:
-    """A coefficient of the mean scores; undefined for categories."""
     n = len(aligned.both)
     if aligned.is_nominal:
         return undefined_estimate(NO_ORDER, n=n, method=method, level=level)
@@ -366,7 +361,6 @@ class Steadiness:
 
 
 def judge_leniency(aligned: AlignedItems, *, level: float) -> Leniency:
-    """The judge's scores minus the annotators' mean, and how much of the scale both use."""
     human, judge, clusters = aligned.human, aligned.judge, aligned.clusters
     gaps = judge - human
     limits = None

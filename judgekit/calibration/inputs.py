@@ -168,7 +168,6 @@ class CombinedScore(NamedTuple):
     values: tuple[float | None, ...] = ()
 
     def value_of(self, criterion: str) -> float | None:
-        """The value of a criterion; None where it has none."""
         return dict(zip(self.names, self.values, strict=True)).get(criterion)
 
 
@@ -329,7 +328,6 @@ def _texts(metadata: Mapping[str, object]) -> Groups:
 def cluster_of(
     place: OutputKey, groups: Groups, criterion: str, options: CalibrationOptions
 ) -> Hashable:
-    """The unit of independence that an item belongs to."""
     if options.cluster == CLUSTER_BY_ITEM:
         return (place, criterion)
     if options.cluster == CLUSTER_BY_CASE:
@@ -394,7 +392,6 @@ def labels_by_place(labels: Iterable[MatchedLabel]) -> dict[OutputKey, list[Matc
 def infer_criterion(
     name: str, samples: Iterable[ScoreSample], labels: Iterable[float]
 ) -> Criterion:
-    """A criterion inferred from scores and labels."""
     known = [(float(each.raw), each.value) for each in samples if each.raw is not None]
     scores = [*(raw for raw, _ in known), *labels]
     ends = _ends([(raw, value) for raw, value in known if value is not None])

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _P = ParamSpec("_P")
 _LEVEL_DIGITS = 9
+LEVEL_SLACK = 1e-9
+"""Distances between levels such as 0.1 and 0.3 are not exact."""
 _TWO = 2
 
 # Agreement is counted by levels up to a scale of 20 steps; on more levels nearly nobody agrees
@@ -180,7 +182,6 @@ class AlignedItems:
 
     @property
     def is_binary(self) -> bool:
-        """Whether the scale has two levels."""
         return self.levels is not None and len(self.levels) == _TWO
 
     def label(self, item: JudgedItem) -> float:
@@ -275,7 +276,6 @@ def _mean_of(ratings: tuple[float, ...]) -> float:
 
 
 def clusters_of(items: Iterable[JudgedItem]) -> list[Hashable] | None:
-    """The cluster of each item; None if every item is independent."""
     return shared_clusters([item.cluster for item in items])
 
 
@@ -404,7 +404,6 @@ def clustered_rate(
 def clustered_mean(
     x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
 ) -> Estimate:
-    """A mean with an interval clustered by case."""
     return estimate_or_undefined(mean, x, clusters=clusters, level=level)
 
 
@@ -431,7 +430,6 @@ def clip_to_unit(found: Estimate) -> Estimate:
 
 
 def measurement_level(aligned: AlignedItems) -> AlphaLevel:
-    """The level of measurement of a criterion's scale."""
     if aligned.levels is None:
         return "interval"
     return "nominal" if aligned.is_binary or aligned.is_nominal else "ordinal"
@@ -444,7 +442,6 @@ def scale_alpha(
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Estimate:
-    """Krippendorff's alpha of rows of scores on a criterion's scale."""
     if aligned.levels is None and measurement != "interval":
         return undefined_estimate(_NO_LEVELS_FOR_ALPHA, n=len(rows), method="alpha", level=level)
     if aligned.is_nominal and measurement != "nominal":

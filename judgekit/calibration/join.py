@@ -238,7 +238,6 @@ def label_problems(
 
 
 def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
-    """The score of a label on its criterion's scale."""
     if placed.label.raw is None:
         raise placed.fault("it names a winner, but single outputs were judged", "give `raw`")
     if criterion is WHOLE_CRITERION and (decision := decision_score(placed.label.raw)) is not None:
@@ -492,7 +491,6 @@ class LabelMatcher:
                 self.problems.append(placed.fault(problem, hint))
 
     def _no_output(self, placed: LocatedLabel, of_case: Sequence[OutputKey]) -> None:
-        """Note a label whose output does not exist."""
         label = placed.label
         if label.variant is not None and label.variant not in self._variants:
             # A file may have the labels of many variants, of which some are judged now.
@@ -539,7 +537,6 @@ class LabelMatcher:
         return None
 
     def notes(self) -> list[str]:
-        """A note on labels that are left out."""
         if not self.other_criteria:
             return []
         each = ", ".join(f"{name} ({n:,})" for name, n in self.other_criteria.items())

@@ -261,7 +261,6 @@ def fit_marks(values: np.ndarray, labels: np.ndarray) -> PassMarks:
 
 
 def to_measured(found: Estimate) -> CalibrationFigure:
-    """An estimate in the form of a calibration file."""
     value, low, high = (x if isfinite(x) else None for x in (found.value, found.low, found.high))
     return CalibrationFigure(value=value, low=low, high=high, level=found.level)
 

@@ -325,7 +325,6 @@ def _resolved(placed: LocatedLabel, item: PacketItem, packet: LabelPacket) -> La
 
 
 def _winner(placed: LocatedLabel, item: PacketItem, variants: tuple[str, str]) -> str | None:
-    """The variant that an annotator chose by its place."""
     shown = variants if item.order == "ab" else variants[::-1]
     places = {"first": shown[0], "second": shown[1], "tie": "tie", None: None}
     if placed.label.winner not in places:

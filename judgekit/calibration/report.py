@@ -231,11 +231,10 @@ class CalibrationReport(Presentable):
                 "a map belongs to a judge, and the judgments do not name theirs",
                 hint="grade the outputs with it: --outputs FILE --judge MODEL",
             )
-        kappas = {name: part.agreement.kappa_quadratic for name, part in self.criteria.items()}
         return fit_maps(
             self.rubric_record,
             self.asked,
-            {name: (self.aligned[name], kappa) for name, kappa in kappas.items()},
+            {n: (self.aligned[n], p.agreement.kappa_quadratic) for n, p in self.criteria.items()},
             self.pooled.agreement.kappa_quadratic,
             self.options,
             fitted_at=fitted_at or datetime.now(UTC),
@@ -509,7 +508,6 @@ def calibrate_criterion(
     options: CalibrationOptions,
     pairs: Mapping[OutputKey, PairJudgment] | None = None,
 ) -> CriterionCalibration:
-    """The results of one criterion, of the whole output, or of all criteria together."""
     # Maps may be fitted on labels of chosen items; of rates, these would be those of hard items.
     mapped = cross_fit_recalibration(aligned, options)
     errors = largest_disagreements(aligned, options.n_worst)
@@ -551,7 +549,6 @@ def calibrate_criterion(
 
 
 def mean_over_criteria(parts: Sequence[CriterionCalibration]) -> CriteriaMean | None:
-    """Means over criteria; None for a single one."""
     if len(parts) < 2:  # noqa: PLR2004 - one criterion is its own mean
         return None
 

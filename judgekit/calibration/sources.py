@@ -181,7 +181,6 @@ def _two_kinds() -> InputError:
 def judged_from_grading(
     graded: Iterable[Graded], rubric: Rubric, panel: CalibratedPanel | None = None
 ) -> PointwiseData:
-    """The judgments of a grading that has just finished."""
     grades = PointwiseData(rubric=rubric, asked=panel)
     for one in graded:
         place = output_key(one.case, one.output)
@@ -300,7 +299,6 @@ class RecordedReplies:
 
     @property
     def compares(self) -> bool:
-        """Whether the replies are about two outputs each."""
         return any(subject.order is not None for subject in self.subjects)
 
     @property
@@ -309,7 +307,6 @@ class RecordedReplies:
 
     @property
     def reasks(self) -> int:
-        """The number of retries after replies that could not be parsed."""
         return max(subject.attempt for subject in self.subjects)
 
     def only(self, outputs: Collection[_Output]) -> RecordedReplies:
@@ -317,7 +314,6 @@ class RecordedReplies:
         return replace(self, subjects=tuple(subjects))
 
     def by_output(self) -> dict[_Output, set[_Question]]:
-        """The recorded questions about each output or pair of outputs."""
         questions: dict[_Output, set[_Question]] = {}
         for one in self.subjects:
             recorded = questions.setdefault((str(one.case_id), one.variant), set())
@@ -332,7 +328,6 @@ class RecordedReplies:
 
 
 def load_recorded_replies(path: Path | str) -> RecordedReplies:
-    """A file of recorded replies and their subjects."""
     model = RecordedModel(path)
     recorded = RecordedReplies(model.path, model.subjects)
     if not recorded.subjects:

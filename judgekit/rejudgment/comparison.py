@@ -79,7 +79,6 @@ class PairedVerdict:
 
     @property
     def shift(self) -> float:
-        """The new value less the old; 0 where one is not known."""
         if self.old.value is None or self.new.value is None:
             return 0.0
         return self.new.value - self.old.value
@@ -399,7 +398,6 @@ def verdict_key(verdict: Verdict) -> Key:
 
 
 def read_verdicts(path: Path) -> dict[Key, Verdict]:
-    """The verdicts of a file that `judgekit grade -o` wrote."""
     if suffix_of(path) not in _SUFFIXES:
         raise DatasetError(
             "verdicts are read from .jsonl and .json",
