@@ -84,11 +84,9 @@ class ProbeRunner:
 
     async def graded(self, wanted: GradeProbe) -> Verdict:
         grader, known = self._grader(wanted)
-        answers: list[Judgment | JudgeFailure] = []
         stream = grader.observe(wanted.case, wanted.output, wanted.rubric, known=known)
         async with aclosing(stream) as batches:
-            async for batch in batches:
-                answers += batch
+            answers = [one async for batch in batches for one in batch]
         return conclude(
             wanted.rubric,
             [one for one in answers if isinstance(one, Judgment)],
@@ -329,8 +327,6 @@ class ProbeData:
         return self.shift(name, noise, moved, harm="up")
 
 
-def plain_question(
-    case: Case, output: Output, inputs: AuditInputs, *, repeat: int = 0
-) -> GradeProbe:
+def plain_question(case: Case, output: Output, inputs: AuditInputs) -> GradeProbe:
     """The question every probe compares with: the output as it is."""
-    return GradeProbe(case=case, output=output, rubric=inputs.rubric, repeat=repeat)
+    return GradeProbe(case=case, output=output, rubric=inputs.rubric)

@@ -201,8 +201,8 @@ def _scale_notes(
             which = f"{n:,} of the judge's scores of {each.name}"
             yield f"{which} lie outside {scale.min:g} to {scale.max:g}; they are used unchanged"
     for each in criteria:
-        raws = Counter(one.placed.label.raw for one in labels[each.name])
-        n = sum(k for raw, k in raws.items() if _mean_of_two(raw, each.scale) is not None)
+        counts = Counter(one.placed.label.raw for one in labels[each.name])
+        n = sum(k for raw, k in counts.items() if _mean_of_two(raw, each.scale) is not None)
         if n:
             yield (
                 f"{n:,} of the labels of {each.name} lie between its two levels: each is used as a "
@@ -432,10 +432,12 @@ class LabelMatcher:
 
     def leave_out(self, foreign: Collection[tuple[OutputKey, str]]) -> None:
         """Count labels of these outputs and criteria as labels of what was not judged."""
-        others = [each for each in self.matched if (each.place, each.criterion) in foreign]
-        if others:
-            self.matched = [each for each in self.matched if each not in others]
-            self.not_judged += [f"{each.place} on {each.criterion}" for each in others]
+        matched, self.matched = self.matched, []
+        for each in matched:
+            if (each.place, each.criterion) in foreign:
+                self.not_judged.append(f"{each.place} on {each.criterion}")
+            else:
+                self.matched.append(each)
 
     def by_criterion(self) -> defaultdict[str, list[MatchedLabel]]:
         labels: defaultdict[str, list[MatchedLabel]] = defaultdict(list)

@@ -421,11 +421,11 @@ def _judge_answers(
     if isinstance(judgments, PointwiseData | PairwiseData):
         return judgments
     if isinstance(judgments, Run):
-        data = judged_from_run(judgments)
-        if rubric and data.rubric and not any(criterion_edits(data.rubric, rubric)):
+        of_run = judged_from_run(judgments)
+        if rubric and of_run.rubric and not any(criterion_edits(of_run.rubric, rubric)):
             # With other weights or thresholds the scores are concluded again.
-            data.judged_by = {rubric.fingerprint: rubric.name}
-        return data
+            of_run.judged_by = {rubric.fingerprint: rubric.name}
+        return of_run
     if isinstance(judgments, str | Path):
         data = read_judged_file(Path(judgments), rubric=rubric, cases=by_id)
         data.origin["file"] = str(judgments)

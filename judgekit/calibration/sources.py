@@ -455,9 +455,8 @@ async def _graded(
         for repeat in range(judge.grader.repeats)
         if not questions & {(None, criterion.name, repeat), (None, None, repeat)}
     }
-    answers: list[Judgment | JudgeFailure] = []
-    async for parsed in judge.observe(case, shown, parsed_by, known=unrecorded):
-        answers += parsed
+    stream = judge.observe(case, shown, parsed_by, known=unrecorded)
+    answers = [one async for parsed in stream for one in parsed]
     judgments = with_repeat_confidence([one for one in answers if isinstance(one, Judgment)])
     return conclude(
         rubric,

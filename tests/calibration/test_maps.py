@@ -328,7 +328,7 @@ def test_the_agreement_of_maps_leaves_out_labels_of_chosen_outputs() -> None:
     rubric = make_rubric(*names)
     scores = {f"c{k:02}": 1 + k % 5 for k in range(60)}
     said_of = [verdict(case, dict.fromkeys(names, raw), rubric) for case, raw in scores.items()]
-    people = [
+    people: list[dict[str, Any]] = [
         {
             "case_id": case,
             "criterion": name,

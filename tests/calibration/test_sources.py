@@ -255,7 +255,7 @@ def test_metadata_of_labels_forms_groups() -> None:
 
 @pytest.mark.parametrize("who", [("Ada", "Zoe"), ("Zoe", "Ada")])
 def test_what_one_packet_drew_and_another_chose_counts_as_drawn(who: tuple[str, str]) -> None:
-    rows = [{"case_id": name, "raw": 4} for name in "abcd"]
+    rows: list[dict[str, Any]] = [{"case_id": name, "raw": 4} for name in "abcd"]
     people = [
         *labels(dict.fromkeys("abc", 4), who[0], metadata={"chosen": "random"}),
         *labels({"a": 2}, who[1], metadata={"chosen": "informative"}),

@@ -62,7 +62,9 @@ def test_verdicts_by_an_edited_template_of_a_criterion_are_refused(version: str)
         )
         for each in ("1", version)
     )
-    old = {("a", None, 0): verdict("a").model_copy(update={"asked": then})}
+    old: dict[tuple[str | None, str | None, int], Verdict] = {
+        ("a", None, 0): verdict("a").model_copy(update={"asked": then})
+    }
     refused = pytest.raises(NotComparableError, match=r"not only the judge .*version of mine")
     with refused if version == "2" else nullcontext():
         check_same_rubric(Path("v.jsonl"), old, make_rubric(), now)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import ModelError, NotComparableError, SettingsError, StoreError
-from judgekit.evaluation import REJUDGMENT_KEY, Session
+from judgekit.evaluation import REJUDGMENT_KEY, Session, judging_of_run
 from judgekit.records import RunPanel
 from judgekit.rejudgment import compare_runs, new_rejudgment, rejudge_run
 from judgekit.rejudgment.run import paired_verdicts
@@ -289,8 +289,9 @@ def test_an_edited_template_of_a_criterion_is_not_the_judge(
     folders = [write_template(tmp_path, "Judge.")]
     with make_judge(ScriptedModel(reply(5)), template_folders=folders) as judge:
         old = new_rejudgment(store.run("run-1"), judge, cases=cases, now=LATER)
-    templates = old.config["asked"]["templates"]  # type: ignore[index,call-overload]
-    assert [*templates] == ["mine" if is_of_case else "tone"]
+    asked = judging_of_run(old)
+    assert asked is not None
+    assert [*asked.templates] == ["mine" if is_of_case else "tone"]
     with make_judge(ScriptedModel(reply(5)), template_folders=folders) as judge:
         new_rejudgment(old, judge, cases=cases, now=LATER)
     write_template(tmp_path, "Judge harshly.")
