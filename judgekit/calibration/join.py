@@ -109,7 +109,9 @@ def join_labels(
     whole = None
     # Categories have no values, and without values a rubric concludes nothing.
     if rubric is not None and len(own) > 1 and not any(a.is_nominal for a in aligned):
-        whole = overall_items(rubric, aligned, grades.combined, by_criterion[WHOLE_OUTPUT])
+        # Verdicts by other thresholds would be compared with human ones by those of the rubric.
+        combined = {} if grades.is_of_other_version else grades.combined
+        whole = overall_items(rubric, aligned, combined, by_criterion[WHOLE_OUTPUT])
     return CalibrationData(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,

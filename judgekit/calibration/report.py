@@ -421,11 +421,12 @@ def _judge_answers(
     if isinstance(judgments, PointwiseData | PairwiseData):
         return judgments
     if isinstance(judgments, Run):
-        of_run = judged_from_run(judgments)
-        if rubric and of_run.rubric and not any(criterion_edits(of_run.rubric, rubric)):
+        old = judgments.info.rubric
+        if rubric and old and not any(criterion_edits(old, rubric)):
             # With other weights or thresholds the scores are concluded again.
-            of_run.judged_by = {rubric.fingerprint: rubric.name}
-        return of_run
+            again = judgments.info.model_copy(update={"rubric": rubric})
+            judgments = Run(again, judgments.store)
+        return judged_from_run(judgments)
     if isinstance(judgments, str | Path):
         data = read_judged_file(Path(judgments), rubric=rubric, cases=by_id)
         data.origin["file"] = str(judgments)

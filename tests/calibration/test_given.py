@@ -13,7 +13,16 @@ import judgekit as jk
 from judgekit.errors import InputError
 from judgekit.evaluation import Run
 from judgekit.store import RunStore
-from tests.evaluation.labelled import RUBRIC, Crowd, comparisons, labels, verdicts, winners
+from tests.evaluation.labelled import (
+    RUBRIC,
+    TWO,
+    Crowd,
+    comparisons,
+    labels,
+    verdict,
+    verdicts,
+    winners,
+)
 from tests.factories import make_case, make_criterion, make_rubric
 from tests.store.observing import answer, begun, key, said
 
@@ -160,6 +169,25 @@ def test_scores_of_a_run_are_concluded_by_other_thresholds(tmp_path: Path) -> No
     found = grown({"pass_threshold": 0.2}, as_run=True, kept=tmp_path / "a.db")
     assert found.notes == ()
     assert found.maps().rubric.pass_threshold == 0.2
+
+
+@pytest.mark.parametrize("as_run", [True, False])
+def test_by_another_threshold_both_judge_and_humans_pass(tmp_path: Path, *, as_run: bool) -> None:
+    scores = {f"c{k:02}": 1 + k % 5 for k in range(20)}
+    people = [row for name in ("accuracy", "tone") for row in labels(scores, criterion=name)]
+    verdict_of = [verdict(c, {"accuracy": raw, "tone": raw}, TWO) for c, raw in scores.items()]
+    lenient = make_rubric("accuracy", "tone", pass_threshold=0.2)
+    with closing(RunStore(tmp_path / "a.db")) as store:
+        answers = [
+            answer(key(one.case_id or ""), place=k, said=one.judgments)
+            for k, one in enumerate(verdict_of)
+        ]
+        run = Run(store.run(begun(store, *answers, rubric=TWO).id), store)
+        found = jk.calibrate(run if as_run else verdict_of, people, rubric=lenient)
+    passed = found.overall.pass_fail
+    assert passed is not None
+    assert (passed.judge_rate.value, passed.human_rate.value) == (0.8, 0.8)
+    assert passed.accuracy.value == 1
 
 
 def test_two_verdicts_or_comparisons_of_one_output_are_refused() -> None:
