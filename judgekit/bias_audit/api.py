@@ -167,7 +167,6 @@ class PlannedProbe:
 
     @property
     def asks(self) -> tuple[ProbeQuestion, ...]:
-        """Its different questions, including those shared with other probes."""
         questions = (ask for trial in self.trials.trials for ask in trial.arms.values())
         return tuple({ask.key: ask for ask in questions}.values())
 
@@ -181,7 +180,6 @@ class AuditPlan:
 
     @property
     def wanted(self) -> tuple[ProbeQuestion, ...]:
-        """Every question once, in the order of the probes."""
         questions = {ask.key: ask for one in self.probes for ask in one.asks}
         return tuple(questions.values())
 
@@ -291,7 +289,6 @@ class ProbeSession:
     detail: str | None = None
 
     def end(self, reason: AuditStopReason, detail: str | None = None) -> None:
-        """Ask no further question."""
         # The first reason stays: an interruption after the budget was spent is not the cause.
         if self.reason is None:
             self.reason, self.detail = reason, detail
@@ -301,7 +298,6 @@ class ProbeSession:
 async def run_audit(
     runner: ProbeRunner, inputs: AuditInputs, plan: AuditPlan, session: ProbeSession | None = None
 ) -> Audit:
-    """Ask all planned questions and compute the result of each probe."""
     running = session or ProbeSession()
     answers = await ask_all(runner, plan.wanted, running)
     failures, messages = count_failures(answers.values())

@@ -208,13 +208,11 @@ class AuditInputs:
     options: AuditOptions = field(default_factory=AuditOptions)
 
     def draw(self, *about: str | None) -> random.Random:
-        """The random generator of one probe for one output."""
         # One for each output, so that adding outputs or probes changes no other choice.
         return random.Random(f"judgekit audit {self.options.seed} {about}")
 
     @property
     def pairs(self) -> tuple[evaluation.OutputPair, ...]:
-        """All pairs of different outputs of one case, in order."""
         by_case: dict[str, list[tuple[Case, Output]]] = {}
         for case, output in self.items:
             by_case.setdefault(case.id, []).append((case, output))

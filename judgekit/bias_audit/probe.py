@@ -271,7 +271,6 @@ class ProbeData:
         )
 
     def change(self, name: str, before: str, after: str, *, harm: Harm = "either") -> Effect:
-        """The change of the value between two arms."""
         return self.shift(
             name,
             [one.value(before) for one in self.answers],

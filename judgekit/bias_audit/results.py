@@ -171,7 +171,6 @@ def shift_effect(
     level: float = 0.95,
     best: float | None = None,
 ) -> Effect:
-    """The effect of an attribute that should not matter: the mean of after - before."""
     step, most = _STEPS[scale]
     try:
         shift = paired_difference(before, after, step=step, clusters=cases, level=level)

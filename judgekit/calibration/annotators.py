@@ -284,13 +284,11 @@ class _Scores:
     def with_criterion(self, labels: Sequence[LocatedLabel]) -> Sequence[LocatedLabel]:
         """Labels, each with its criterion where there is only one, which it may leave out."""
         # Else the same question had two keys, and annotators of both kinds none in common.
-        if len(self._criteria) > 1 or any(one.label.winner is not None for one in labels):
+        if len(self._criteria) != 1 or any(one.label.winner is not None for one in labels):
             return labels
-        (update,) = [{"criterion": name} for name in self._criteria] or [{}]
+        only = {"criterion": next(iter(self._criteria))}
         return [
-            one
-            if one.label.criterion is not None
-            else replace(one, label=one.label.model_copy(update=update))
+            one if one.label.criterion else replace(one, label=one.label.model_copy(update=only))
             for one in labels
         ]
 

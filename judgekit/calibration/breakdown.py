@@ -257,7 +257,6 @@ class LabelSuggestion:
 
 
 def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreement, ...]:
-    """The items with the largest distance of judge and label, confident errors first."""
     judge, human = (for_each(aligned.value, x) for x in (aligned.judge, aligned.human))
     distances = judge - human
     if aligned.is_nominal:

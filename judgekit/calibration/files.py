@@ -142,7 +142,6 @@ def read_judged_rows(
     rubric: Rubric | None = None,
     cases: Mapping[str, Case] | None = None,
 ) -> PointwiseData | PairwiseData:
-    """Judge answers from rows of any of these kinds, recognised by their fields."""
     return _read_judged(rows, rows[0], None, rubric=rubric, cases=cases)
 
 

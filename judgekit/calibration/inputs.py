@@ -212,13 +212,13 @@ class PointwiseData(_JudgeAnswers):
 
     @property
     def is_of_other_version(self) -> bool:
-        """Whether the rubric is another version of the one that the judge was asked by."""
+        """Whether outputs were judged by another version of the rubric, or another one."""
         if self.rubric is None or not self.judged_by:
             return False
         name, own = self.rubric.name, self.rubric.fingerprint
         # Rubrics of cases, under names of their own, may have judged some of the outputs.
-        has_old = any(by == name and one != own for one, by in self.judged_by.items())
-        return has_old or own not in self.judged_by
+        others = [by for one, by in self.judged_by.items() if one != own]
+        return name in others or len(others) == len(self.judged_by)
 
     def forget_answers(self) -> None:
         """Leave only what is known of all of them, once they were joined with labels."""

@@ -225,7 +225,6 @@ def _mean_of_two(raw: object, scale: Scale) -> float | None:
 def label_problems(
     labels: Mapping[str, Sequence[MatchedLabel]], criteria: Iterable[Criterion]
 ) -> list[DatasetError]:
-    """The labels of these criteria that are not on their scale."""
     problems: list[DatasetError] = []
     for criterion in criteria:
         known: dict[object, float] = {}

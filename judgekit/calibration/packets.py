@@ -202,7 +202,6 @@ def _asked_criteria(
 
 
 def _most_helpful(run: Run, choice: PacketChoice) -> list[ItemKey]:
-    """The outputs that a model judged, the most informative first."""
     parts = [
         part
         for part in unlabelled_items(judged_from_run(run), CalibrationOptions())

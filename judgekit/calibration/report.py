@@ -172,8 +172,7 @@ class CalibrationReport(Presentable):
         aligned: Scores and labels item by item, per criterion: what calibration maps are fitted on.
         rubric_record: The rubric itself, if known.
         asked: The judges and their settings, if known.
-        is_of_other_version: Whether the rubric is another version of the one that the judge was
-            asked by.
+        is_of_other_version: Whether outputs were judged by another version of the rubric.
     """
 
     kind: Literal["pointwise", "pairwise"]
@@ -206,8 +205,8 @@ class CalibrationReport(Presentable):
             A map for each criterion with enough labels; `save_calibration` writes them.
 
         Raises:
-            InputError: When pairs were judged, the rubric or the judge is unknown, or the judge was
-                asked by another version of the rubric.
+            InputError: When pairs were judged, the rubric or the judge is unknown, or outputs were
+                judged by another version of the rubric.
             NotEnoughDataError: When no criterion has enough labels.
         """
         # Without the rubric and the judge nobody could tell where a map is valid.

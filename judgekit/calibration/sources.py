@@ -102,13 +102,9 @@ def judged_from_run(run: Run, variant: str | None = None) -> PointwiseData:
         place = OutputKey(result.case.id, result.variant, result.repeat)
         # Metadata of outputs defines groups too, such as a model version or a language.
         grades.add_groups(place, groups_of(result.case, result.output.metadata))
-        own = rubric_of_result(result, run.info)
-        if (
-            own is not None
-            and info.rubric is not None
-            and own.fingerprint != info.rubric.fingerprint
-        ):
-            verdict, others = _without_foreign(verdict, own, info.rubric)
+        own, whole = rubric_of_result(result, run.info), info.rubric
+        if own is not None and whole is not None and own.fingerprint != whole.fingerprint:
+            verdict, others = _without_foreign(verdict, own, whole)
             grades.foreign |= {(place, name) for name in others}
         _add_verdict(grades, verdict, place)
     return grades
@@ -119,12 +115,14 @@ def _without_foreign(
 ) -> tuple[Verdict, AbstractSet[str]]:
     """A verdict by a case's own rubric, without criteria that mean something else in the run's."""
     # Nor is it known what the run's rubric would conclude of the output.
+    unknown = {"value": None, "passed": None}
+    calibrated = verdict.uncalibrated
     known = {criterion.name: criterion.fingerprint for criterion in rubric.criteria}
     others = {c.name for c in own.criteria if known.get(c.name, c.fingerprint) != c.fingerprint}
     plain = verdict.model_copy(
         update={
-            "value": None,
-            "passed": None,
+            **unknown,
+            "uncalibrated": calibrated and calibrated.model_copy(update=unknown),
             "judgments": tuple(j for j in verdict.judgments if j.criterion not in others),
             "failures": tuple(f for f in verdict.failures if f.criterion not in others),
         }
@@ -341,7 +339,6 @@ def load_recorded_replies(path: Path | str) -> RecordedReplies:
 
 
 def whole_rubric() -> Rubric:
-    """The rubric of comparisons that name none: which of two outputs is better overall."""
     return Rubric(name="whole", criteria=(WHOLE_CRITERION,))
 
 

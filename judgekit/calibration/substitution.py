@@ -261,7 +261,6 @@ def default_alignment(aligned: AlignedItems, options: CalibrationOptions) -> Ali
 
 
 def run_alt_test(aligned: AlignedItems, options: CalibrationOptions) -> AltTest | str:
-    """The alternative-annotator test, or the reason why there is none."""
     by_level = default_alignment(aligned, options)
     compares_labels = by_level == "accuracy"
     scores = aligned.judge_level if compares_labels else aligned.judge

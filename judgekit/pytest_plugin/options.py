@@ -185,7 +185,6 @@ def cost_limit(config: pytest.Config) -> float | None:
 
 
 def read_value(option: PluginOption, text: str, where: str) -> object:
-    """Parse a value; an error names the place it is from."""
     try:
         return option.read(text)
     except ValueError as error:
