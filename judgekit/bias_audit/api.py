@@ -167,7 +167,6 @@ class PlannedProbe:
 
     @property
     def asks(self) -> tuple[ProbeQuestion, ...]:
-        """Its different questions, including those shared with other probes."""
         questions = (ask for trial in self.trials.trials for ask in trial.arms.values())
         return tuple({ask.key: ask for ask in questions}.values())
 
@@ -181,13 +180,11 @@ class AuditPlan:
 
     @property
     def wanted(self) -> tuple[ProbeQuestion, ...]:
-        """Every question once, in the order of the probes."""
         questions = {ask.key: ask for one in self.probes for ask in one.asks}
         return tuple(questions.values())
 
 
 def unpriced_plan(inputs: AuditInputs, probes: Sequence[Probe]) -> AuditPlan:
-    """The questions of an audit without their price."""
     planned = (PlannedProbe(probe=probe, trials=probe.plan(inputs)) for probe in probes)
     return AuditPlan(probes=tuple(planned))
 
@@ -292,7 +289,6 @@ class ProbeSession:
     detail: str | None = None
 
     def end(self, reason: AuditStopReason, detail: str | None = None) -> None:
-        """Ask no further question."""
         # The first reason stays: an interruption after the budget was spent is not the cause.
         if self.reason is None:
             self.reason, self.detail = reason, detail
@@ -302,7 +298,6 @@ class ProbeSession:
 async def run_audit(
     runner: ProbeRunner, inputs: AuditInputs, plan: AuditPlan, session: ProbeSession | None = None
 ) -> Audit:
-    """Ask all planned questions and compute the result of each probe."""
     running = session or ProbeSession()
     answers = await ask_all(runner, plan.wanted, running)
     failures, messages = count_failures(answers.values())
@@ -386,16 +381,13 @@ def _result(
     is_whole = keys <= answers.keys()
     reason = withheld if is_whole else _NOT_ASKED.get(session.reason or "")
     # What was answered before an interruption is evaluated too: it has been paid for.
-    measured = probe.find(
-        [
-            TrialAnswers(
-                trial,
-                {arm: answers[ask.key] for arm, ask in trial.arms.items() if ask.key in answers},
-            )
-            for trial in trials.trials
-        ],
-        inputs,
-    )
+    answered = [
+        TrialAnswers(
+            trial, {arm: answers[ask.key] for arm, ask in trial.arms.items() if ask.key in answers}
+        )
+        for trial in trials.trials
+    ]
+    measured = probe.find(answered, inputs)
     return replace(
         result,
         status="done" if reason is None else "incomplete",
@@ -416,7 +408,6 @@ def _failures(answer: ProbeAnswer) -> Sequence[_Failure]:
 
 
 def count_failures(answers: Iterable[ProbeAnswer]) -> tuple[dict[str, int], dict[str, str]]:
-    """Failures by kind, and the first message of each kind."""
     failures = [failure for answer in answers for failure in _failures(answer)]
     counts = Counter(str(failure.kind) for failure in failures)
     return dict(counts.most_common()), {str(f.kind): f.message for f in reversed(failures)}

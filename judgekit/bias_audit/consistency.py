@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from math import fsum, sqrt
 from statistics import variance
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgekit.bias_audit.probe import (
     GradeProbe,
@@ -26,8 +27,10 @@ from judgekit.prompts import template_names
 from judgekit.stats.bias import granularity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from judgekit.bias_audit.inputs import AuditInputs
-    from judgekit.bias_audit.probe import TrialAnswers
+    from judgekit.bias_audit.probe import ProbeQuestion, TrialAnswers
     from judgekit.bias_audit.results import Counts
     from judgekit.records import Criterion, Rubric
 
@@ -38,13 +41,23 @@ REPEATS_COUNT = "askings"
 """The key of the number of repeats in the JSON of an audit."""
 
 
+def _trials(
+    inputs: AuditInputs, *arms_of: Callable[[GradeProbe], Mapping[str, ProbeQuestion]]
+) -> Trials:
+    """Trials of each output, with arms made from its plain question."""
+    plain = [(case.id, plain_question(case, output, inputs)) for case, output in inputs.items]
+    return Trials([Trial(case_id, arms(one)) for case_id, one in plain for arms in arms_of])
+
+
+def _beside_repeats(plain: GradeProbe, **change: Any) -> dict[str, ProbeQuestion]:
+    """A changed question beside two repeats of the plain one, which show the noise."""
+    again = replace(plain, repeat=1)
+    return {"plain": plain, "again": again, "changed": replace(plain, **change)}
+
+
 def _plan_stability(inputs: AuditInputs) -> Trials:
     repeats = range(inputs.options.n_askings)
-    trials = [
-        Trial(case.id, {str(n): plain_question(case, output, inputs, repeat=n) for n in repeats})
-        for case, output in inputs.items
-    ]
-    return Trials(trials)
+    return _trials(inputs, lambda plain: {str(n): replace(plain, repeat=n) for n in repeats})
 
 
 def _find_stability(data: ProbeData) -> ProbeEffects:
@@ -94,20 +107,7 @@ def shipped_paraphrases(template: str) -> tuple[str, ...]:
 def _plan_paraphrase(inputs: AuditInputs) -> Trials:
     if not inputs.paraphrases:
         return Trials(skipped=_NO_PARAPHRASES)
-    trials = [
-        _beside_repeats(replace(plain_question(case, output, inputs), template=template), inputs)
-        for case, output in inputs.items
-        for template in inputs.paraphrases
-    ]
-    return Trials(trials)
-
-
-def _beside_repeats(changed: GradeProbe, inputs: AuditInputs) -> Trial:
-    """A changed question beside two repeats of the plain one, which show the noise."""
-    plain, again = (
-        plain_question(changed.case, changed.output, inputs, repeat=repeat) for repeat in range(2)
-    )
-    return Trial(changed.case.id, {"plain": plain, "again": again, "changed": changed})
+    return _trials(inputs, *(partial(_beside_repeats, template=one) for one in inputs.paraphrases))
 
 
 def _find_paraphrase(data: ProbeData) -> ProbeEffects:
@@ -137,12 +137,7 @@ _MODES = {True: "pointwise/criterion", False: "pointwise/joint"}
 def _plan_mode(inputs: AuditInputs) -> Trials:
     if len(inputs.rubric.criteria) < _TWO:
         return Trials(skipped="the rubric has one criterion")
-    other = _MODES[inputs.asks_all]
-    trials = [
-        _beside_repeats(replace(plain_question(case, output, inputs), template=other), inputs)
-        for case, output in inputs.items
-    ]
-    return Trials(trials)
+    return _trials(inputs, partial(_beside_repeats, template=_MODES[inputs.asks_all]))
 
 
 def _find_mode(data: ProbeData) -> ProbeEffects:
@@ -177,11 +172,7 @@ _NO_LEVELS = "no criterion has a scale of three or more levels, on which scores 
 def _plan_scale(inputs: AuditInputs) -> Trials:
     if not _with_levels(inputs):
         return Trials(skipped=_NO_LEVELS)
-    trials = [
-        Trial(case.id, {"plain": plain_question(case, output, inputs)})
-        for case, output in inputs.items
-    ]
-    return Trials(trials)
+    return _trials(inputs, lambda plain: {"plain": plain})
 
 
 def _find_scale(data: ProbeData) -> ProbeEffects:
@@ -274,12 +265,12 @@ POSITION_PROBE = Probe(
 
 
 def _plan_identical(inputs: AuditInputs) -> Trials:
-    # One order suffices: with equal texts the other makes the same request.
-    pairs = [
-        PairProbe(case=case, a=output, b=output, rubric=inputs.rubric, orders=("ab",))
-        for case, output in inputs.items
-    ]
-    return Trials([Trial(pair.case.id, {"same": pair}) for pair in pairs])
+    def same(plain: GradeProbe) -> dict[str, ProbeQuestion]:
+        # One order suffices: with equal texts the other makes the same request.
+        a = b = plain.output
+        return {"same": PairProbe(case=plain.case, a=a, b=b, rubric=plain.rubric, orders=("ab",))}
+
+    return _trials(inputs, same)
 
 
 def _find_identical(data: ProbeData) -> ProbeEffects:
@@ -308,11 +299,7 @@ def _plan_criterion_order(inputs: AuditInputs) -> Trials:
     if len(inputs.rubric.criteria) < _TWO:
         return Trials(skipped="the rubric has one criterion")
     turned = inputs.rubric.model_copy(update={"criteria": inputs.rubric.criteria[::-1]})
-    trials = [
-        _beside_repeats(GradeProbe(case=case, output=output, rubric=turned), inputs)
-        for case, output in inputs.items
-    ]
-    return Trials(trials)
+    return _trials(inputs, partial(_beside_repeats, rubric=turned))
 
 
 def _find_criterion_order(data: ProbeData) -> ProbeEffects:

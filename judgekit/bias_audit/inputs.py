@@ -63,14 +63,12 @@ class Attack:
     goal: AttackGoal = "max"
 
     def on(self, text: str, rubric: Rubric) -> str:
-        """An output with the attack inserted."""
         payload = self.text(rubric)
         if self.place == "whole":
             return payload
         return f"{payload}\n\n{text}" if self.place == "start" else f"{text}\n\n{payload}"
 
     def text(self, rubric: Rubric) -> str:
-        """The payload with the names and scores of a rubric."""
         first, last = rubric.criteria[0], rubric.criteria[min(1, len(rubric.criteria) - 1)]
         scale = first.scale
         every = {"criteria": {one.name: _best_of(one) for one in rubric.criteria}}
@@ -95,7 +93,6 @@ class AttackCorpus:
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The kinds of attacks, in order of appearance."""
         return tuple(dict.fromkeys(attack.family for attack in self.attacks))
 
     def finder(self, rubric: Rubric) -> Callable[[str], Attack | None]:
@@ -211,13 +208,11 @@ class AuditInputs:
     options: AuditOptions = field(default_factory=AuditOptions)
 
     def draw(self, *about: str | None) -> random.Random:
-        """The random generator of one probe for one output."""
         # One for each output, so that adding outputs or probes changes no other choice.
         return random.Random(f"judgekit audit {self.options.seed} {about}")
 
     @property
     def pairs(self) -> tuple[evaluation.OutputPair, ...]:
-        """All pairs of different outputs of one case, in order."""
         by_case: dict[str, list[tuple[Case, Output]]] = {}
         for case, output in self.items:
             by_case.setdefault(case.id, []).append((case, output))

@@ -132,7 +132,6 @@ def plain_and_formatted(text: str, draw: random.Random) -> tuple[str, str] | Non
 
 
 def strip_formatting(text: str) -> str:
-    """A text without headings, bullets and bold type."""
     without = _BOLD.sub(lambda found: found[1] or found[2], text)
     return _BULLET.sub("", _HEADING.sub(r"\1", without))
 
@@ -159,7 +158,6 @@ _SOURCES = (
 
 
 def add_authority_claim(text: str, draw: random.Random) -> str:
-    """A text with a claim of authority and an invented source after it."""
     return f"{text}\n\n{draw.choice(_CLAIMS)} {draw.choice(_SOURCES)}"
 
 
@@ -190,7 +188,6 @@ _UNKNOWN = "the judge's model family is unknown from its name (set it with --own
 
 
 def family_of(model: str) -> str | None:
-    """The model family of a judge; None if unknown."""
     name = model.rpartition("/")[2]
     families = MODEL_FAMILIES.items()
     return next((f for f, (_, start) in families if re.match(start, name, re.IGNORECASE)), None)
@@ -292,7 +289,6 @@ def _is_best(value: float | None) -> bool:
 
 
 def _parts(data: ProbeData, attacks: Mapping[str, Attack]) -> tuple[Effect, ...]:
-    """An effect for each kind and measure; a kind can have attacks with different goals."""
     groups: dict[tuple[str, _Measure], list[TrialAnswers]] = {}
     for one in data.answers:
         attack = attacks[one.trial.about]

@@ -84,11 +84,9 @@ class ProbeRunner:
 
     async def graded(self, wanted: GradeProbe) -> Verdict:
         grader, known = self._grader(wanted)
-        answers: list[Judgment | JudgeFailure] = []
         stream = grader.observe(wanted.case, wanted.output, wanted.rubric, known=known)
         async with aclosing(stream) as batches:
-            async for batch in batches:
-                answers += batch
+            answers = [one async for batch in batches for one in batch]
         return conclude(
             wanted.rubric,
             [one for one in answers if isinstance(one, Judgment)],
@@ -105,7 +103,6 @@ class ProbeRunner:
         return tuple(chain.from_iterable(outcomes))
 
     def requests(self, wanted: ProbeQuestion) -> list[ModelRequest]:
-        """The requests of a question, without sending them."""
         if isinstance(wanted, PairProbe):
             return [question.request for question in self._pair_questions(wanted)]
         grader, known = self._grader(wanted)
@@ -178,7 +175,6 @@ class TrialAnswers:
         return answer if isinstance(answer, Verdict) else None
 
     def value(self, arm: str) -> float | None:
-        """The value of a graded arm, if it has one."""
         verdict = self.verdict(arm)
         return None if verdict is None else verdict.value
 
@@ -188,7 +184,6 @@ class TrialAnswers:
         return {one.name: one.value for one in criteria if one.value is not None}
 
     def passed(self, arm: str) -> bool | None:
-        """Whether an arm passes; None if unknown."""
         verdict = self.verdict(arm)
         return None if verdict is None else verdict.passed
 
@@ -276,7 +271,6 @@ class ProbeData:
         )
 
     def change(self, name: str, before: str, after: str, *, harm: Harm = "either") -> Effect:
-        """The change of the value between two arms."""
         return self.shift(
             name,
             [one.value(before) for one in self.answers],
@@ -332,8 +326,6 @@ class ProbeData:
         return self.shift(name, noise, moved, harm="up")
 
 
-def plain_question(
-    case: Case, output: Output, inputs: AuditInputs, *, repeat: int = 0
-) -> GradeProbe:
+def plain_question(case: Case, output: Output, inputs: AuditInputs) -> GradeProbe:
     """The question every probe compares with: the output as it is."""
-    return GradeProbe(case=case, output=output, rubric=inputs.rubric, repeat=repeat)
+    return GradeProbe(case=case, output=output, rubric=inputs.rubric)

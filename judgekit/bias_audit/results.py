@@ -171,7 +171,6 @@ def shift_effect(
     level: float = 0.95,
     best: float | None = None,
 ) -> Effect:
-    """The effect of an attribute that should not matter: the mean of after - before."""
     step, most = _STEPS[scale]
     try:
         shift = paired_difference(before, after, step=step, clusters=cases, level=level)
@@ -227,7 +226,6 @@ def share_effect(
 
 
 def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> EffectVerdict:
-    """The conclusion that the interval of a shift supports."""
     low, high, value = estimate.low, estimate.high, estimate.value
     if isnan(low):
         return "cannot_say"
@@ -246,7 +244,6 @@ def signed_verdict(estimate: Estimate, margin: float, harm: Harm = "either") -> 
 
 
 def share_verdict(estimate: Estimate, margin: float) -> EffectVerdict:
-    """The conclusion that the interval of a share that should be 0 supports."""
     if isnan(estimate.low):
         return "cannot_say"
     if estimate.high < margin:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isnan, nan, sqrt
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from judgekit.calibration.items import (
+    LEVEL_SLACK,
     NO_ORDER,
     AlignedItems,
     clustered_estimate,
@@ -26,6 +27,7 @@ from judgekit.calibration.items import (
     measurement_level,
     ordered_mean,
     scale_alpha,
+    shared_clusters,
 )
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import cohen_kappa, scott_pi
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
 
 _NO_LEVELS = "the scale has no levels: see ccc and icc"
 _TWICE = 2
-
-# Distances between levels such as 0.1 and 0.3 are not exact.
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +120,6 @@ class Confusion:
 
 
 def scale_agreement(aligned: AlignedItems, *, level: float) -> ScaleAgreement:
-    """Agreement of judge and labels on a scale."""
     clusters = aligned.clusters
     gaps = np.abs(aligned.human_level - aligned.judge_level)
     # No category is close to another: "within one" is exact there.
@@ -134,8 +132,8 @@ def scale_agreement(aligned: AlignedItems, *, level: float) -> ScaleAgreement:
         return gwet_ac(rows, labels=labels, weights=weights, **options)
 
     return ScaleAgreement(
-        exact=clustered_rate(gaps <= _SLACK, clusters, level=level),
-        within_one=clustered_rate(gaps <= step + _SLACK, clusters, level=level),
+        exact=clustered_rate(gaps <= LEVEL_SLACK, clusters, level=level),
+        within_one=clustered_rate(gaps <= step + LEVEL_SLACK, clusters, level=level),
         kappa=scale_kappa(aligned, None, level),
         kappa_linear=scale_kappa(aligned, "linear", level),
         kappa_quadratic=scale_kappa(aligned, "quadratic", level),
@@ -232,7 +230,6 @@ def clustered_correlation(
     *,
     level: float,
 ) -> Estimate:
-    """A correlation or another coefficient of scores, with an interval clustered by case."""
     # Smoothed: the textbook intervals assume normal scores, and ratings are coarse and skewed.
     if method != "ccc" and method != "icc":  # noqa: PLR1714 - only so do types know the rest
         return estimate_or_undefined(
@@ -308,7 +305,6 @@ def _of_levels(
 def order_coefficient(
     aligned: AlignedItems, method: CorrelationMethod | Literal["ccc", "icc"], level: float
 ) -> Estimate:
-    """A coefficient of the mean scores; undefined for categories."""
     n = len(aligned.both)
     if aligned.is_nominal:
         return undefined_estimate(NO_ORDER, n=n, method=method, level=level)
@@ -365,7 +361,6 @@ class Steadiness:
 
 
 def judge_leniency(aligned: AlignedItems, *, level: float) -> Leniency:
-    """The judge's scores minus the annotators' mean, and how much of the scale both use."""
     human, judge, clusters = aligned.human, aligned.judge, aligned.clusters
     gaps = judge - human
     limits = None
@@ -402,20 +397,23 @@ def judge_leniency(aligned: AlignedItems, *, level: float) -> Leniency:
 def judge_steadiness(aligned: AlignedItems, *, level: float) -> Steadiness | None:
     """Agreement of the judge with itself; None without repeats."""
     items = [*aligned.items, *aligned.unlabelled]
-    if not any(len(item.samples) >= _TWICE for item in items):
+    rows = [row for item in items for row in item.samples]
+    if not any(len(row) >= _TWICE for row in rows):
         return None
-    rows = [list(item.samples) for item in items]
-    usable = [sorted(s for s in row if s is not None and not isnan(s)) for row in rows]
-    several = [(row, i.cluster) for row, i in zip(usable, items, strict=True) if len(row) >= _TWICE]
-    clusters = clusters_of(items)
+    several = [
+        (found, item.cluster)
+        for item in items
+        if (found := [usable for row in item.samples if len(usable := _usable(row)) >= _TWICE])
+    ]
+    clusters = shared_clusters([item.cluster for item in items for _ in item.samples])
     # The deviation is taken for each item, because the spread between items is not instability.
-    spreads = [float(np.std(row, ddof=1)) for row, _ in several]
+    spreads = [float(np.std(row, ddof=1)) for found, _ in several for row in found]
     return Steadiness(
         n_items=len(several),
         n_unusable=sum(s is None for row in rows for s in row),
         all_equal=clustered_rate(
-            [float(len(set(row)) == 1) for row, _ in several],
-            [cluster for _, cluster in several] if clusters else None,
+            [float(all(len(set(row)) == 1 for row in found)) for found, _ in several],
+            [cluster for _, cluster in several] if clusters_of(items) else None,
             level=level,
         ),
         within_sd=float(np.mean(spreads)) if spreads and not aligned.is_nominal else nan,
@@ -423,6 +421,10 @@ def judge_steadiness(aligned: AlignedItems, *, level: float) -> Steadiness | Non
         alpha_ordinal=scale_alpha(aligned, rows, "ordinal", clusters, level),
         alpha_nominal=scale_alpha(aligned, rows, "nominal", clusters, level),
     )
+
+
+def _usable(answers: Iterable[float | None]) -> list[float]:
+    return sorted(score for score in answers if score is not None and not isnan(score))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

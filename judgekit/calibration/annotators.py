@@ -33,7 +33,7 @@ from judgekit.calibration.report import plain_data
 from judgekit.calibration.substitution import human_ceiling
 from judgekit.datasets import LocatedLabel, score_on_scale
 from judgekit.evaluation import check_adjudicator
-from judgekit.records import CHOSEN_FIELD, Criterion, JsonObject, Label, Rubric, Scale
+from judgekit.records import CHOSEN_FIELD, Criterion, JsonObject, Label, Rubric
 from judgekit.stats.correction import labels_look_random
 from judgekit.stats.estimate import Estimate, undefined_estimate
 
@@ -146,9 +146,9 @@ class MergedLabels:
 
 def merge_labels(found: ResolvedLabels, rubric: Rubric | None) -> MergedLabels:
     """Join labels; the rubric has the scales of those that are of no packet."""
-    labels, replaced = _latest(found.labels)
     rubrics = [one.rubric for one in found.packets if one.rubric] + ([rubric] if rubric else [])
     scores = _Scores(rubrics, {one.variants for one in found.packets if one.variants})
+    labels, replaced = _latest(scores.with_criterion(found.labels))
     by_key: defaultdict[LabelKey, list[LocatedLabel]] = defaultdict(list)
     decided: dict[LabelKey, Label] = {}
     for placed in labels:
@@ -172,7 +172,7 @@ def merge_labels(found: ResolvedLabels, rubric: Rubric | None) -> MergedLabels:
         replaced=tuple(one.label for one in replaced),
         conflicts=tuple(conflicts),
         agreement=tuple(map(_agreement, parts)),
-        habits=_habits(parts, labels, found.repeats),
+        habits=_habits(parts, labels, scores.with_criterion(found.repeats)),
         n_missing=sum(one.label.is_missing for one in labels),
     )
 
@@ -281,6 +281,17 @@ class _Scores:
         for a, b in sides:
             self._points |= {a: 1.0, b: 0.0}
 
+    def with_criterion(self, labels: Sequence[LocatedLabel]) -> Sequence[LocatedLabel]:
+        """Labels, each with its criterion where there is only one, which it may leave out."""
+        # Else the same question had two keys, and annotators of both kinds none in common.
+        if len(self._criteria) != 1 or any(one.label.winner is not None for one in labels):
+            return labels
+        only = {"criterion": next(iter(self._criteria))}
+        return [
+            one if one.label.criterion else replace(one, label=one.label.model_copy(update=only))
+            for one in labels
+        ]
+
     def aligned(
         self, by_key: Mapping[LabelKey, Sequence[LocatedLabel]]
     ) -> tuple[AlignedItems, ...]:
@@ -291,6 +302,7 @@ class _Scores:
             criterion, threshold = self._of(labels[0])
             name = key.criterion or criterion.name
             known[name] = criterion, threshold
+            chosen = [str(_about(one, CHOSEN_FIELD)) for one in labels]
             items[name].append(
                 JudgedItem(
                     place=OutputKey(key.case_id, key.variant, key.repeat),
@@ -299,7 +311,8 @@ class _Scores:
                     judge=None,
                     ratings={_annotator(one): self._score(one) for one in labels},
                     reasons={},
-                    groups={CHOSEN_FIELD: (str(_about(labels[0], CHOSEN_FIELD)),)},
+                    # What was drawn for any packet counts as drawn.
+                    groups={CHOSEN_FIELD: ("random" if "random" in chosen else chosen[0],)},
                 )
             )
         return tuple(
@@ -317,10 +330,7 @@ class _Scores:
         label = placed.label
         if label.winner is not None:
             return _PREFERENCE, None
-        known = self._criteria
-        # A label may leave its criterion out where there is only one.
-        only = next(iter(known)) if len(known) == 1 else None
-        name = label.criterion or only
+        known, name = self._criteria, label.criterion
         if name not in known:
             raise placed.fault(
                 f"the scale of criterion {name!r} is not known"
@@ -356,6 +366,7 @@ def _agreement(part: AlignedItems) -> AnnotatorAgreement:
     names = annotators_of(part.items)
     ceiling = human_ceiling(part, level=_LEVEL)
     in_random_part = [item for item in part.items if len(item.ratings) >= _PAIR and item.is_random]
+    names_of = {one.value: one.name for one in part.scale.levels}
     kappa, table = ceiling.fleiss_kappa, None
     if len(names) == _PAIR:
         # Two annotators agree as far as a judge agrees with one of them.
@@ -380,13 +391,9 @@ def _agreement(part: AlignedItems) -> AnnotatorAgreement:
             level=_LEVEL,
         ),
         annotators=tuple(names),
-        level_names=tuple(_level_name(part.scale, level) for level in part.levels or ()),
+        level_names=tuple(names_of.get(level) or f"{level:g}" for level in part.levels or ()),
         counts=table.counts if table else (),
     )
-
-
-def _level_name(scale: Scale, value: float) -> str:
-    return next((one.name for one in scale.levels if one.value == value and one.name), f"{value:g}")
 
 
 def _equal_share(ratings: Sequence[float]) -> float:

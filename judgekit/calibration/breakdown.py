@@ -257,7 +257,6 @@ class LabelSuggestion:
 
 
 def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreement, ...]:
-    """The items with the largest distance of judge and label, confident errors first."""
     judge, human = (for_each(aligned.value, x) for x in (aligned.judge, aligned.human))
     distances = judge - human
     if aligned.is_nominal:
@@ -289,7 +288,6 @@ def largest_disagreements(aligned: AlignedItems, most: int) -> tuple[Disagreemen
 
 
 def suggest_labels(parts: Sequence[AlignedItems], most: int) -> tuple[LabelSuggestion, ...]:
-    """The items whose labels are most informative."""
     # They are spread over the judge's scores, so that every part of the scale gets labels. They are
     # selected, so that labels of them alone are not a random subset.
     candidates = [one for part in parts for one in _suggestions(part)]
@@ -330,6 +328,8 @@ def _suggestions(part: AlignedItems) -> Iterable[tuple[LabelSuggestion, float]]:
     span = part.scale.max - part.scale.min
     for item in part.items:
         spread = max(item.ratings.values()) - min(item.ratings.values())
+        # The values of categories are arbitrary: whatever differs is as far apart as can be.
+        spread = span if part.is_nominal and spread else spread
         if len(item.ratings) == 2 and spread > span / 4:  # noqa: PLR2004 - one against the other
             why = "two annotators disagree; a third label would decide"
             yield suggestion(item, 0.5 + spread / span / 2, why), part.value(mean_rating(item))

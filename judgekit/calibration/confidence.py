@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judgekit.calibration.items import (
+    LEVEL_SLACK,
     NO_ORDER,
     clustered_rate,
     for_each,
@@ -36,9 +37,6 @@ _MOST_POINTS = 60
 # Platt scaling has two coefficients; on fewer items each fold would fit its noise.
 _LEAST = 30
 _HALF = 0.5
-
-# Distances between levels such as 0.1 and 0.3 are not exact.
-_SAME = 1e-9
 _NO_MAP = "a choice between two outputs has no map"
 
 _NO_CONFIDENCE = (
@@ -137,9 +135,9 @@ def judge_correctness(aligned: AlignedItems, options: CalibrationOptions) -> np.
     """Whether the judge is right on each of `aligned.both`: 1, 0, or nan if unknown."""
     gap = np.abs(aligned.judge_level - aligned.human_level)
     if aligned.is_nominal or aligned.threshold is None or options.right == "exact":
-        return np.where(gap <= _SAME, 1.0, 0.0)
+        return np.where(gap <= LEVEL_SLACK, 1.0, 0.0)
     if options.right == "within_one":
-        return np.where(gap <= level_step(aligned.levels) + _SAME, 1.0, 0.0)
+        return np.where(gap <= level_step(aligned.levels) + LEVEL_SLACK, 1.0, 0.0)
     known = ~(np.isnan(aligned.judge_pass) | np.isnan(aligned.human_pass))
     return np.where(known, aligned.judge_pass == aligned.human_pass, nan)
 
@@ -258,7 +256,6 @@ def _reliability(
 def _review(
     x: list[float], y: list[float], items: Sequence[JudgedItem], options: CalibrationOptions
 ) -> Review:
-    """The threshold from which judgments need no review."""
     # The bound assumes independent items, so that one item of each case is sampled.
     names = [item.cluster for item in items]
     one_each: Sequence[int] = range(len(items))

@@ -157,7 +157,6 @@ class _Sides:
 def correct_figure(
     aligned: AlignedItems, what: str, options: CalibrationOptions, *, tuning: LamTuning = "plug-in"
 ) -> CorrectedFigure:
-    """The judge's rate or mean, corrected for its errors."""
     sides = _sides(aligned, by_pass=what == "pass rate")
     level = options.level
     if aligned.is_nominal or not len(sides.labels) or not len(sides.others):
@@ -200,7 +199,6 @@ def correct_figure(
 
 
 def label_budget(aligned: AlignedItems, what: str, options: CalibrationOptions) -> LabelBudget:
-    """How many labels an interval of the requested width needs."""
     sides = _sides(aligned, by_pass=what == "pass rate")
     labels, judge = sides.labels, sides.labeled
     n = len(labels)

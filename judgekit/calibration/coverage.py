@@ -88,7 +88,6 @@ class LabelCoverage:
         n_calls: int | None = None,
         n_labelled_calls: int | None = None,
     ) -> LabelledShare:
-        """How much of what could be judged has labels."""
         labelled = [self.criteria[place] for place in places if place in self.criteria]
         used = {name for each in labelled for name in each}
         n_criteria = len(rubric.criteria)

@@ -86,6 +86,7 @@ class JudgedScoreRow(Record):
     answer: Count = 0
     criterion: Name | None = None
     repeat: Count = 0
+    turn: Count | None = None
     raw: Finite | str | None = None
     value: Fraction | None = None
     confidence: Fraction | None = None
@@ -141,7 +142,6 @@ def read_judged_rows(
     rubric: Rubric | None = None,
     cases: Mapping[str, Case] | None = None,
 ) -> PointwiseData | PairwiseData:
-    """Judge answers from rows of any of these kinds, recognised by their fields."""
     return _read_judged(rows, rows[0], None, rubric=rubric, cases=cases)
 
 
@@ -274,7 +274,8 @@ def _scores(
             grades.n_errors += 1
             continue
         failure = record.failure_kind or (None if raw is not None else "unreadable")
-        grades.samples.append(ScoreSample.of(record, place, raw=raw, failure=failure))
+        sample = ScoreSample.of(record, place)
+        grades.samples.append(sample._replace(raw=raw, failure=failure))
     raise_problems(problems, "rows")
     return grades
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum
+from math import fsum, isclose
 from sys import intern
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from judgekit import datasets
-from judgekit.errors import SettingsError
-from judgekit.records import DEFAULT_CONSENSUS
+from judgekit.errors import InputError, SettingsError
+from judgekit.records import DEFAULT_CONSENSUS, Criterion, Scale
 
 if TYPE_CHECKING:
     from judgekit.datasets import LocatedLabel
@@ -139,21 +139,23 @@ class ScoreSample(NamedTuple):
     rationale: str | None = None
     judge: str = ""
     repeat: int = 0
+    turn: int | None = None
     failure: str | None = None
 
     @classmethod
-    def of(
-        cls, answer: Record, place: OutputKey, *, raw: float | None, failure: str | None = None
-    ) -> ScoreSample:
-        """The sample of a judgment, a failure or a row, which name the other fields alike."""
+    def of(cls, answer: Record, place: OutputKey) -> ScoreSample:
+        """The sample of a judgment, a failure or a row, which name their fields alike."""
         found: dict[str, Any] = vars(answer)
         # Each answer was read with texts of its own, and all name the same few.
         criterion = found["criterion"] and intern(found["criterion"])
-        judge = intern(found["judge"])
-        # A failure has neither a value nor a rationale.
-        value, confidence, rationale = map(found.get, ("value", "confidence", "rationale"))
-        repeat = found["repeat"]
-        return cls(place, criterion, raw, value, confidence, rationale, judge, repeat, failure)
+        # A failure has neither a score nor a rationale, and only a failure has a kind.
+        raw, value, confidence, rationale, failure = map(
+            found.get, ("raw", "value", "confidence", "rationale", "kind")
+        )
+        judge, repeat, turn = intern(found["judge"]), found["repeat"], found["turn"]
+        return cls(
+            place, criterion, raw, value, confidence, rationale, judge, repeat, turn, failure
+        )
 
 
 class CombinedScore(NamedTuple):
@@ -166,7 +168,6 @@ class CombinedScore(NamedTuple):
     values: tuple[float | None, ...] = ()
 
     def value_of(self, criterion: str) -> float | None:
-        """The value of a criterion; None where it has none."""
         return dict(zip(self.names, self.values, strict=True)).get(criterion)
 
 
@@ -194,12 +195,30 @@ class _JudgeAnswers:
 
 @dataclass(slots=True, kw_only=True)
 class PointwiseData(_JudgeAnswers):
-    """Scores of outputs, the verdicts concluded from them, and the judges' settings if known."""
+    """Scores of outputs, the verdicts concluded from them, and the judges' settings if known.
+
+    Attributes:
+        judged_by: The names of the rubrics by which verdicts were made, by fingerprint, if known.
+        foreign: Outputs and criteria that are left out, because the rubric of the case asks
+            something else by that name.
+    """
 
     samples: list[ScoreSample] = field(default_factory=list)
     combined: dict[OutputKey, CombinedScore] = field(default_factory=dict)
     rubric: Rubric | None = None
     asked: CalibratedPanel | None = None
+    judged_by: dict[str, str] = field(default_factory=dict)
+    foreign: set[tuple[OutputKey, str]] = field(default_factory=set)
+
+    @property
+    def is_of_other_version(self) -> bool:
+        """Whether outputs were judged by another version of the rubric, or another one."""
+        if self.rubric is None or not self.judged_by:
+            return False
+        name, own = self.rubric.name, self.rubric.fingerprint
+        # Rubrics of cases, under names of their own, may have judged some of the outputs.
+        others = [by for one, by in self.judged_by.items() if one != own]
+        return name in others or len(others) == len(self.judged_by)
 
     def forget_answers(self) -> None:
         """Leave only what is known of all of them, once they were joined with labels."""
@@ -250,6 +269,8 @@ class PairwiseData(_JudgeAnswers):
 
 
 _HALF = 0.5
+_TWO = 2
+_DIGITS = 9
 
 
 def output_key(case: Case, output: Output) -> OutputKey:
@@ -307,7 +328,6 @@ def _texts(metadata: Mapping[str, object]) -> Groups:
 def cluster_of(
     place: OutputKey, groups: Groups, criterion: str, options: CalibrationOptions
 ) -> Hashable:
-    """The unit of independence that an item belongs to."""
     if options.cluster == CLUSTER_BY_ITEM:
         return (place, criterion)
     if options.cluster == CLUSTER_BY_CASE:
@@ -322,6 +342,34 @@ class MatchedLabel(NamedTuple):
     place: OutputKey
     criterion: str
     annotator: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinCounts:
+    """How many labels and judgments matched; the names are examples of those that did not.
+
+    Attributes:
+        n_missing: Labels without a score.
+        n_left_out: Labels of annotators that were not selected.
+        n_judged: Judged outputs, including those on which the judge failed.
+        n_answers: Answers of the judge, usable or not: one for each criterion, order and repeat.
+        n_errors: Outputs that record an error of the system under test; they were not judged.
+    """
+
+    n_labels: int
+    n_missing: int
+    n_left_out: int
+    n_joined: int
+    n_not_judged: int
+    not_judged: tuple[str, ...]
+    n_judged: int
+    n_not_labelled: int
+    not_labelled: tuple[str, ...]
+    n_answers: int
+    n_judge_failures: int
+    failures: dict[str, int] = field(default_factory=dict)
+    n_errors: int = 0
+    annotators: tuple[str, ...] = ()
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -339,3 +387,35 @@ def labels_by_place(labels: Iterable[MatchedLabel]) -> dict[OutputKey, list[Matc
     for label in sorted(labels, key=lambda each: each.annotator):
         by_place.setdefault(label.place, []).append(label)
     return by_place
+
+
+def infer_criterion(
+    name: str, samples: Iterable[ScoreSample], labels: Iterable[float]
+) -> Criterion:
+    known = [(float(each.raw), each.value) for each in samples if each.raw is not None]
+    scores = [*(raw for raw, _ in known), *labels]
+    ends = _ends([(raw, value) for raw, value in known if value is not None])
+    if ends is None:
+        if len(set(scores)) < _TWO:
+            raise InputError(
+                f"all scores of {name!r} are the same, and its scale is not known",
+                hint="give the rubric",
+            )
+        ends = min(scores), max(scores)
+    # Levels can only be assumed if every known score is a whole number.
+    integer = all(float(score).is_integer() for score in (*scores, *ends))
+    scale = Scale(min=ends[0], max=ends[1], integer=integer)
+    return Criterion(name=name, question=f"How good is its {name}?", scale=scale)
+
+
+def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """The scores with the values 0 and 1, from scores with known values."""
+    if not pairs:
+        return None
+    # The farthest two points, whose rounding error matters least for the ends.
+    (low, low_value), (high, high_value) = min(pairs), max(pairs)
+    if isclose(low_value, high_value) or isclose(low, high):
+        return None
+    step = (high - low) / (high_value - low_value)
+    least = low - low_value * step
+    return round(least, _DIGITS), round(least + step, _DIGITS)

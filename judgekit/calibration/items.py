@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
-from math import fsum, isclose, isnan, nan
+from math import fsum, isnan, nan
 from typing import TYPE_CHECKING, ParamSpec, cast
 
 import numpy as np
@@ -20,12 +20,11 @@ from judgekit.calibration.inputs import (
     Groups,
     MatchedLabel,
     OutputKey,
-    ScoreSample,
     label_reasons,
     labels_by_place,
 )
-from judgekit.errors import InputError, NotEnoughDataError
-from judgekit.records import CHOSEN_FIELD, Criterion, Judgment, Rubric, Scale, meets_threshold
+from judgekit.errors import NotEnoughDataError
+from judgekit.records import CHOSEN_FIELD, Judgment, Rubric, Scale, meets_threshold
 from judgekit.scoring import conclude
 from judgekit.stats.agreement_coefficients import coefficient_interval
 from judgekit.stats.alpha import AlphaLevel, krippendorff_alpha
@@ -34,10 +33,12 @@ from judgekit.stats.intervals import Rate, mean, pooled_proportion, proportion
 from judgekit.stats.votes import median, mode
 
 if TYPE_CHECKING:
-    from judgekit.records import Consensus
+    from judgekit.records import Consensus, Criterion
 
 _P = ParamSpec("_P")
 _LEVEL_DIGITS = 9
+LEVEL_SLACK = 1e-9
+"""Distances between levels such as 0.1 and 0.3 are not exact."""
 _TWO = 2
 
 # Agreement is counted by levels up to a scale of 20 steps; on more levels nearly nobody agrees
@@ -76,7 +77,8 @@ class JudgedItem:
     Attributes:
         cluster: The unit of independence that it belongs to, normally its case.
         judge: The mean of the judge's usable answers; None if there is none.
-        samples: The judge's answers one by one; None for unusable ones.
+        samples: The answers of each judge, about each turn of a conversation apart; None for
+            unusable ones.
         ratings: Each annotator's score; `reasons` are theirs, `rationale` is the judge's.
         judge_passed: Whether the judge's verdict passes, if a rubric decides that by more than the
             score; `human_passed` likewise.
@@ -86,7 +88,7 @@ class JudgedItem:
     criterion: str
     cluster: Hashable
     judge: float | None
-    samples: tuple[float | None, ...] = ()
+    samples: tuple[tuple[float | None, ...], ...] = ()
     ratings: Mapping[str, float]
     confidence: float | None = None
     rationale: str | None = None
@@ -180,7 +182,6 @@ class AlignedItems:
 
     @property
     def is_binary(self) -> bool:
-        """Whether the scale has two levels."""
         return self.levels is not None and len(self.levels) == _TWO
 
     def label(self, item: JudgedItem) -> float:
@@ -231,6 +232,15 @@ class AlignedItems:
             unlabelled=tuple(item for item in self.unlabelled if is_wanted(item)),
         )
 
+    def without_chosen(self) -> AlignedItems:
+        """The items without the labels of those that were chosen because the judge may err."""
+        # Rates of them would be those of hard items; maps may be fitted on them.
+        chosen = self.where(lambda item: not item.is_random)
+        if not chosen.items:
+            return self
+        others = tuple(item for item in self.items if item.is_random)
+        return replace(self, items=others, unlabelled=(*self.unlabelled, *chosen.both))
+
     @cached_property
     def passes(self) -> Callable[[float], float]:
         """Whether a score passes: 1, 0, or nan without a threshold."""
@@ -266,7 +276,6 @@ def _mean_of(ratings: tuple[float, ...]) -> float:
 
 
 def clusters_of(items: Iterable[JudgedItem]) -> list[Hashable] | None:
-    """The cluster of each item; None if every item is independent."""
     return shared_clusters([item.cluster for item in items])
 
 
@@ -279,26 +288,6 @@ def shared_clusters(names: list[Hashable]) -> list[Hashable] | None:
 def annotators_of(items: Iterable[JudgedItem]) -> list[str]:
     """The annotators of any of the items, in order of appearance."""
     return list(dict.fromkeys(name for item in items for name in item.ratings))
-
-
-def infer_criterion(
-    name: str, samples: Iterable[ScoreSample], labels: Iterable[float]
-) -> Criterion:
-    """A criterion inferred from scores and labels."""
-    known = [(float(each.raw), each.value) for each in samples if each.raw is not None]
-    scores = [*(raw for raw, _ in known), *labels]
-    ends = _ends([(raw, value) for raw, value in known if value is not None])
-    if ends is None:
-        if len(set(scores)) < _TWO:
-            raise InputError(
-                f"all scores of {name!r} are the same, and its scale is not known",
-                hint="give the rubric",
-            )
-        ends = min(scores), max(scores)
-    # Levels can only be assumed if every known score is a whole number.
-    integer = all(float(score).is_integer() for score in (*scores, *ends))
-    scale = Scale(min=ends[0], max=ends[1], integer=integer)
-    return Criterion(name=name, question=f"How good is its {name}?", scale=scale)
 
 
 def levels_of(scale: Scale) -> tuple[float, ...] | None:
@@ -331,19 +320,6 @@ def _nearest(score: float, points: tuple[float, ...]) -> float:
 def level_step(levels: Sequence[float] | None) -> float:
     """The largest distance of neighbouring levels."""
     return max((high - low for low, high in pairwise(levels or ())), default=1.0)
-
-
-def _ends(pairs: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    """The scores with the values 0 and 1, from scores with known values."""
-    if not pairs:
-        return None
-    # The farthest two points, whose rounding error matters least for the ends.
-    (low, low_value), (high, high_value) = min(pairs), max(pairs)
-    if isclose(low_value, high_value) or isclose(low, high):
-        return None
-    step = (high - low) / (high_value - low_value)
-    least = low - low_value * step
-    return round(least, _LEVEL_DIGITS), round(least + step, _LEVEL_DIGITS)
 
 
 def estimate_or_undefined(
@@ -428,7 +404,6 @@ def clustered_rate(
 def clustered_mean(
     x: Sequence[float], clusters: Sequence[Hashable] | None, *, level: float
 ) -> Estimate:
-    """A mean with an interval clustered by case."""
     return estimate_or_undefined(mean, x, clusters=clusters, level=level)
 
 
@@ -455,7 +430,6 @@ def clip_to_unit(found: Estimate) -> Estimate:
 
 
 def measurement_level(aligned: AlignedItems) -> AlphaLevel:
-    """The level of measurement of a criterion's scale."""
     if aligned.levels is None:
         return "interval"
     return "nominal" if aligned.is_binary or aligned.is_nominal else "ordinal"
@@ -468,7 +442,6 @@ def scale_alpha(
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Estimate:
-    """Krippendorff's alpha of rows of scores on a criterion's scale."""
     if aligned.levels is None and measurement != "interval":
         return undefined_estimate(_NO_LEVELS_FOR_ALPHA, n=len(rows), method="alpha", level=level)
     if aligned.is_nominal and measurement != "nominal":

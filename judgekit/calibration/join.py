@@ -6,7 +6,7 @@ Comparisons are joined in `pairs`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import fsum
@@ -14,12 +14,14 @@ from math import fsum
 from judgekit.calibration.inputs import (
     CalibrationOptions,
     Groups,
+    JoinCounts,
     MatchedLabel,
     OutputKey,
     PairJudgment,
     PointwiseData,
     ScoreSample,
     cluster_of,
+    infer_criterion,
     label_reasons,
     labels_by_place,
 )
@@ -27,7 +29,6 @@ from judgekit.calibration.items import (
     AlignedItems,
     JudgedItem,
     decision_score,
-    infer_criterion,
     levels_of,
     most_frequent,
     overall_items,
@@ -35,10 +36,8 @@ from judgekit.calibration.items import (
 from judgekit.datasets import YES_NO, LocatedLabel, raise_problems, score_on_scale
 from judgekit.errors import DatasetError, InputError
 from judgekit.formats import is_near_name, suggest_name
-from judgekit.records import Criterion, Scale
+from judgekit.records import CHOSEN_FIELD, Criterion, Scale
 
-_SCORE = "score"
-_NO_VARIANTS = "the outputs name no variant: give them one, or leave it out of the labels"
 _TWO = 2
 
 # A message with more names would not be read.
@@ -55,34 +54,6 @@ UNNAMED_ANNOTATOR = "unnamed"
 
 WHOLE_CRITERION = Criterion(name="whole", question="How good is it?", scale=Scale(min=0, max=1))
 """The output as a whole, on [0, 1]."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinCounts:
-    """How many labels and judgments matched; the names are examples of those that did not.
-
-    Attributes:
-        n_missing: Labels without a score.
-        n_left_out: Labels of annotators that were not selected.
-        n_judged: Judged outputs, including those on which the judge failed.
-        n_answers: Answers of the judge, usable or not: one for each criterion, order and repeat.
-        n_errors: Outputs that record an error of the system under test; they were not judged.
-    """
-
-    n_labels: int
-    n_missing: int
-    n_left_out: int
-    n_joined: int
-    n_not_judged: int
-    not_judged: tuple[str, ...]
-    n_judged: int
-    n_not_labelled: int
-    not_labelled: tuple[str, ...]
-    n_answers: int
-    n_judge_failures: int
-    failures: dict[str, int] = field(default_factory=dict)
-    n_errors: int = 0
-    annotators: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,15 +86,19 @@ def join_labels(
     names = [name for name in own if name in judged] + sorted(judged.keys() - own)
     matching = LabelMatcher(places, names, options.annotators)
     matching.take(labels)
+    matching.leave_out(grades.foreign)
     by_criterion = matching.by_criterion()
     criteria = [_criterion_of(name, grades, by_criterion[name]) for name in names]
-    means = _mean_label_notes(criteria, by_criterion)
-    notes = [*_scale_notes(criteria, own, judged), *means, *matching.notes()]
+    notes = [*_scale_notes(criteria, own, judged, by_criterion), *matching.notes()]
+    notes += [
+        f"left out is {name} of outputs whose cases have rubrics that ask something else ({n:,})"
+        for name, n in sorted(Counter(name for _, name in grades.foreign).items())
+    ]
     matching.check(label_problems(by_criterion, (*criteria, WHOLE_CRITERION)))
     add_metadata(grades.groups, matching.matched)
-    failures = Counter(s.failure or "unusable" for s in grades.samples if s.raw is None)
-    counts = dict(sorted(failures.items(), key=lambda one: (-one[1], one[0])))
-    joined = matching.joined(len(grades.samples), counts, grades.n_errors)
+    kinds = sorted(s.failure or "unusable" for s in grades.samples if s.raw is None)
+    failures = dict(Counter(kinds).most_common())
+    joined = matching.joined(len(grades.samples), failures, grades.n_errors)
     # Each label can go as soon as its item is made, if the caller does not hold it.
     del matching
     aligned = [
@@ -134,7 +109,9 @@ def join_labels(
     whole = None
     # Categories have no values, and without values a rubric concludes nothing.
     if rubric is not None and len(own) > 1 and not any(a.is_nominal for a in aligned):
-        whole = overall_items(rubric, aligned, grades.combined, by_criterion[WHOLE_OUTPUT])
+        # Verdicts by other thresholds would be compared with human ones by those of the rubric.
+        combined = {} if grades.is_of_other_version else grades.combined
+        whole = overall_items(rubric, aligned, combined, by_criterion[WHOLE_OUTPUT])
     return CalibrationData(
         criteria=labelled,
         whole=whole if whole is not None and whole.items else None,
@@ -157,7 +134,12 @@ def unlabelled_items(
 
 
 def add_metadata(groups: dict[OutputKey, Groups], labels: Sequence[MatchedLabel]) -> None:
-    # The first annotator by name wins, not the first row.
+    # An item that was drawn for one packet, and chosen for another because it is hard, counts as
+    # drawn: without its hard items a random sample would be none. Of everything else the first
+    # annotator by name wins, not the first row.
+    for each in labels:
+        if (each.placed.label.metadata or {}).get(CHOSEN_FIELD) == "random":
+            groups.setdefault(each.place, {}).setdefault(CHOSEN_FIELD, ("random",))
     for each in sorted(labels, key=lambda each: each.annotator):
         for name, value in (each.placed.label.metadata or {}).items():
             if isinstance(value, str | int | float):
@@ -168,7 +150,7 @@ def _by_criterion(grades: PointwiseData, own: Sequence[str]) -> dict[str, list[S
     """The samples of each criterion, those of an output together, in the order of the outputs."""
     named = {s.criterion for s in grades.samples if s.criterion}
     # A file with one criterion may leave its name out.
-    sole = own[0] if len(own) == 1 else next(iter(named)) if len(named) == 1 else _SCORE
+    sole = own[0] if len(own) == 1 else next(iter(named)) if len(named) == 1 else "score"
     judged: dict[str, list[ScoreSample]] = {}
     # Sorted, so that figures do not depend on the order in which answers arrived.
     for sample in sorted(grades.samples, key=lambda each: (each.judge, each.repeat)):
@@ -197,9 +179,12 @@ def _criterion_of(name: str, grades: PointwiseData, labels: Sequence[MatchedLabe
 
 
 def _scale_notes(
-    criteria: Sequence[Criterion], own: Sequence[str], judged: Mapping[str, Sequence[ScoreSample]]
+    criteria: Sequence[Criterion],
+    own: Sequence[str],
+    judged: Mapping[str, Sequence[ScoreSample]],
+    labels: Mapping[str, Sequence[MatchedLabel]],
 ) -> Iterable[str]:
-    """The assumed scales, in one line for each, and the judge scores outside of their scale."""
+    """Assumed scales, judge scores outside of their scale, and labels between two levels."""
     by_ends: defaultdict[tuple[float, float], list[str]] = defaultdict(list)
     for each in criteria:
         if each.name not in own:
@@ -217,15 +202,9 @@ def _scale_notes(
         if n:
             which = f"{n:,} of the judge's scores of {each.name}"
             yield f"{which} lie outside {scale.min:g} to {scale.max:g}; they are used unchanged"
-
-
-def _mean_label_notes(
-    criteria: Sequence[Criterion], labels: Mapping[str, Sequence[MatchedLabel]]
-) -> Iterable[str]:
-    """How labels between the two levels of a criterion are used."""
     for each in criteria:
-        raws = Counter(one.placed.label.raw for one in labels[each.name])
-        n = sum(k for raw, k in raws.items() if _mean_of_two(raw, each.scale) is not None)
+        counts = Counter(one.placed.label.raw for one in labels[each.name])
+        n = sum(k for raw, k in counts.items() if _mean_of_two(raw, each.scale) is not None)
         if n:
             yield (
                 f"{n:,} of the labels of {each.name} lie between its two levels: each is used as a "
@@ -246,7 +225,6 @@ def _mean_of_two(raw: object, scale: Scale) -> float | None:
 def label_problems(
     labels: Mapping[str, Sequence[MatchedLabel]], criteria: Iterable[Criterion]
 ) -> list[DatasetError]:
-    """The labels of these criteria that are not on their scale."""
     problems: list[DatasetError] = []
     for criterion in criteria:
         known: dict[object, float] = {}
@@ -261,7 +239,6 @@ def label_problems(
 
 
 def label_score(placed: LocatedLabel, criterion: Criterion) -> float:
-    """The score of a label on its criterion's scale."""
     if placed.label.raw is None:
         raise placed.fault("it names a winner, but single outputs were judged", "give `raw`")
     if criterion is WHOLE_CRITERION and (decision := decision_score(placed.label.raw)) is not None:
@@ -295,15 +272,12 @@ def align_items(
     """All items of a criterion, labelled and unlabelled, in the order of the judged outputs."""
     by_place = labels_by_place(labels)
     del labels
-    scores: dict[object, float] = {}
-
-    def ratings(own: Sequence[MatchedLabel]) -> dict[str, float]:
-        return {one.annotator: _known_score(one.placed, criterion, scores) for one in own}
-
-    items = [
-        _item(place, criterion, samples, by_place.pop(place, ()), ratings, grades, options)
-        for place, samples in judged
-    ]
+    known: dict[object, float] = {}
+    items = []
+    for place, samples in judged:
+        own = by_place.pop(place, ())
+        ratings = {one.annotator: _known_score(one.placed, criterion, known) for one in own}
+        items.append(_item(place, criterion, samples, own, ratings, grades, options))
     # A criterion's own threshold takes precedence over the rubric's.
     threshold = criterion.pass_value
     if threshold is None:
@@ -332,7 +306,7 @@ def _item(
     criterion: Criterion,
     samples: Sequence[ScoreSample],
     labels: Sequence[MatchedLabel],
-    ratings: Callable[[Sequence[MatchedLabel]], Mapping[str, float]],
+    ratings: Mapping[str, float],
     grades: PointwiseData,
     options: CalibrationOptions,
 ) -> JudgedItem:
@@ -354,13 +328,21 @@ def _item(
         criterion=criterion.name,
         cluster=cluster_of(place, groups, criterion.name, options),
         judge=score,
-        samples=tuple(s.raw for s in samples),
-        ratings=ratings(labels),
+        samples=_by_question(samples),
+        ratings=ratings,
         confidence=fsum(confidences) / len(confidences) if confidences else None,
         rationale=next((s.rationale for s in usable if s.rationale), None),
         reasons=label_reasons(labels),
         groups=groups,
     )
+
+
+def _by_question(samples: Sequence[ScoreSample]) -> tuple[tuple[float | None, ...], ...]:
+    """The scores by judge and turn: only repeats of one question show how steady a judge is."""
+    scores: dict[tuple[str, int | None], list[float | None]] = {}
+    for sample in samples:
+        scores.setdefault((sample.judge, sample.turn), []).append(sample.raw)
+    return tuple(map(tuple, scores.values()))
 
 
 def pool_criteria(criteria: Sequence[AlignedItems]) -> AlignedItems | None:
@@ -389,7 +371,9 @@ def _on_unit(aligned: AlignedItems) -> AlignedItems:
         return replace(
             item,
             judge=None if item.judge is None else aligned.value(item.judge),
-            samples=tuple(None if s is None else aligned.value(s) for s in item.samples),
+            samples=tuple(
+                tuple(None if s is None else aligned.value(s) for s in row) for row in item.samples
+            ),
             ratings={name: aligned.value(raw) for name, raw in item.ratings.items()},
             # Decided on the own scale: thresholds of the criteria differ.
             judge_passed=None if item.judge is None else bool(aligned.judge_passes(item)),
@@ -447,6 +431,15 @@ class LabelMatcher:
             else:
                 self._match(placed, by_case.get(placed.label.case_id, ()), first_labels)
 
+    def leave_out(self, foreign: Collection[tuple[OutputKey, str]]) -> None:
+        """Count labels of these outputs and criteria as labels of what was not judged."""
+        matched, self.matched = self.matched, []
+        for each in matched:
+            if (each.place, each.criterion) in foreign:
+                self.not_judged.append(f"{each.place} on {each.criterion}")
+            else:
+                self.matched.append(each)
+
     def by_criterion(self) -> defaultdict[str, list[MatchedLabel]]:
         labels: defaultdict[str, list[MatchedLabel]] = defaultdict(list)
         for each in self.matched:
@@ -501,7 +494,6 @@ class LabelMatcher:
                 self.problems.append(placed.fault(problem, hint))
 
     def _no_output(self, placed: LocatedLabel, of_case: Sequence[OutputKey]) -> None:
-        """Note a label whose output does not exist."""
         label = placed.label
         if label.variant is not None and label.variant not in self._variants:
             # A file may have the labels of many variants, of which some are judged now.
@@ -522,7 +514,9 @@ class LabelMatcher:
 
     def _no_variant(self, variant: str, labels: Sequence[LocatedLabel]) -> DatasetError:
         """One error for all labels of a variant that no output is of."""
-        hint = suggest_name(variant, self._variants) if self._variants else _NO_VARIANTS
+        hint = "the outputs name no variant: give them one, or leave it out of the labels"
+        if self._variants:
+            hint = suggest_name(variant, self._variants)
         n = f"{len(labels):,} labels" if len(labels) > 1 else "1 label"
         return labels[0].fault(f"no output is of variant {variant!r} ({n})", hint)
 
@@ -540,13 +534,12 @@ class LabelMatcher:
             self.not_judged.append(f"{placed.label.case_id} on {name}")
             return None
         hint = suggest_name(name, known) if known else "the whole was judged; leave `criterion` out"
-        what = f"the rubric has no criterion {name!r}"
-        what = what if self.is_strict else f"no criterion {name!r} was judged"
+        strict = f"the rubric has no criterion {name!r}"
+        what = strict if self.is_strict else f"no criterion {name!r} was judged"
         self.problems.append(placed.fault(what, hint))
         return None
 
     def notes(self) -> list[str]:
-        """A note on labels that are left out."""
         if not self.other_criteria:
             return []
         each = ", ".join(f"{name} ({n:,})" for name, n in self.other_criteria.items())

@@ -90,7 +90,7 @@ def fit_maps(
     if len(mapped) < len(parts):
         # The agreement on the criteria that have maps, without other labelled criteria.
         together = pool_criteria(mapped) or mapped[0]
-        kappa = scale_agreement(together, level=options.level).kappa_quadratic
+        kappa = scale_agreement(together.without_chosen(), level=options.level).kappa_quadratic
     # Sorted, so that the fingerprint of all labels is independent of their order.
     rows = [
         [*item.place, aligned.name, name, rating]
@@ -261,7 +261,6 @@ def fit_marks(values: np.ndarray, labels: np.ndarray) -> PassMarks:
 
 
 def to_measured(found: Estimate) -> CalibrationFigure:
-    """An estimate in the form of a calibration file."""
     value, low, high = (x if isfinite(x) else None for x in (found.value, found.low, found.high))
     return CalibrationFigure(value=value, low=low, high=high, level=found.level)
 

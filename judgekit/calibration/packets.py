@@ -23,6 +23,7 @@ from judgekit.evaluation import (
     LabelImport,
     OutputPair,
     check_adjudicator,
+    last_tries,
     record_labels,
     requires_reason,
     rubric_of_result,
@@ -70,7 +71,8 @@ def draw_packet(run: Run, choice: PacketChoice, *, at: datetime) -> LabelPacket:
     """A packet of a run's outputs, one item each."""
     # Of a sample, the first half (30 items or more) is drawn at random, and each of its items has
     # its probability. Where a model judged, the rest are those whose labels help calibration most.
-    answered = [result for result in run.results() if result.output.error is None]
+    results = last_tries(run.results(), run.info)
+    answered = [result for result in results if result.output.error is None]
     rubrics = [rubric for one in answered if (rubric := rubric_of_result(one, run.info))]
     names = _asked_criteria(rubrics, choice, run.id)
     keys = [one.key for one in answered]
@@ -133,8 +135,8 @@ def pair_source(store: RunStore, name: str, variants: Sequence[str] = ()) -> Pai
         )
     a, b = chosen
     first, second = (
-        {one.case.id: one for one in store.results(run.id, variant=each) if not one.repeat}
-        for each in (a, b)
+        {one.case.id: one for one in last_tries(results, run) if run.repeats == 1 or not one.repeat}
+        for results in (store.results(run.id, variant=each) for each in (a, b))
     )
     shared = [(one, second[case]) for case, one in first.items() if case in second]
     pairs = tuple(OutputPair(one.case, one.output, other.output) for one, other in shared)
@@ -200,7 +202,6 @@ def _asked_criteria(
 
 
 def _most_helpful(run: Run, choice: PacketChoice) -> list[ItemKey]:
-    """The outputs that a model judged, the most informative first."""
     parts = [
         part
         for part in unlabelled_items(judged_from_run(run), CalibrationOptions())
@@ -323,7 +324,6 @@ def _resolved(placed: LocatedLabel, item: PacketItem, packet: LabelPacket) -> La
 
 
 def _winner(placed: LocatedLabel, item: PacketItem, variants: tuple[str, str]) -> str | None:
-    """The variant that an annotator chose by its place."""
     shown = variants if item.order == "ab" else variants[::-1]
     places = {"first": shown[0], "second": shown[1], "tie": "tie", None: None}
     if placed.label.winner not in places:

@@ -192,7 +192,6 @@ class _PairVerdicts(NamedTuple):
 def pair_orders(
     aligned: AlignedItems, pairs: Mapping[OutputKey, PairJudgment], *, level: float
 ) -> PairOrders | None:
-    """The verdicts of both orders compared with the labels and with each other."""
     items = [item for item in aligned.items if pairs[item.place].choices]
     if not items:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from math import fsum, isnan, nan
 from pathlib import Path
@@ -33,9 +33,15 @@ from judgekit.calibration.breakdown import (
 from judgekit.calibration.confidence import assess_trust, cross_fit_recalibration, judge_correctness
 from judgekit.calibration.correction import correct_figure, label_budget
 from judgekit.calibration.files import read_judged_file, read_judged_rows
-from judgekit.calibration.inputs import CalibrationOptions, OutputKey, PairwiseData, PointwiseData
+from judgekit.calibration.inputs import (
+    CalibrationOptions,
+    JoinCounts,
+    OutputKey,
+    PairwiseData,
+    PointwiseData,
+)
 from judgekit.calibration.items import clustered_mean, clusters_of
-from judgekit.calibration.join import WHOLE_OUTPUT, CalibrationData, JoinCounts, join_labels
+from judgekit.calibration.join import WHOLE_OUTPUT, CalibrationData, join_labels
 from judgekit.calibration.maps import fit_maps
 from judgekit.calibration.pairs import PairOrders, join_pairs, pair_orders
 from judgekit.calibration.sources import JudgmentRecord, judged_from_records, judged_from_run
@@ -46,6 +52,7 @@ from judgekit.evaluation import Run, judging_of_names
 from judgekit.formats import FileRow
 from judgekit.presentable import Presentable
 from judgekit.records import CalibratedPanel, Calibration, Dataset, JsonObject, Label, Rubric
+from judgekit.scoring import criterion_edits
 from judgekit.stats.estimate import Estimate
 from judgekit.stats.paired import paired_proportions
 
@@ -165,6 +172,7 @@ class CalibrationReport(Presentable):
         aligned: Scores and labels item by item, per criterion: what calibration maps are fitted on.
         rubric_record: The rubric itself, if known.
         asked: The judges and their settings, if known.
+        is_of_other_version: Whether outputs were judged by another version of the rubric.
     """
 
     kind: Literal["pointwise", "pairwise"]
@@ -185,6 +193,7 @@ class CalibrationReport(Presentable):
     aligned: dict[str, AlignedItems]
     rubric_record: Rubric | None = None
     asked: CalibratedPanel | None = None
+    is_of_other_version: bool = False
 
     def maps(self, *, fitted_at: datetime | None = None) -> Calibration:
         """Fit the maps from the judge's values to human values, for `grade` and `run` to apply.
@@ -196,7 +205,8 @@ class CalibrationReport(Presentable):
             A map for each criterion with enough labels; `save_calibration` writes them.
 
         Raises:
-            InputError: When pairs were judged, or the rubric or the judge is unknown.
+            InputError: When pairs were judged, the rubric or the judge is unknown, or outputs were
+                judged by another version of the rubric.
             NotEnoughDataError: When no criterion has enough labels.
         """
         # Without the rubric and the judge nobody could tell where a map is valid.
@@ -209,16 +219,21 @@ class CalibrationReport(Presentable):
             raise InputError(
                 "a map belongs to a rubric, and the rubric is unknown", hint="give --rubric"
             )
+        if self.is_of_other_version:
+            raise InputError(
+                f"a map belongs to a rubric, and {_OTHER_VERSION.format(self.rubric)}",
+                hint="name the rubric that they were made by, or grade the outputs again by this "
+                "one: --outputs FILE --judge MODEL",
+            )
         if self.asked is None:
             raise InputError(
                 "a map belongs to a judge, and the judgments do not name theirs",
                 hint="grade the outputs with it: --outputs FILE --judge MODEL",
             )
-        kappas = {name: part.agreement.kappa_quadratic for name, part in self.criteria.items()}
         return fit_maps(
             self.rubric_record,
             self.asked,
-            {name: (self.aligned[name], kappa) for name, kappa in kappas.items()},
+            {n: (self.aligned[n], p.agreement.kappa_quadratic) for n, p in self.criteria.items()},
             self.pooled.agreement.kappa_quadratic,
             self.options,
             fitted_at=fitted_at or datetime.now(UTC),
@@ -239,8 +254,8 @@ class CalibrationReport(Presentable):
         """
         contrasts = {}
         for name in (name for name in self.aligned if name in other.aligned):
-            mine = _right(_without_chosen(self.aligned[name]), self.options)
-            theirs = _right(_without_chosen(other.aligned[name]), self.options)
+            mine = _right(self.aligned[name].without_chosen(), self.options)
+            theirs = _right(other.aligned[name].without_chosen(), self.options)
             shared = sorted(mine.keys() & theirs.keys(), key=lambda key: (key[0].rank, key[1]))
             if not shared:
                 continue
@@ -279,7 +294,7 @@ class CalibrationReport(Presentable):
             A dict of JSON types, without the items themselves.
         """
         # These are the inputs of the calibration, not its results.
-        excluded = {"aligned", "rubric_record", "asked"}
+        excluded = {"aligned", "rubric_record", "asked", "is_of_other_version"}
         return {
             field.name: plain_data(getattr(self, field.name))
             for field in fields(self)
@@ -315,6 +330,7 @@ def _right(aligned: AlignedItems, options: CalibrationOptions) -> _Right:
 
 
 _WHOLE = "whole"
+_OTHER_VERSION = "the judgments were made by another version of {}, or by another rubric"
 _OF_CHOSEN = "{:,} labelled outputs were chosen, not drawn: only maps and largest errors use them"
 
 
@@ -404,6 +420,11 @@ def _judge_answers(
     if isinstance(judgments, PointwiseData | PairwiseData):
         return judgments
     if isinstance(judgments, Run):
+        old = judgments.info.rubric
+        if rubric and old and not any(criterion_edits(old, rubric)):
+            # With other weights or thresholds the scores are concluded again.
+            again = judgments.info.model_copy(update={"rubric": rubric})
+            judgments = Run(again, judgments.store)
         return judged_from_run(judgments)
     if isinstance(judgments, str | Path):
         data = read_judged_file(Path(judgments), rubric=rubric, cases=by_id)
@@ -455,8 +476,10 @@ def _report(
     chosen = len({item.place for one in aligned for item in one.items if not item.is_random})
     of_chosen = () if not chosen else (_OF_CHOSEN.format(chosen),)
     scores = data if isinstance(data, PointwiseData) else None
+    is_other = scores is not None and scores.is_of_other_version
     # Comparisons have no map, so that their rubric and panel are not needed.
     rubric = None if scores is None else scores.rubric
+    of_other = (_OTHER_VERSION.format(rubric.name),) if is_other and rubric is not None else ()
     return CalibrationReport(
         kind="pairwise" if scores is None else "pointwise",
         judges=material.judges,
@@ -471,11 +494,12 @@ def _report(
         mean_of_criteria=mean_over_criteria(list(criteria.values())),
         stand_in=combine_stand_ins([(name, part.stand_in) for name, part in decided]),
         suggestions=suggest_labels(aligned, options.n_suggested),
-        notes=(*material.notes, *of_chosen),
+        notes=(*material.notes, *of_chosen, *of_other),
         options=options,
         aligned={each.name: each for each in aligned},
         rubric_record=rubric,
         asked=None if scores is None else scores.asked or judging_of_names(material.judges),
+        is_of_other_version=is_other,
     )
 
 
@@ -484,11 +508,10 @@ def calibrate_criterion(
     options: CalibrationOptions,
     pairs: Mapping[OutputKey, PairJudgment] | None = None,
 ) -> CriterionCalibration:
-    """The results of one criterion, of the whole output, or of all criteria together."""
     # Maps may be fitted on labels of chosen items; of rates, these would be those of hard items.
     mapped = cross_fit_recalibration(aligned, options)
     errors = largest_disagreements(aligned, options.n_worst)
-    aligned, level = _without_chosen(aligned), options.level
+    aligned, level = aligned.without_chosen(), options.level
     agreement, humans = scale_agreement(aligned, level=level), human_ceiling(aligned, level=level)
     passes = aligned.threshold is not None
     what = "pass rate" if passes else "mean value"
@@ -525,17 +548,7 @@ def calibrate_criterion(
     )
 
 
-def _without_chosen(aligned: AlignedItems) -> AlignedItems:
-    """The items without the labels of those that were chosen because the judge may err on them."""
-    chosen = aligned.where(lambda item: not item.is_random)
-    if not chosen.items:
-        return aligned
-    others = tuple(item for item in aligned.items if item.is_random)
-    return replace(aligned, items=others, unlabelled=(*aligned.unlabelled, *chosen.both))
-
-
 def mean_over_criteria(parts: Sequence[CriterionCalibration]) -> CriteriaMean | None:
-    """Means over criteria; None for a single one."""
     if len(parts) < 2:  # noqa: PLR2004 - one criterion is its own mean
         return None
 

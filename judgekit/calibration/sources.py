@@ -5,7 +5,7 @@ Files of verdicts or plain rows are read in `files`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -37,6 +37,8 @@ from judgekit.evaluation import (
     conclude_result,
     judging_of_judge,
     judging_of_run,
+    last_tries,
+    rubric_of_result,
     without_human_judges,
 )
 from judgekit.judge import Judge, SyncRunner
@@ -88,7 +90,9 @@ def judged_from_run(run: Run, variant: str | None = None) -> PointwiseData:
     info = run.info.model_copy(update={"panel": only_machines})
     panel = without_human_judges(judging_of_run(run.info))
     grades = PointwiseData(rubric=info.rubric, asked=panel, origin={"run": run.id})
-    for result in run.results(variant=variant):
+    if info.rubric is not None:
+        grades.judged_by[info.rubric.fingerprint] = info.rubric.name
+    for result in last_tries(run.results(variant=variant), run.info):
         machine = result.model_copy(
             update={"judgments": tuple(j for j in result.judgments if j.source != "human")}
         )
@@ -98,8 +102,32 @@ def judged_from_run(run: Run, variant: str | None = None) -> PointwiseData:
         place = OutputKey(result.case.id, result.variant, result.repeat)
         # Metadata of outputs defines groups too, such as a model version or a language.
         grades.add_groups(place, groups_of(result.case, result.output.metadata))
+        own, whole = rubric_of_result(result, run.info), info.rubric
+        if own is not None and whole is not None and own.fingerprint != whole.fingerprint:
+            verdict, others = _without_foreign(verdict, own, whole)
+            grades.foreign |= {(place, name) for name in others}
         _add_verdict(grades, verdict, place)
     return grades
+
+
+def _without_foreign(
+    verdict: Verdict, own: Rubric, rubric: Rubric
+) -> tuple[Verdict, AbstractSet[str]]:
+    """A verdict by a case's own rubric, without criteria that mean something else in the run's."""
+    # Nor is it known what the run's rubric would conclude of the output.
+    unknown = {"value": None, "passed": None}
+    calibrated = verdict.uncalibrated
+    known = {criterion.name: criterion.fingerprint for criterion in rubric.criteria}
+    others = {c.name for c in own.criteria if known.get(c.name, c.fingerprint) != c.fingerprint}
+    plain = verdict.model_copy(
+        update={
+            **unknown,
+            "uncalibrated": calibrated and calibrated.model_copy(update=unknown),
+            "judgments": tuple(j for j in verdict.judgments if j.criterion not in others),
+            "failures": tuple(f for f in verdict.failures if f.criterion not in others),
+        }
+    )
+    return plain, others
 
 
 def judged_from_records(
@@ -125,14 +153,23 @@ def judged_from_records(
         place = _place(one)
         grades.add_groups(place, groups_of(known.get(place.case_id)))
         if isinstance(one, Verdict):
+            grades.judged_by[one.rubric_fingerprint] = one.rubric
             _add_verdict(grades, one, place)
         else:
-            grades.samples.append(_sample(one, place))
+            grades.samples.append(ScoreSample.of(one, place))
             grades.models |= {one.model: None} if isinstance(one, Judgment) and one.model else {}
     # A map is valid for one judge with its settings only, so that different ones give no panel.
     if len(panels) == 1:
         grades.asked = without_human_judges(panels[0])
     return grades
+
+
+def _twice(what: str, place: OutputKey) -> InputError:
+    return InputError(
+        f"there is a second {what} of {place}",
+        hint="give one of each output, and calibrate each judge separately; several outputs of one "
+        "case and variant name their `repeat`",
+    )
 
 
 def _two_kinds() -> InputError:
@@ -142,7 +179,6 @@ def _two_kinds() -> InputError:
 def judged_from_grading(
     graded: Iterable[Graded], rubric: Rubric, panel: CalibratedPanel | None = None
 ) -> PointwiseData:
-    """The judgments of a grading that has just finished."""
     grades = PointwiseData(rubric=rubric, asked=panel)
     for one in graded:
         place = output_key(one.case, one.output)
@@ -167,20 +203,20 @@ def _add_verdict(grades: PointwiseData, verdict: Verdict, place: OutputKey) -> N
     if verdict.error is not None:
         grades.n_errors += 1
         return
-    grades.samples += [_sample(one, place) for one in verdict.judgments if one.source != "human"]
-    grades.samples += [_sample(one, place) for one in verdict.failures]
+    if place in grades.combined:
+        raise _twice("verdict", place)
+    machine = (one for one in verdict.judgments if one.source != "human")
+    grades.samples += [ScoreSample.of(one, place) for one in (*machine, *verdict.failures)]
     # Calibration maps that were applied are not part of the judge's own answer.
-    if (own := verdict.uncalibrated) is None:
-        names = tuple([each.name for each in verdict.criteria])
-        values = tuple([each.value for each in verdict.criteria])
-        combined = CombinedScore(verdict.value, verdict.passed, _same_names(names), values)
-    else:
-        names, values = tuple(own.criteria), tuple(own.criteria.values())
-        combined = CombinedScore(own.value, own.passed, _same_names(names), values)
-    grades.combined[place] = combined
-    for one in verdict.judgments:
-        if one.model:
-            grades.models[one.model] = None
+    own = verdict.uncalibrated or verdict
+    values = (
+        {each.name: each.value for each in verdict.criteria}
+        if verdict.uncalibrated is None
+        else verdict.uncalibrated.criteria
+    )
+    names = _same_names(tuple(values))
+    grades.combined[place] = CombinedScore(own.value, own.passed, names, tuple(values.values()))
+    grades.models |= {one.model: None for one in verdict.judgments if one.model}
 
 
 @lru_cache(maxsize=64)
@@ -189,21 +225,19 @@ def _same_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _sample(one: Judgment | JudgeFailure, place: OutputKey) -> ScoreSample:
-    if isinstance(one, JudgeFailure):
-        return ScoreSample.of(one, place, raw=None, failure=one.kind)
-    return ScoreSample.of(one, place, raw=one.raw)
-
-
 def _from_comparisons(
     comparisons: Iterable[JudgmentRecord], cases: Mapping[str, Case]
 ) -> PairwiseData:
     pairs = PairwiseData()
+    known: set[OutputKey] = set()
     for one in comparisons:
         if not isinstance(one, Comparison):
             raise _two_kinds()
         case_id = _place(one).case_id
         place = pair_key(case_id, one.variant_a, one.variant_b, one.repeat)
+        if place in known:
+            raise _twice("comparison", place)
+        known.add(place)
         pairs.add_groups(place, groups_of(cases.get(case_id)))
         if one.error is not None:
             pairs.n_errors += 1
@@ -263,7 +297,6 @@ class RecordedReplies:
 
     @property
     def compares(self) -> bool:
-        """Whether the replies are about two outputs each."""
         return any(subject.order is not None for subject in self.subjects)
 
     @property
@@ -272,7 +305,6 @@ class RecordedReplies:
 
     @property
     def reasks(self) -> int:
-        """The number of retries after replies that could not be parsed."""
         return max(subject.attempt for subject in self.subjects)
 
     def only(self, outputs: Collection[_Output]) -> RecordedReplies:
@@ -280,7 +312,6 @@ class RecordedReplies:
         return replace(self, subjects=tuple(subjects))
 
     def by_output(self) -> dict[_Output, set[_Question]]:
-        """The recorded questions about each output or pair of outputs."""
         questions: dict[_Output, set[_Question]] = {}
         for one in self.subjects:
             recorded = questions.setdefault((str(one.case_id), one.variant), set())
@@ -295,7 +326,6 @@ class RecordedReplies:
 
 
 def load_recorded_replies(path: Path | str) -> RecordedReplies:
-    """A file of recorded replies and their subjects."""
     model = RecordedModel(path)
     recorded = RecordedReplies(model.path, model.subjects)
     if not recorded.subjects:
@@ -309,7 +339,6 @@ def load_recorded_replies(path: Path | str) -> RecordedReplies:
 
 
 def whole_rubric() -> Rubric:
-    """The rubric of comparisons that name none: which of two outputs is better overall."""
     return Rubric(name="whole", criteria=(WHOLE_CRITERION,))
 
 
@@ -423,9 +452,8 @@ async def _graded(
         for repeat in range(judge.grader.repeats)
         if not questions & {(None, criterion.name, repeat), (None, None, repeat)}
     }
-    answers: list[Judgment | JudgeFailure] = []
-    async for parsed in judge.observe(case, shown, parsed_by, known=unrecorded):
-        answers += parsed
+    stream = judge.observe(case, shown, parsed_by, known=unrecorded)
+    answers = [one async for parsed in stream for one in parsed]
     judgments = with_repeat_confidence([one for one in answers if isinstance(one, Judgment)])
     return conclude(
         rubric,

@@ -80,7 +80,6 @@ def assess_stand_in(
     humans: HumanCeiling,
     options: CalibrationOptions,
 ) -> StandIn:
-    """Whether the judge can replace a human annotator."""
     # Yes requires a passed alternative-annotator test, and annotators who agree beyond chance:
     # otherwise there is nothing to replace. No requires agreement that is slight at best, or a
     # judge significantly further from the annotators than they are from each other. Everything
@@ -221,7 +220,6 @@ class HumanCeiling:
 
 
 def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
-    """Agreement among annotators, and of the judge with the same annotators."""
     names = annotators_of(aligned.items)
     columns = [[item.ratings.get(name, nan) for item in aligned.items] for name in names]
     rows = np.array(columns, dtype=float).reshape(len(names), len(aligned.items)).T
@@ -258,13 +256,11 @@ def human_ceiling(aligned: AlignedItems, *, level: float) -> HumanCeiling:
 
 
 def default_alignment(aligned: AlignedItems, options: CalibrationOptions) -> Alignment:
-    """The score that the alternative-annotator test uses."""
     by_label = aligned.is_binary or aligned.threshold is None
     return options.alignment or ("accuracy" if by_label else "neg_rmse")
 
 
 def run_alt_test(aligned: AlignedItems, options: CalibrationOptions) -> AltTest | str:
-    """The alternative-annotator test, or the reason why there is none."""
     by_level = default_alignment(aligned, options)
     compares_labels = by_level == "accuracy"
     scores = aligned.judge_level if compares_labels else aligned.judge

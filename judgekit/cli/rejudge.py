@@ -132,6 +132,7 @@ def _of_run(
             old,
             judge,
             rubric=None if rubric is None else datasets.load_rubric(rubric),
+            cases=store.cases_of_run(old.id),
             now=datetime.now(UTC),
         )
         if options.dry_run:
@@ -180,7 +181,8 @@ def _of_file(path: Path, options: _RejudgeOptions) -> tuple[Rejudged | None, int
     # The maps are checked against the new judge below, not applied to its values.
     setup = grade_setup(GradingOptions.of(options, calibration=None))
     with closing(setup.judge):
-        rejudgment.check_same_rubric(path, old, setup.rubric)
+        asked = evaluation.judging_of_judge(setup.judge, setup.rubric)
+        rejudgment.check_same_rubric(path, old, setup.rubric, asked)
         calibration = rejudgment.describe_file_calibration(
             options.calibration, old, setup.rubric, setup.judge
         )

@@ -99,7 +99,6 @@ class Settings:
 
 
 def settings_of(item: pytest.Item, own: Mapping[str, object]) -> Settings:
-    """The settings of the judge of a test."""
     # The nearest `judge` marker goes first, then the command line, the environment, the fixture
     # `judge_options`, and the ini file.
     config = item.config
@@ -342,7 +341,6 @@ class JudgePool:
         return judge
 
     def rubric(self, source: str | Path | Rubric | None, threshold: float | None = None) -> Rubric:
-        """A rubric, read once."""
         if source is None:
             raise SettingsError(
                 "no rubric is named",
@@ -374,7 +372,6 @@ class JudgePool:
         return self._calibrations[key]
 
     def cases(self, file: str | Path) -> Mapping[str, Case]:
-        """The cases of a file by their ids, read once."""
         key = str(file)
         if key not in self._cases:
             self._cases[key] = {case.id: case for case in load_dataset(file, unique=True).cases}
@@ -388,7 +385,6 @@ class JudgePool:
 
     @property
     def threads(self) -> ThreadPoolExecutor:
-        """The threads in which asynchronous tests call a judge."""
         if self._threads is None:
             self._threads = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="judgekit-test")
         return self._threads

@@ -44,8 +44,6 @@ def parse_count(text: str) -> int:
 
 
 def choice_parser(*words: str) -> Callable[[str], str]:
-    """A parser that accepts these words."""
-
     def read(text: str) -> str:
         if text not in words:
             raise ValueError(f"{text!r} is not one of {', '.join(words)}")
@@ -94,7 +92,6 @@ class PluginOption:
         return self.ini.upper()
 
     def parse(self, text: str) -> object:
-        """Read a value of the command line."""
         try:
             return self.read(text)
         except ValueError as error:
@@ -176,7 +173,6 @@ def settings_of_session(config: pytest.Config, *, from_ini: bool) -> dict[str, o
 
 
 def report_file(config: pytest.Config) -> Path | None:
-    """The file to which every verdict is written."""
     found = _anywhere(config, "report")
     return found if isinstance(found, Path) else None
 
@@ -189,7 +185,6 @@ def cost_limit(config: pytest.Config) -> float | None:
 
 
 def read_value(option: PluginOption, text: str, where: str) -> object:
-    """Parse a value; an error names the place it is from."""
     try:
         return option.read(text)
     except ValueError as error:

@@ -96,7 +96,6 @@ _MOST_QUOTES = 3
 
 
 def verdict_details(verdict: Verdict, rubric: Rubric, min_pass: int | None = None) -> str:
-    """A verdict with every score, its reason and its evidence."""
     demand = f"{message.printable(rubric.name)} passes from {rubric.pass_threshold:g}"
     if min_pass is not None:
         demand += f", in {numbers.format_count(min_pass, 'repeat')} at least"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from judgekit.records import Criterion, Rubric, Scale
+    from judgekit.records import CalibratedPanel, Criterion, Rubric, Scale
     from judgekit.stats.agreement_coefficients import Weights
     from judgekit.stats.paired import PairedDifference
 
@@ -79,7 +79,6 @@ class PairedVerdict:
 
     @property
     def shift(self) -> float:
-        """The new value less the old; 0 where one is not known."""
         if self.old.value is None or self.new.value is None:
             return 0.0
         return self.new.value - self.old.value
@@ -399,7 +398,6 @@ def verdict_key(verdict: Verdict) -> Key:
 
 
 def read_verdicts(path: Path) -> dict[Key, Verdict]:
-    """The verdicts of a file that `judgekit grade -o` wrote."""
     if suffix_of(path) not in _SUFFIXES:
         raise DatasetError(
             "verdicts are read from .jsonl and .json",
@@ -436,7 +434,25 @@ MEASURED_BY_FILE = (
 )
 
 
-def check_same_rubric(path: Path, old: Mapping[Key, Verdict], rubric: Rubric) -> None:
+def edited_templates(then: CalibratedPanel | None, now: CalibratedPanel | None) -> str:
+    """In words, which templates of criteria were edited between two panels; empty for none."""
+    # A judge's own template is part of it, and may differ.
+    if then is None or now is None:
+        return ""
+    panels = then, now
+    named = {t.partition("@")[0] for panel in panels for t in panel.templates.values()}
+    before, after = (
+        {t.partition("@")[0]: t for t in (*(j.template for j in p.judges), *p.templates.values())}
+        for p in panels
+    )
+    both = sorted(named & before.keys() & after.keys())
+    edited = [name for name in both if before[name] != after[name]]
+    return f"criteria were asked with another version of {' and '.join(edited)}" if edited else ""
+
+
+def check_same_rubric(
+    path: Path, old: Mapping[Key, Verdict], rubric: Rubric, asked: CalibratedPanel
+) -> None:
     """Refuse verdicts by another rubric: differences from them would not be those of the judge."""
     others = {one.rubric for one in old.values() if one.rubric_fingerprint != rubric.fingerprint}
     if others:
@@ -447,6 +463,12 @@ def check_same_rubric(path: Path, old: Mapping[Key, Verdict], rubric: Rubric) ->
             hint="name the rubric they were made by: --rubric FILE; or grade the outputs by this "
             "one with both judges: judgekit grade",
         )
+    for one in old.values():
+        if edited := edited_templates(one.asked, asked):
+            raise NotComparableError(
+                f"not only the judge differs from that of {path.name}: {edited}",
+                hint="restore the template; or grade the outputs with both judges: judgekit grade",
+            )
 
 
 def pair_verdicts(

@@ -34,16 +34,24 @@ from judgekit.rejudgment.comparison import (
     OUTPUT_ERROR,
     PairedVerdict,
     compare_verdicts,
+    edited_templates,
     judged_side,
 )
 from judgekit.scoring import calibration_in_use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from judgekit.evaluation import Comparability, GradePlan, OpenSuite, Run
-    from judgekit.records import CalibrationInUse, JsonObject, Rubric, Verdict
+    from judgekit.records import (
+        CalibratedPanel,
+        CalibrationInUse,
+        Case,
+        JsonObject,
+        Rubric,
+        Verdict,
+    )
     from judgekit.rejudgment.comparison import Key, Rejudged
     from judgekit.store import RunStore
 
@@ -81,7 +89,8 @@ async def rejudge(
     """
     old, store = run.info, run.store
     check_judged(old, store)
-    planned = new_rejudgment(old, judge, rubric=rubric, now=datetime.now(UTC))
+    cases = store.cases_of_run(old.id)
+    planned = new_rejudgment(old, judge, rubric=rubric, cases=cases, now=datetime.now(UTC))
     ended = await rejudge_run(old, planned, judge, store)
     calibration = describe_calibration(old.calibration, ended.calibration)
     return compare_runs(old, ended, store, calibration=calibration, level=level)
@@ -103,10 +112,11 @@ def new_rejudgment(
     judge: Judge,
     *,
     rubric: Rubric | None = None,
+    cases: Iterable[Case] = (),
     now: datetime,
     token: str | None = None,
 ) -> RunInfo:
-    """What judging a run again sets out to do."""
+    """What judging a run again sets out to do; `cases` are those of the run."""
     # It is a run of a suite of its own name, so that no trend and no gate takes the change of the
     # judge for a change of what is judged.
     by_rubric = rubric or old.rubric
@@ -121,7 +131,7 @@ def new_rejudgment(
             f"run {old.id} was judged by assertions only", hint="there is nothing to judge again"
         )
     config: JsonObject = {k: v for k, v in old.config.items() if k not in _OF_THE_JUDGES}
-    asked = judging_of_judge(judge, by_rubric)
+    asked = _judging(_open_rejudgment(old, by_rubric, judge), judge, by_rubric, cases)
     # The identity of a run includes its judges: a rejudgment is never resumed as the old run.
     config |= {
         "judge": [{"model": judge.connection.name, "template": judge.template.name}],
@@ -150,8 +160,26 @@ def new_rejudgment(
     return new
 
 
+def _judging(
+    opened: OpenSuite, judge: Judge, rubric: Rubric, cases: Iterable[Case]
+) -> CalibratedPanel:
+    """How the judge is called, with the templates that only rubrics of cases name."""
+    asked = judging_of_judge(judge, rubric)
+    found = (opened.plans.rubric_of(case) for case in cases)
+    own = {one.fingerprint: one for one in found if one is not None and one is not rubric}
+    for one in own.values():
+        opened.judges.check(one, is_of_case=True)
+    return asked.model_copy(update={"templates": opened.judges.case_templates | asked.templates})
+
+
 def check_same_measure(old: RunInfo, new: RunInfo) -> Comparability:
     """Refuse runs that differ in more than their judges: their differences would show neither."""
+    if edited := edited_templates(judging_of_run(old), judging_of_run(new)):
+        raise NotComparableError(
+            f"not only the judge differs from that of {old.id}: {edited}",
+            hint="restore the template; or run the cases again with its outputs: judgekit export "
+            f"{old.id} -o outputs.jsonl, then judgekit run CASES --outputs outputs.jsonl",
+        )
     measure = compare_measures(old, new, apart_from_judges=True)
     if measure.changes:
         raise NotComparableError(
@@ -174,7 +202,7 @@ async def rejudge_run(
     old: RunInfo, new: RunInfo, judge: Judge, store: RunStore, session: Session | None = None
 ) -> RunInfo:
     """Judge every output of a run again; no target is asked."""
-    opened = _open_rejudgment(old, new, judge)
+    opened = _open_rejudgment(old, cast("Rubric", new.rubric), judge)
     # The judgments are a run of their own: the old one stays as it was, with its verdicts and its
     # costs.
     answers = last_tries(store.results(old.id), old)
@@ -185,7 +213,7 @@ def plan_rejudgment(
     old: RunInfo, new: RunInfo, judge: Judge, store: RunStore, *, refresh: bool = False
 ) -> GradePlan:
     """Estimate the calls and cost of judging a run again; makes no calls."""
-    plans = _open_rejudgment(old, new, judge).plans
+    plans = _open_rejudgment(old, cast("Rubric", new.rubric), judge).plans
     answers = (
         (result.case, result.output, rubric)
         for result in last_tries(store.results(old.id), old)
@@ -205,12 +233,11 @@ def check_judged(old: RunInfo, store: RunStore) -> None:
     )
 
 
-def _open_rejudgment(old: RunInfo, new: RunInfo, judge: Judge) -> OpenSuite:
+def _open_rejudgment(old: RunInfo, rubric: Rubric, judge: Judge) -> OpenSuite:
     nothing_else = RecordedAnswers(CaseSource("outputs", "1", lambda: iter(())), {}, has_gaps=True)
     # The profile decides which cases are judged at all; checks were made when the old run was.
     profile = old.config.get("profile")
     suite = Suite.model_validate({"name": "outputs", "dataset": "outputs", "profile": profile})
-    rubric = cast("Rubric", new.rubric)  # without one no run is planned
     return open_recorded(judge, rubric, nothing_else, suite=suite)
 
 
@@ -286,17 +313,19 @@ def describe_file_calibration(
         if any(one.uncalibrated is not None for one in old.values()):
             return _OWN_VALUES
         return describe_calibration(None, None)
-    new = resolve_calibration(path, rubric, judging_of_judge(judge, rubric))
-    known = [one.asked for one in old.values() if one.asked is not None]
-    if new.calibration is None or not known:
-        return describe_calibration(None, new)
-    return describe_calibration(calibration_in_use(new.calibration, rubric, known[0]), new)
+    asked = next((one.asked for one in old.values() if one.asked is not None), None)
+    return _describe_named(path, rubric, judge, rubric, asked)
 
 
 def describe_run_calibration(path: Path, old: RunInfo, rubric: Rubric, judge: Judge) -> str:
     """Whether a calibration that is named holds for the new judge of a run, and for the old."""
+    return _describe_named(path, rubric, judge, old.rubric, judging_of_run(old))
+
+
+def _describe_named(
+    path: Path, rubric: Rubric, judge: Judge, old: Rubric | None, asked: CalibratedPanel | None
+) -> str:
     new = resolve_calibration(path, rubric, judging_of_judge(judge, rubric))
-    asked = judging_of_run(old)
-    if new.calibration is None or asked is None or old.rubric is None:
+    if new.calibration is None or asked is None or old is None:
         return describe_calibration(None, new)
-    return describe_calibration(calibration_in_use(new.calibration, old.rubric, asked), new)
+    return describe_calibration(calibration_in_use(new.calibration, old, asked), new)

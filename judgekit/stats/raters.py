@@ -355,7 +355,8 @@ def _absolute_ends(s: _MeanSquares, level: float) -> tuple[float, float]:
     own = k * v * s.raters
     rest = (n * (1 + (k - 1) * v) - k * v) * s.error
     below = (n - 1) * own**2 + rest**2
-    if not below > 0:
+    # Opposite parts leave no degrees of freedom.
+    if not below > 0 or abs(own + rest) <= _FLAT * abs(own):
         return nan, nan
     # Satterthwaite's degrees of freedom for the sum of two mean squares (Shrout & Fleiss 1979; as
     # ICC(A,1) in McGraw & Wong 1996).

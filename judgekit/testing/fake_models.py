@@ -300,7 +300,6 @@ class _FlawedVerdict:
 def _true_value(
     truth: TrueValues, case: str | None, variant: str | None, criterion: str | None
 ) -> float:
-    """The value that a fake judge believes an output to have."""
     if isinstance(truth, Mapping):
         # The most specific name first: a test may state one exception to a general value.
         for key in (f"{case}/{variant}", variant, criterion, case):

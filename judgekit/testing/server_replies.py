@@ -219,7 +219,6 @@ def _streamed(request: ServedRequest) -> ServedReply:
 
 
 def _in_bytes(change: Callable[[bytes], bytes]) -> Fault:
-    """The good reply, its bytes changed."""
     return lambda request: ServedReply(
         body=change(ServedReply(schema_reply(request)).payload(request))
     )
@@ -231,8 +230,6 @@ def _page(status: int, title: str) -> ServedReply:
 
 
 def _without(name: str) -> Fault:
-    """The good reply with a field of the completion left out."""
-
     def fault(request: ServedRequest) -> ServedReply:
         whole = json.loads(ServedReply(schema_reply(request)).payload(request))
         return ServedReply(body={key: value for key, value in whole.items() if key != name})

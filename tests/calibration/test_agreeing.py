@@ -138,18 +138,18 @@ def test_leniency_of_nothing_is_undefined() -> None:
 
 
 def test_a_judge_asked_twice_is_held_against_itself() -> None:
-    one = item(4, 4, samples=(4, 4, None))
-    two = item(3, 4, case="b", samples=(2, 4, 3))
+    one = item(4, 4, samples=((4, 4, None),))
+    two = item(3, 4, case="b", samples=((2, 4, 3),))
     found = judge_steadiness(aligned(one, two), level=0.95)
     assert found is not None
     assert (found.n_items, found.n_unusable) == (2, 1)
     assert found.all_equal.value == 0.5
     assert found.within_sd == pytest.approx(0.5)
-    assert judge_steadiness(aligned(item(4, 4, samples=(4,))), level=0.95) is None
+    assert judge_steadiness(aligned(item(4, 4, samples=((4,),))), level=0.95) is None
 
 
 def test_unreadable_repeats_leave_nothing_to_hold() -> None:
-    found = judge_steadiness(aligned(item(4, 4, samples=(4, None))), level=0.95)
+    found = judge_steadiness(aligned(item(4, 4, samples=((4, None),))), level=0.95)
     assert found is not None
     assert isnan(found.within_sd)
 

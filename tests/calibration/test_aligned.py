@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from judgekit.calibration import CalibrationOptions, OutputKey, groups_of, level_of, mean_rating
-from judgekit.calibration.inputs import ScoreSample
-from judgekit.calibration.items import PREFERENCE_SCALE, clusters_of, infer_criterion, levels_of
+from judgekit.calibration.inputs import ScoreSample, infer_criterion
+from judgekit.calibration.items import PREFERENCE_SCALE, clusters_of, levels_of
 from judgekit.errors import InputError, SettingsError
 from judgekit.records import Scale
 from tests.calibration.items import FIVE, YES_NO, aligned, item

@@ -151,3 +151,29 @@ def test_a_document_names_the_criterion_that_is_unclear() -> None:
     assert document.conclusion.text.startswith("Annotators do not agree well on good (alpha")
     same = agreement_document(merged(*[(f"c{k}", w, 1 + k % 5) for k in range(10) for w in "ab"]))
     assert same.conclusion.text == "Annotators agree on every criterion; 0 conflicts."
+
+
+def test_a_criterion_that_some_files_leave_out_is_the_only_one() -> None:
+    """Two annotators who label the same outputs, one of them without the name."""
+    rows: list[Any] = [
+        {"case_id": "c1", "annotator": who, "raw": raw, **named}
+        for who, raw, named in (("a", 1, {}), ("a", 2, {"criterion": "good"}), ("b", 5, {}))
+    ]
+    rubric = Rubric(name="r", criteria=(Criterion(name="good", question="?", scale=FIVE),))
+    found = merge_labels(resolve_labels(locate_labels(rows), no_packet), rubric)
+    (criterion,) = found.agreement
+    assert (criterion.n_items, criterion.n_doubly) == (1, 1)
+    assert [(one.annotator, one.raw) for one in found.labels] == [("a", 2), ("b", 5)]
+    assert [one.raw for one in found.replaced] == [1]
+    assert len(found.conflicts) == 1
+
+
+@pytest.mark.parametrize("chosen", [("random", "informative"), ("informative", "random")])
+def test_what_one_packet_drew_counts_as_drawn(chosen: tuple[str, str]) -> None:
+    rows: list[Any] = [
+        {"case_id": "c1", "annotator": who, "raw": 5, "metadata": {"chosen": how}}
+        for who, how in zip("ab", chosen, strict=True)
+    ]
+    rubric = Rubric(name="r", criteria=(Criterion(name="good", question="?", scale=FIVE),))
+    (found,) = merge_labels(resolve_labels(locate_labels(rows), no_packet), rubric).agreement
+    assert found.n_random == 1

@@ -176,3 +176,17 @@ def test_a_name_that_no_scale_has_is_an_error(
         jk.calibrate([{"case_id": "a", "raw": raw}], people, rubric=asked)
     with pytest.raises(InputError, match="2 rows cannot be used"):
         jk.calibrate([{"case_id": c, "raw": raw} for c in "ab"], people, rubric=asked)
+
+
+def test_every_disagreement_about_a_category_is_suggested_for_a_third_label() -> None:
+    names = tuple("abcdefgh")  # neighbours are a seventh of the scale apart
+    said = [{"case_id": "c0", "raw": "a"}, {"case_id": "c1", "raw": "h"}]
+    people = [
+        {"case_id": case, "annotator": who, "raw": raw}
+        for case, labels in (("c0", "ab"), ("c1", "hh"))
+        for who, raw in zip("xy", labels, strict=True)
+    ]
+    report = calibrated(said, people, rubric=rubric(names=names))
+    assert [(one.case_id, one.why) for one in report.suggestions] == [
+        ("c0", "two annotators disagree; a third label would decide")
+    ]

@@ -9,8 +9,10 @@ import pytest
 
 from judgekit.calibration import OutputKey, PairwiseData, PointwiseData, read_judged_file
 from judgekit.errors import DatasetError, InputError
+from judgekit.report import write_verdicts
+from judgekit.scoring import conclude
 from tests.evaluation.labelled import comparisons
-from tests.factories import make_case
+from tests.factories import make_case, make_judgment, make_rubric
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +39,14 @@ def test_rows_of_scores_are_samples(tmp_path: Path) -> None:
     assert (second.place, second.raw, second.failure) == (OutputKey("b", "v"), None, "unreadable")
     assert found.n_errors == 1
     assert found.groups[OutputKey("a")] == {"stratum": ("simple",), "doc": ("d",)}
+
+
+def test_a_table_of_the_judgments_of_turns_is_read(tmp_path: Path) -> None:
+    judgments = [make_judgment(raw=raw, turn=turn) for turn, raw in ((1, 2), (2, 4))]
+    write_verdicts(tmp_path / "v.csv", [conclude(make_rubric(), judgments, case_id="a")])
+    found = read_judged_file(tmp_path / "v.csv")
+    assert isinstance(found, PointwiseData)
+    assert [(one.turn, one.raw) for one in found.samples] == [(1, 2), (2, 4)]
 
 
 def test_rows_of_winners_are_pairs(tmp_path: Path) -> None:

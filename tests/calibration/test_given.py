@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,20 @@ import pytest
 
 import judgekit as jk
 from judgekit.errors import InputError
-from tests.evaluation.labelled import RUBRIC, Crowd, labels, verdicts, winners
-from tests.factories import make_case
+from judgekit.evaluation import Run
+from judgekit.store import RunStore
+from tests.evaluation.labelled import (
+    RUBRIC,
+    TWO,
+    Crowd,
+    comparisons,
+    labels,
+    verdict,
+    verdicts,
+    winners,
+)
+from tests.factories import make_case, make_criterion, make_rubric
+from tests.store.observing import answer, begun, key, said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,3 +132,67 @@ def test_the_order_of_rows_changes_no_interval() -> None:
         for each in (said, mixed)
     )
     assert (one.n_clusters, one.low, one.high) == pytest.approx((90, other.low, other.high))
+
+
+def grown(edit: dict[str, Any], *, as_run: bool, kept: Path) -> jk.CalibrationReport:
+    """A calibration of 40 verdicts with a rubric that was edited since."""
+    rubric = make_rubric(make_criterion(**edit.pop("criterion", {})), **edit)
+    scores = {f"c{k:02}": 1 + k % 5 for k in range(40)}
+    people = labels({name: max(1, raw - 1) for name, raw in scores.items()})
+    if not as_run:
+        return jk.calibrate(verdicts(scores), people, rubric=rubric)
+    with closing(RunStore(kept)) as store:
+        answers = [
+            answer(key(name), place=k, said=(said(value=(raw - 1) / 4, raw=raw),))
+            for k, (name, raw) in enumerate(scores.items())
+        ]
+        run = begun(store, *answers, rubric=RUBRIC)
+        return jk.calibrate(Run(store.run(run.id), store), people, rubric=rubric)
+
+
+@pytest.mark.parametrize("as_run", [True, False])
+def test_judgments_by_another_version_of_the_rubric_give_no_map(
+    tmp_path: Path, *, as_run: bool
+) -> None:
+    same = grown({}, as_run=as_run, kept=tmp_path / "a.db")
+    assert same.notes == ()
+    assert len(same.maps().maps) == 1
+    edited = {"criterion": {"question": "Is it rude?"}}
+    found = grown(edited, as_run=as_run, kept=tmp_path / "b.db")
+    words = "the judgments were made by another version of support, or by another rubric"
+    assert found.notes == (words,)
+    with pytest.raises(jk.InputError, match=words):
+        found.maps()
+
+
+def test_scores_of_a_run_are_concluded_by_other_thresholds(tmp_path: Path) -> None:
+    found = grown({"pass_threshold": 0.2}, as_run=True, kept=tmp_path / "a.db")
+    assert found.notes == ()
+    assert found.maps().rubric.pass_threshold == 0.2
+
+
+@pytest.mark.parametrize("as_run", [True, False])
+def test_by_another_threshold_both_judge_and_humans_pass(tmp_path: Path, *, as_run: bool) -> None:
+    scores = {f"c{k:02}": 1 + k % 5 for k in range(20)}
+    people = [row for name in ("accuracy", "tone") for row in labels(scores, criterion=name)]
+    verdict_of = [verdict(c, {"accuracy": raw, "tone": raw}, TWO) for c, raw in scores.items()]
+    lenient = make_rubric("accuracy", "tone", pass_threshold=0.2)
+    with closing(RunStore(tmp_path / "a.db")) as store:
+        answers = [
+            answer(key(one.case_id or ""), place=k, said=one.judgments)
+            for k, one in enumerate(verdict_of)
+        ]
+        run = Run(store.run(begun(store, *answers, rubric=TWO).id), store)
+        found = jk.calibrate(run if as_run else verdict_of, people, rubric=lenient)
+    passed = found.overall.pass_fail
+    assert passed is not None
+    assert (passed.judge_rate.value, passed.human_rate.value) == (0.8, 0.8)
+    assert passed.accuracy.value == 1
+
+
+def test_two_verdicts_or_comparisons_of_one_output_are_refused() -> None:
+    with pytest.raises(jk.InputError, match="a second verdict of a"):
+        jk.calibrate([*verdicts({"a": 3}), *verdicts({"a": 5})], labels({"a": 4}))
+    twice = [*comparisons({"a": "first"}), *comparisons({"a": "second"})]
+    with pytest.raises(jk.InputError, match="a second comparison of a of v1::v2"):
+        jk.calibrate(twice, winners({"a": "a"}))

@@ -322,6 +322,27 @@ def test_the_agreement_of_maps_is_that_of_their_criteria(names: tuple[str, ...])
     assert found.kappa.value == 1
 
 
+def test_the_agreement_of_maps_leaves_out_labels_of_chosen_outputs() -> None:
+    """Of one criterion with a map as of all of them: labels of hard outputs do not lower it."""
+    names = ("accuracy", "tone")
+    rubric = make_rubric(*names)
+    scores = {f"c{k:02}": 1 + k % 5 for k in range(60)}
+    said_of = [verdict(case, dict.fromkeys(names, raw), rubric) for case, raw in scores.items()]
+    people: list[dict[str, Any]] = [
+        {
+            "case_id": case,
+            "criterion": name,
+            "annotator": "Ada",
+            "raw": max(1, raw - 1) if k < 40 else 6 - raw,
+            "metadata": {"chosen": "random" if k < 40 else "informative"},
+        }
+        for name, n in (("accuracy", 60), ("tone", 10))
+        for k, (case, raw) in enumerate([*scores.items()][:n])
+    ]
+    found = jk.calibrate(said_of, people, rubric=rubric).maps()
+    assert [one.kappa for one in found.maps] == [found.kappa]
+
+
 def test_the_set_of_labels_has_one_name_whatever_their_order() -> None:
     crowd = Crowd(40, noise=0.3)
     said, people = crowd.verdicts(), crowd.labels()

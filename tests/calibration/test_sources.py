@@ -11,18 +11,21 @@ import judgekit as jk
 from judgekit.calibration import (
     CalibrationOptions,
     OutputKey,
+    PacketChoice,
     PairwiseData,
     PointwiseData,
     cluster_of,
+    draw_packet,
+    pair_source,
 )
 from judgekit.calibration.inputs import PairJudgment, ScoreSample
 from judgekit.evaluation import Run
-from judgekit.records import Rubric, RunPanel
+from judgekit.records import Rubric, RunPanel, Variant
 from judgekit.scoring import conclude
 from judgekit.store import RunStore
 from tests.evaluation.labelled import RUBRIC, TWO, labels, verdict
-from tests.factories import make_case, make_judgment, make_output
-from tests.store.observing import JUDGE, answer, begun, key, said
+from tests.factories import make_case, make_criterion, make_judgment, make_output, make_rubric
+from tests.store.observing import JUDGE, START, answer, begun, key, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,12 +84,58 @@ def test_a_run_that_asked_no_judge_has_nothing_to_hold(kept: RunStore) -> None:
 
 def test_answers_of_one_case_are_told_apart_by_their_repeat(kept: RunStore) -> None:
     heard = [answer(key(repeat=n), said=(said("accuracy", n / 1, raw=n * 4 + 1),)) for n in (0, 1)]
-    run = begun(kept, *heard, rubric=RUBRIC)
+    run = begun(kept, *heard, rubric=RUBRIC, config={"settings": {"repeats": 2}})
     held = Run(kept.run(run.id), kept)
     with pytest.raises(jk.DatasetError, match="does not name its repeat; judged were 0, 1"):
         jk.calibrate(held, labels({"refund": 4}))
     report = jk.calibrate(held, labels({"refund": 4}, repeat=1))
     assert report.overall.leniency.judge_mean.value == 5
+    assert len(draw_packet(held, PacketChoice(), at=START).items) == 2
+
+
+def test_of_several_tries_of_a_case_the_last_is_labelled(kept: RunStore) -> None:
+    tries = [
+        answer(
+            key(repeat=n, variant=variant),
+            place=0,
+            said=(said("accuracy", n / 1, raw=n * 4 + 1),),
+            output=make_output(f"try {n}"),
+        )
+        for variant in ("v1", "v2")
+        for n in (0, 1)
+    ]
+    variants = tuple(Variant(id=name) for name in ("v1", "v2"))
+    config = {"settings": {"retry_failed": 1}}
+    run = begun(kept, *tries, rubric=RUBRIC, config=config, variants=variants)
+    held = Run(kept.run(run.id), kept)
+    report = jk.calibrate(held, labels({"refund": 4}, variant="v1"))
+    assert (report.joined.n_judged, report.overall.leniency.judge_mean.value) == (2, 5)
+    drawn = draw_packet(held, PacketChoice(), at=START)
+    assert [(one.variant, one.repeat) for one in drawn.items] == [("v1", 1), ("v2", 1)]
+    (pair,) = pair_source(kept, run.id).pairs
+    assert [pair.a.text, pair.b.text] == ["try 1", "try 1"]
+
+
+def test_a_criterion_that_a_rubric_of_a_case_defines_otherwise_is_another(kept: RunStore) -> None:
+    """On another scale an 80 by the case's rubric would be far beyond 1 to 5."""
+    other = make_criterion("accuracy", scale={"min": 0, "max": 100, "integer": True})
+    own = make_case(id="own", rubric=make_rubric(other, "tone", name="own"))
+    heard = [
+        answer(key("a"), said=(said("accuracy", 0.75, raw=4), said("tone", 0.5, raw=3))),
+        answer(key("own"), place=1, case=own, said=(said(value=0.8, raw=80), said("tone", 1))),
+    ]
+    run = begun(kept, *heard, rubric=TWO)
+    people = [
+        *labels({"a": 4}, criterion="accuracy"),
+        *labels({"own": 80}, criterion="accuracy"),
+        *labels({"a": 3, "own": 5}, criterion="tone"),
+    ]
+    report = jk.calibrate(Run(kept.run(run.id), kept), people)
+    assert report.criteria["accuracy"].leniency.judge_mean.value == 4
+    assert report.criteria["tone"].n == 2
+    assert (report.overall.n, report.joined.n_not_judged) == (1, 1)
+    words = "of outputs whose cases have rubrics that ask something else"
+    assert report.notes == (f"left out is accuracy {words} (1)",)
 
 
 def panel(combine: PanelCombination, *scores: float) -> jk.Verdict:
@@ -124,6 +173,21 @@ def test_repeats_are_averaged_and_unreadable_ones_left_out() -> None:
     assert report.overall.leniency.judge_mean.value == 3
     assert report.overall.steadiness is not None
     assert report.overall.steadiness.n_unusable == 1
+
+
+def test_turns_and_several_judges_are_no_repeats() -> None:
+    """Scores 1 and 5 of two turns, or of two judges, do not make a judge unsteady."""
+    turns = [make_judgment(value=k % 2, raw=1 + 4 * (k % 2), turn=k + 1) for k in range(2)]
+    judges = [make_judgment(value=k, raw=1 + 4 * k, judge=f"j{k}") for k in range(2)]
+    for judgments in (turns, judges):
+        report = jk.calibrate([conclude(RUBRIC, judgments, case_id="a")], labels({"a": 3}))
+        assert report.overall.leniency.judge_mean.value == 3
+        assert report.overall.steadiness is None
+    twice = [*turns, *(one.model_copy(update={"repeat": 1}) for one in turns)]
+    said_of = conclude(RUBRIC, twice, case_id="a")
+    found = jk.calibrate([said_of], labels({"a": 3})).overall.steadiness
+    assert found is not None
+    assert (found.n_items, found.all_equal.value, found.within_sd) == (1, 1, 0)
 
 
 def test_a_criterion_that_some_outputs_were_not_asked_about_is_no_failure() -> None:
@@ -187,6 +251,17 @@ def test_metadata_of_labels_forms_groups() -> None:
     options = CalibrationOptions(by=("doc",))
     report = jk.calibrate(said_of, people, rubric=RUBRIC, options=options)
     assert [(s.kind, s.name) for s in report.overall.segments] == [("doc", "a"), ("doc", "b")]
+
+
+@pytest.mark.parametrize("who", [("Ada", "Zoe"), ("Zoe", "Ada")])
+def test_what_one_packet_drew_and_another_chose_counts_as_drawn(who: tuple[str, str]) -> None:
+    rows: list[dict[str, Any]] = [{"case_id": name, "raw": 4} for name in "abcd"]
+    people = [
+        *labels(dict.fromkeys("abc", 4), who[0], metadata={"chosen": "random"}),
+        *labels({"a": 2}, who[1], metadata={"chosen": "informative"}),
+    ]
+    report = jk.calibrate(rows, people, rubric=RUBRIC)
+    assert (report.overall.n, report.notes) == (3, ())
 
 
 def test_pairs_that_nobody_labelled_are_suggested() -> None:

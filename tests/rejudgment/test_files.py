@@ -1,20 +1,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.errors import DatasetError
-from judgekit.records import UncalibratedVerdict
-from judgekit.rejudgment import pair_verdicts, read_verdicts
+from judgekit.errors import DatasetError, NotComparableError
+from judgekit.records import CalibratedJudge, CalibratedPanel, UncalibratedVerdict
+from judgekit.rejudgment import check_same_rubric, pair_verdicts, read_verdicts
 from judgekit.report import write_verdicts
 from judgekit.scoring import conclude
 from tests.factories import make_judgment, make_rubric
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from judgekit.records import Verdict
 
 
@@ -51,6 +51,23 @@ def test_two_verdicts_of_one_output_are_refused(tmp_path: Path) -> None:
     write_verdicts(path, [verdict("a"), verdict("a")])
     with pytest.raises(DatasetError, match="a second verdict of one output"):
         read_verdicts(path)
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_verdicts_by_an_edited_template_of_a_criterion_are_refused(version: str) -> None:
+    then, now = (
+        CalibratedPanel(
+            judges=(CalibratedJudge(judge="m pointwise/criterion@x"),),
+            templates={"accuracy": f"mine@{each}"},
+        )
+        for each in ("1", version)
+    )
+    old: dict[tuple[str | None, str | None, int], Verdict] = {
+        ("a", None, 0): verdict("a").model_copy(update={"asked": then})
+    }
+    refused = pytest.raises(NotComparableError, match=r"not only the judge .*version of mine")
+    with refused if version == "2" else nullcontext():
+        check_same_rubric(Path("v.jsonl"), old, make_rubric(), now)
 
 
 def test_verdicts_meet_by_case_and_variant_and_errors_are_left_out() -> None:

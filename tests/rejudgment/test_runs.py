@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.errors import ModelError, NotComparableError, SettingsError, StoreError
-from judgekit.evaluation import REJUDGMENT_KEY, Session
+from judgekit.evaluation import REJUDGMENT_KEY, Session, judging_of_run
 from judgekit.records import RunPanel
 from judgekit.rejudgment import compare_runs, new_rejudgment, rejudge_run
 from judgekit.rejudgment.run import paired_verdicts
@@ -265,3 +265,37 @@ def test_a_rejudged_run_can_be_judged_again(store: RunStore) -> None:
         again = new_rejudgment(first, judge, now=START, token="1")
     assert again.config[REJUDGMENT_KEY] == {"run": first.id, "judges": list(first.panel.judges)}
     assert again.config_fingerprint != first.config_fingerprint
+
+
+def write_template(folder: Path, words: str) -> Path:
+    source = "{% block shared %}{{ output | fenced('output') }}{% endblock %}\n"
+    source += f"{{% block question %}}{words} {{{{ criterion.question }}}}{{% endblock %}}\n"
+    (folder / "mine.j2").write_text(f"{{# judgekit\nasks: criterion\nreply: json\n#}}\n{source}")
+    return folder
+
+
+@pytest.mark.parametrize("is_of_case", [True, False])
+def test_an_edited_template_of_a_criterion_is_not_the_judge(
+    store: RunStore, tmp_path: Path, *, is_of_case: bool
+) -> None:
+    rubric = make_rubric(make_criterion("tone", template="mine"), name="own")
+    case = make_case(id="a", rubric=rubric if is_of_case else None)
+    begun(
+        store,
+        answer(key("a"), case=case, said=(said("tone"),)),
+        rubric=make_rubric("accuracy") if is_of_case else rubric,
+    )
+    cases = list(store.cases_of_run("run-1"))
+    folders = [write_template(tmp_path, "Judge.")]
+    with make_judge(ScriptedModel(reply(5)), template_folders=folders) as judge:
+        old = new_rejudgment(store.run("run-1"), judge, cases=cases, now=LATER)
+    asked = judging_of_run(old)
+    assert asked is not None
+    assert [*asked.templates] == ["mine" if is_of_case else "tone"]
+    with make_judge(ScriptedModel(reply(5)), template_folders=folders) as judge:
+        new_rejudgment(old, judge, cases=cases, now=LATER)
+    write_template(tmp_path, "Judge harshly.")
+    refused = pytest.raises(NotComparableError, match="another version of mine")
+    with make_judge(ScriptedModel(reply(5)), template_folders=folders) as judge, refused as raised:
+        new_rejudgment(old, judge, cases=cases, now=LATER)
+    assert "restore the template" in str(raised.value.hint)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.raters import fleiss_kappa, gwet_ac
+from judgekit.stats.raters import fleiss_kappa, gwet_ac, icc
 from tests.stats.rated_items import joint, rated, rated_twice
 from tests.stats.simulation import covers_at_its_level
 
@@ -120,3 +120,11 @@ def test_coefficients_over_cases_cover_at_their_level(ci: str) -> None:
     assert covers_at_its_level(found, (np.trace(p) - by_ac) / (1 - by_ac))
     kappas = [fleiss_kappa(x, clusters=names) for x in draws]
     assert covers_at_its_level(kappas, (np.trace(p) - by_fleiss) / (1 - by_fleiss))
+
+
+@pytest.mark.parametrize("rows", [[[3, 3], [5, 1]], [[3, 3], [5, 1], [3, 3]]])
+def test_opposite_scores_of_few_items_leave_the_limits_undefined(rows: list[list[float]]) -> None:
+    found = icc(rows)
+    assert found.value == pytest.approx(-1)
+    assert math.isnan(found.low)
+    assert found.reason == "the limits are undefined in these data"
