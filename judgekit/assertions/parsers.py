@@ -134,7 +134,7 @@ def _dangling_reference(schema: dict[str, object] | bool) -> str | None:  # noqa
     return None
 
 
-_ELEMENT_START = re.compile(r"<[A-Za-z_]")
+_ELEMENT_START = re.compile(r"<[^\W\d]")  # names may begin with a letter of any script
 
 # How many places of a text are tried for an element that begins there.
 _ELEMENTS_TRIED = 1_000
@@ -280,8 +280,7 @@ class _Reader(HTMLParser):
             self.fault(f"</{tag}> closes an element that has no content")
             return
         if tag not in names:
-            if tag in _KNOWN:
-                self.fault(f"</{tag}> closes nothing")
+            self.fault(f"</{tag}> closes nothing")
             return
         while self.open:
             name, line = self.open.pop()
@@ -361,6 +360,8 @@ def _foreign_table(statement: Expr, tables: list[str]) -> str | None:
     allowed = {name.lower() for name in tables}
     allowed |= {cte.alias.lower() for cte in statement.find_all(expressions.CTE)}
     for table in statement.find_all(expressions.Table):
+        if not table.name:  # a function in the place of a table, such as `generate_series(1, 3)`
+            continue
         if not {table.name.lower(), f"{table.db}.{table.name}".lower().strip(".")} & allowed:
             return f"it names the table {table.name}, which is not among {', '.join(tables)}"
     return None

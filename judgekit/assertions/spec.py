@@ -26,6 +26,7 @@ from judgekit.assertions.registry import (
     declaration_of,
     full_name,
 )
+from judgekit.assertions.transforms import step_fault
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.extras import install_hint, is_installed
 from judgekit.records import Fraction, JsonObject, Name, Weight
@@ -161,15 +162,21 @@ class _Reader:
             self._add((*where, "value"), message, base.type, _ITEM_HINT)
         if _CRITERION not in declared.parameters:
             self._take(settings, _CRITERION, where, base.type)
-        steps = cast("list[JsonObject] | None", self._take(settings, _TRANSFORM, where, base.type))
+        transform = self._take(settings, _TRANSFORM, where, base.type)
+        steps = cast("list[JsonObject]", transform or [])
+        for n, step in enumerate(steps):
+            if fault := step_fault(step):
+                self._add((*where, _TRANSFORM, n), fault, base.type)
         arguments, faults = read_arguments(
             declared, settings, where=where, name=base.type, synonym=synonym
         )
         self.faults += faults
-        function = partial(declared.function, **arguments)
-        transform = tuple(steps or ())
-        wants_case = declared.wants_case
-        return replace(base, function=function, wants_case=wants_case, transform=transform)
+        return replace(
+            base,
+            function=partial(declared.function, **arguments),
+            wants_case=declared.wants_case,
+            transform=tuple(steps),
+        )
 
     def _group(
         self,

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -63,7 +63,9 @@ def transform_output(
 def _apply(
     step: JsonObject, value: JsonValue, case: Case | None, scripts: ScriptSettings | None
 ) -> JsonValue:
-    name, setting = next(iter(step.items()), ("", None))
+    if fault := step_fault(step):
+        raise TransformError(fault)
+    (name, setting), *_ = step.items()
     if name == CODE_STEP:
         # Without the permission the case has a mark instead, without which no answer passes.
         if scripts is None or not scripts.is_allowed:
@@ -73,13 +75,22 @@ def _apply(
             {"output": value, "context": code_context(case)},
             scripts,
         )
-    elif len(step) != 1 or name not in _STEPS:
-        raise TransformError(f"{json.dumps(step)[:_LONGEST]} is no step: {', '.join(_STEPS)}")
     else:
-        found = _STEPS[name](value, setting)
+        found = _STEPS[name].apply(value, setting)
     if found is None:
         raise TransformError(f"the step `{name}` gives no value for {_shown(value)}")
     return found
+
+
+def step_fault(step: JsonObject) -> str | None:
+    """Why a step cannot be applied to any output."""
+    name, setting = next(iter(step.items()), ("", None))
+    if len(step) != 1 or name not in (CODE_STEP, *_STEPS):
+        return f"{json.dumps(step)[:_LONGEST]} is no step: {', '.join(_STEPS)}"
+    kind = _STEPS.get(name)
+    if kind is not None and not kind.is_setting(setting):
+        return f"the step `{name}` takes {kind.takes}, not {_shown(setting)}"
+    return None
 
 
 def _shown(value: JsonValue) -> str:
@@ -104,8 +115,8 @@ def _parse(value: JsonValue, _setting: JsonValue) -> JsonValue:
     return found
 
 
-def _path(value: JsonValue, setting: JsonValue) -> JsonValue:
-    for part in setting if isinstance(setting, list) else []:
+def _path(value: JsonValue, keys: list[str | int]) -> JsonValue:
+    for part in keys:
         if isinstance(value, dict):
             value = value.get(str(part))
         elif isinstance(value, list | str) and isinstance(part, int):
@@ -117,23 +128,23 @@ def _path(value: JsonValue, setting: JsonValue) -> JsonValue:
     return value
 
 
-def _split(value: JsonValue, setting: JsonValue) -> JsonValue:
-    text, by = _text(value), str(setting)
+def _split(value: JsonValue, by: str) -> JsonValue:
+    text = _text(value)
     return [*text.split(by)] if by else [*text]
 
 
-def _match(value: JsonValue, setting: JsonValue) -> JsonValue:
+def _match(value: JsonValue, pattern: str) -> JsonValue:
     """The match and its groups, as JavaScript gives them."""
-    found = _bounded("match_groups", setting, _text(value))
+    found = _bounded("match_groups", pattern, _text(value))
     return [str(one) for one in found] if isinstance(found, list) else None
 
 
-def _replace(value: JsonValue, setting: JsonValue) -> JsonValue:
-    text, fields = _text(value), setting if isinstance(setting, dict) else {}
-    new, n_most = str(fields.get("with", "")), 0 if fields.get("all") is True else 1
+def _replace(value: JsonValue, fields: dict[str, Any]) -> JsonValue:
+    text, new = _text(value), fields.get("with", "")
+    n_most = 0 if fields.get("all") is True else 1
     if "text" in fields:
-        return text.replace(str(fields["text"]), new, n_most or -1)
-    return str(_bounded("replace_pattern", fields.get("pattern"), text, new, n_most))
+        return text.replace(fields["text"], new, n_most or -1)
+    return str(_bounded("replace_pattern", fields["pattern"], text, new, n_most))
 
 
 def _bounded(function: str, *arguments: JsonValue) -> object:
@@ -152,32 +163,61 @@ def replace_pattern(pattern: str, text: str, new: str, n_most: int) -> str:
     return re.sub(pattern, lambda _: new, text, count=n_most)
 
 
-def _slice(value: JsonValue, setting: JsonValue) -> JsonValue:
-    bounds = setting if isinstance(setting, list) else []
-    first, last = [one if isinstance(one, int) else None for one in (*bounds, None, None)][:2]
+def _slice(value: JsonValue, bounds: list[int]) -> JsonValue:
     if not isinstance(value, str | list):
         raise TransformError(f"{_shown(value)} has no parts")
-    return value[first:last]
+    return value[bounds[0] : bounds[1] if bounds[1:] else None]
 
 
-def _join(value: JsonValue, setting: JsonValue) -> JsonValue:
+def _join(value: JsonValue, between: str) -> JsonValue:
     if not isinstance(value, list):
         raise TransformError(f"{_shown(value)} is no list")
-    return str(setting).join(one if isinstance(one, str) else _shown(one) for one in value)
+    # As in JavaScript, null has no text.
+    texts = ("" if one is None else _json(one) for one in value)
+    return between.join(texts)
 
 
-_STEPS: Mapping[str, Callable[[JsonValue, JsonValue], JsonValue]] = MappingProxyType(
+def _json(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _are(setting: JsonValue, *types: type) -> bool:
+    # By `type`, since true and false are no positions.
+    return isinstance(setting, list) and all(type(one) in types for one in setting)
+
+
+def _is_replacement(setting: JsonValue) -> bool:
+    if not isinstance(setting, dict) or len(setting.keys() & {"text", "pattern"}) != 1:
+        return False
+    types = {"text": str, "pattern": str, "with": str, "all": bool}
+    return all(type(one) is types.get(name) for name, one in setting.items())
+
+
+class _Step(NamedTuple):
+    # The setting is one that `is_setting` accepts.
+    apply: Callable[[JsonValue, Any], JsonValue]
+    takes: str = "true"
+    is_setting: Callable[[JsonValue], bool] = lambda setting: setting is True
+
+
+_TEXT = "a text", lambda setting: isinstance(setting, str)
+_KEYS = "a list of keys", lambda setting: _are(setting, str, int)
+_BOUNDS = "a list of one or two positions", lambda one: _are(one, int) and len(one) in {1, 2}
+_NEW_TEXT = "`text` or `pattern`, and perhaps `with` and `all: true`", _is_replacement
+_STEPS: Mapping[str, _Step] = MappingProxyType(
     {
-        "parse_json": _parse,
-        "to_json": lambda value, _: json.dumps(value, ensure_ascii=False, separators=(",", ":")),
-        "path": _path,
-        "trim": lambda value, _: _text(value).strip(),
-        "lower": lambda value, _: _text(value).lower(),
-        "upper": lambda value, _: _text(value).upper(),
-        "split": _split,
-        "match": _match,
-        "replace": _replace,
-        "slice": _slice,
-        "join": _join,
+        "parse_json": _Step(_parse),
+        "to_json": _Step(
+            lambda value, _: json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        ),
+        "path": _Step(_path, *_KEYS),
+        "trim": _Step(lambda value, _: _text(value).strip()),
+        "lower": _Step(lambda value, _: _text(value).lower()),
+        "upper": _Step(lambda value, _: _text(value).upper()),
+        "split": _Step(_split, *_TEXT),
+        "match": _Step(_match, *_TEXT),
+        "replace": _Step(_replace, *_NEW_TEXT),
+        "slice": _Step(_slice, *_BOUNDS),
+        "join": _Step(_join, *_TEXT),
     }
 )

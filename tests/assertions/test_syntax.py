@@ -212,6 +212,10 @@ def test_elements_may_be_required() -> None:
     assert one("is-xml", "<a/>", value=["a"]).passed is True
 
 
+def test_an_element_may_be_named_in_any_script() -> None:
+    assert one("contains-xml", "see <übung>3</übung>").passed is True
+
+
 def test_xml_faults_have_a_place() -> None:
     assert xml_fault("<a>\n<b></a>", []) == "mismatched tag: line 2, column 5"
     assert contained_xml_fault("a < b", []) == "there is no element"
@@ -232,6 +236,7 @@ def test_xml_faults_have_a_place() -> None:
         ("<blink>x</blink>", "line 1: <blink> is no HTML element"),
         ("<div>\n<b>x</div>", "line 2: <b> is not closed before </div>"),
         ("<p>x</p></div>", "line 1: </div> closes nothing"),
+        ("<p>x</blink></p>", "line 1: </blink> closes nothing"),
         ("<div>x", "line 1: <div> is never closed"),
         ("<p>a</p></br>", "line 1: </br> closes an element that has no content"),
         ("<p>a</p> and more", "line 1: text outside of any element: 'and more'"),
@@ -275,6 +280,8 @@ def test_tables_may_be_limited() -> None:
     assert sql_fault(text, None, ["shop.t", "U"]) is None
     assert sql_fault(text, None, ["t"]) == "it names the table u, which is not among t"
     assert one("is-sql", "SELECT a FROM t", tables=["t"]).passed is True
+    # A function that makes rows is no table.
+    assert sql_fault("SELECT * FROM t, generate_series(1, 3)", None, ["t"]) is None
 
 
 def test_an_expression_is_no_statement() -> None:

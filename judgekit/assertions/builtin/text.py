@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from math import isfinite, isqrt
+from math import isfinite, isqrt, ulp
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
@@ -74,7 +74,7 @@ def equals(
     if isinstance(found, str) and not isinstance(value, str):
         with suppress(ValueError, RecursionError):
             found = json.loads(found)
-    elif isinstance(value, str):
+    elif isinstance(value, str) and found is not None:
         found = text_of(output, path)
     if ignore_case and isinstance(value, str) and isinstance(found, str):
         passed = found.casefold() == value.casefold()
@@ -328,8 +328,10 @@ def states_number(
     actual = found[-1] if which == "last" else found[0]
     allowed = max(abs_tol, rel_tol * abs(value))
     off = abs(actual - value)
-    # As floats 1.1 - 1 is a little more than 0.1, and must be within a tolerance of 0.1.
-    passed = off <= allowed * (1 + 1e-12)
+    # As floats 1.1 - 1 is a little more than 0.1, and must be within a tolerance of 0.1. Large
+    # numbers have fewer decimals: 1234567.9 is 0.010000000009 off 1234567.89.
+    rounding = ulp(max(abs(actual), abs(value))) if allowed else 0.0
+    passed = off <= allowed * (1 + 1e-12) + rounding
     message = f"{actual:.15g} is {off:.6g} off {value:.15g}, allowed {allowed:.6g}"
     return AssertionResult(passed=passed, actual=actual, message=message)
 
