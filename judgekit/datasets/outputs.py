@@ -39,7 +39,7 @@ _JSON_COLUMNS = ("data", "usage", "trace", "metadata")
 _TEXTS = ("case_id", "variant", "run_id")
 _CONTENTS = frozenset({"text", "data", "trace", "error"})
 _OUTPUT_FIELDS = frozenset(Output.model_fields)
-_REPEAT = re.compile("[0-9]{1,2}")  # a run has at most 100
+_REPEAT = re.compile(r"([0-9]{1,2})(?:\.0)?")  # a run has at most 100; a data frame has 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +247,8 @@ def _validated(
 
 def repeat_of(output: Output) -> int:
     """Which repeat a row says that it is, which in a table may be a text; without one the first."""
-    named = str(output.metadata.get("repeat", ""))
-    return int(named) if _REPEAT.fullmatch(named) else 0
+    found = _REPEAT.fullmatch(str(output.metadata.get("repeat", "")))
+    return 0 if found is None else int(found[1])
 
 
 def has_repeats(answers: Iterable[CaseOutput]) -> bool:
@@ -335,6 +335,7 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     if {"testCaseId", "strategy", "status"} <= fields.keys():
         columns = {"case_id": "testCaseId", "variant": "variant", "duration_ms": "durationMs"}
         row = {own: fields.get(name) for own, name in columns.items()}
+        row["repeat"] = fields.get("repeat") or None
         if fields["status"] == "error":
             row["error"] = fields.get("feedback") or "an error"
         else:
@@ -344,6 +345,7 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     if isinstance(case, dict) and isinstance(output, dict) and "place" in fields:
         of_case = {name: case[name] for name in CASE_COLUMNS if case.get(name) is not None}
         named = {"case_id": case.get("id"), "variant": fields.get("variant")}
+        named |= {"repeat": fields["repeat"]} if fields.get("repeat") else {}
         return {**of_case, **{k: v for k, v in output.items() if v is not None}, **named}
     # Beside an output, a field `snapshot` is metadata of another tool.
     if "snapshot" not in fields or fields.keys() & {"data", "text", "trace"}:

@@ -80,7 +80,7 @@ def _endpoint(
         timeout_s=timeout_s,
         secrets=(*secrets, *keys),
         about=about,
-        body=_body(http.body) if http.body else None,
+        body=None if http.body is None else _body(http.body),
     )
 
 
