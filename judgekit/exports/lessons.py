@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from judgekit import formats
 from judgekit.errors import DatasetError, SettingsError
@@ -13,7 +12,7 @@ from judgekit.exports.tabular import write_json_list
 from judgekit.records import Record
 
 if TYPE_CHECKING:
-    from judgekit.records import Finding
+    from judgekit.records import Finding, JsonObject
 
 
 class Lesson(Record):
@@ -72,13 +71,10 @@ def write_lessons(path: Path, findings: Iterable[Finding]) -> int:
 def read_lessons(path: Path) -> list[Lesson]:
     """Lessons written by `write_lessons`, for the prompt of an agent or a report."""
     lessons = []
-    # Texts may hold U+2028: only a line feed ends a row.
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if not line.strip():
-            continue
+    for row in formats.iter_rows(path):
         try:
-            item = json.loads(line)
-            lessons.append(Lesson.model_validate({"id": item["id"], **item["fields"]}))
+            fields = {"id": row.fields["id"], **cast("JsonObject", row.fields["fields"])}
+            lessons.append(Lesson.model_validate(fields))
         except (ValueError, KeyError, TypeError) as error:
-            raise DatasetError(f"no lesson: {error}", path=path, line=number) from error
+            raise DatasetError(f"no lesson: {error}", path=path, line=row.line) from error
     return lessons
