@@ -110,7 +110,7 @@ def _parse_specs(
         if spec is not each or known is not registry or copy != each:
             break
         cached.append(check)
-    if len(cached) == len(specs):
+    else:
         return cached
     checks, faults = read_specs(specs, registry=registry)
     refuse_faults(faults)

@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from judgekit.assertions.registry import UndecidedError
 from judgekit.assertions.sandbox import run_bounded
 from judgekit.assertions.scripts import CodeCall, code_context, run_code
+from judgekit.assertions.selection import to_json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,12 +174,8 @@ def _join(value: JsonValue, between: str) -> JsonValue:
     if not isinstance(value, list):
         raise TransformError(f"{_shown(value)} is no list")
     # As in JavaScript, null has no text.
-    texts = ("" if one is None else _json(one) for one in value)
-    return between.join(texts)
-
-
-def _json(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    texts = ("" if one is None else one for one in value)
+    return between.join(one if isinstance(one, str) else to_json_text(one) for one in texts)
 
 
 def _are(setting: JsonValue, *types: type) -> bool:

@@ -204,6 +204,8 @@ def read_output(
     # Beside other data it stays, and is reported as invalid.
     elif not ("text" in row.fields or "data" in found or isinstance(found.get("text"), str | None)):
         found = {("data" if name == "text" else name): v for name, v in found.items()}
+    # Some programs write every field of a row; null is no answer and no error.
+    found = {n: v for n, v in found.items() if v is not None or n not in _CONTENTS}
     # Chat systems record the conversation alone, which is the output then.
     if isinstance(found.get("messages"), list) and found.keys().isdisjoint(_CONTENTS):
         found["data"] = {"messages": found.pop("messages")}
@@ -345,7 +347,9 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     if isinstance(case, dict) and isinstance(output, dict) and "place" in fields:
         of_case = {name: case[name] for name in CASE_COLUMNS if case.get(name) is not None}
         named = {"case_id": case.get("id"), "variant": fields.get("variant")}
-        named |= {"repeat": fields["repeat"]} if fields.get("repeat") else {}
+        # Of several answers to a case, `repeat` says which this is.
+        if repeat := fields.get("repeat"):
+            named["metadata"] = {**_mapping(output.get("metadata")), "repeat": repeat}
         return {**of_case, **{k: v for k, v in output.items() if v is not None}, **named}
     # Beside an output, a field `snapshot` is metadata of another tool.
     if "snapshot" not in fields or fields.keys() & {"data", "text", "trace"}:
@@ -360,8 +364,9 @@ def _usage(usage: formats.Fields) -> tuple[formats.Fields, formats.Fields]:
         return usage, {}
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
     unread = {name: value for name, value in renamed.items() if name not in known}
-    # The total is computed from its parts and would be in there twice.
-    return known, {name: value for name, value in unread.items() if name != "total_tokens"}
+    if {"input_tokens", "output_tokens"} <= known.keys():  # of which the total is the sum
+        unread.pop("total_tokens", None)
+    return known, unread
 
 
 def _mapping(value: JsonValue) -> formats.Fields:

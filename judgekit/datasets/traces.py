@@ -197,17 +197,13 @@ def _named(event: JsonValue, number: int) -> formats.RawEvent:
 
 
 def _runtime_usage(complete: Sequence[formats.RawEvent]) -> Usage | None:
-    events = [
-        event
-        for event in complete
-        if isinstance(event.get("usage"), dict)
-        or formats.first_number(event, _COST_FIELDS) is not None
-    ]
-    if not events:
-        return None
-    usages = [event["usage"] if isinstance(event.get("usage"), dict) else {} for event in events]
-    costs = [formats.first_number(event, _COST_FIELDS) for event in events]
-    return formats.total_usage(_USAGE_FIELDS, usages, costs)
+    usages, costs = [], []
+    for event in complete:
+        usage, cost = event.get("usage"), formats.first_number(event, _COST_FIELDS)
+        if isinstance(usage, dict) or cost is not None:
+            usages.append(usage if isinstance(usage, dict) else {})
+            costs.append(cost)
+    return formats.total_usage(_USAGE_FIELDS, usages, costs) if usages else None
 
 
 def _validated(events: Sequence[Mapping[str, JsonValue]]) -> tuple[TraceEvent, ...]:

@@ -208,19 +208,21 @@ def _rubric_problems(
     rubric = check_rubric(document)
     if isinstance(rubric, list):
         return _placed(rubric, document)
-    faults: list[tuple[formats.FieldFault, formats.Severity]] = []
+    problems: list[formats.Problem] = []
     if not rubric.active:
         message = "the rubric is inactive, so nothing is judged by it"
         fault = formats.FieldFault(("active",), message, "set `active: true` to use it again")
-        faults.append((fault, "error" if is_used else "warning"))
+        problems += _placed([fault], document, "error" if is_used else "warning")
     weights = [criterion.weight for criterion in rubric.criteria]
     total = math.fsum(weights)
     # Shares that do not add up to 1; weights of 1 and more are plainly not shares.
     if not math.isclose(total, 1, abs_tol=1e-6) and max(weights) < 1:
         message = f"the weights add up to {total:g}, not 1; each counts as its share of that"
         remedy = "make them add up to 1, if they were meant as shares"
-        faults.append((formats.FieldFault(("criteria",), message, remedy), "warning"))
-    return [placed for fault, severity in faults for placed in _placed([fault], document, severity)]
+        problems += _placed(
+            [formats.FieldFault(("criteria",), message, remedy)], document, "warning"
+        )
+    return problems
 
 
 def _suite_problems(suite: Suite, document: formats.ParsedDocument) -> Iterator[formats.Problem]:

@@ -93,7 +93,10 @@ class EndpointTarget:
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id, self._secrets)
         try:
-            body = self._sent_body(case, repeat)
+            if self._body is None:
+                body = encode_call(case, repeat, self._about)
+            else:
+                body = json.dumps(self._body(case)).encode()
         except TemplateError as error:
             return call.failed("exception", str(error))
         session = await self._sessions.current()
@@ -111,11 +114,6 @@ class EndpointTarget:
         except session.errors as error:
             reason = str(error) or type(error).__name__
             return call.failed("connection", f"{self._where} could not be called: {reason}")
-
-    def _sent_body(self, case: Case, repeat: int) -> bytes:
-        if self._body is None:
-            return encode_call(case, repeat, self._about)
-        return json.dumps(self._body(case)).encode()
 
     async def aclose(self) -> None:
         await self._sessions.aclose()

@@ -88,7 +88,10 @@ class TargetCall:
         whole = {**value, "case_id": self.case.id, "variant": self.variant}
         read = read_output(FileRow(1, whole, is_repaired=is_repaired), folder=self.folder)
         if isinstance(read, list):
-            faults = "; ".join(f"{fault.message} ({fault.remedy})" for fault in read)
+            faults = "; ".join(
+                f"{fault.message} ({fault.remedy})" if fault.remedy else fault.message
+                for fault in read
+            )
             return self.failed("unreadable", f"what it returned is no output: {faults}")
         return self.with_details(read.output)
 

@@ -125,6 +125,34 @@ def test_rows_without_numbers_of_repeats_are_doubles_wherever_they_are_read(tmp_
     assert "a duplicate" in validate_path(path)[0].message
 
 
+MESSAGES = [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"text": "A", "trace": None, "error": None}, Output(text="A")),
+        ({"messages": MESSAGES, "error": None}, Output(data={"messages": MESSAGES})),
+        ({"text": "", "error": None}, Output(text="")),
+    ],
+)
+def test_fields_that_say_nothing_are_left_out(
+    tmp_path: Path, row: dict[str, object], expected: Output
+) -> None:
+    found = read_one(tmp_path, {"id": "a", **row})
+    assert found == expected.model_copy(update={"case_id": "a"})
+
+
+def test_the_answer_of_a_trace_is_read_beside_empty_fields(tmp_path: Path) -> None:
+    row = {"id": "a", "trace": MESSAGES, "text": None, "error": None}
+    assert read_one(tmp_path, row).text == "A"
+
+
+def test_a_total_without_its_parts_is_not_lost(tmp_path: Path) -> None:
+    found = read_one(tmp_path, {"id": "a", "text": "", "usage": {"total_tokens": 7}})
+    assert found.metadata == {"usage": {"total_tokens": 7}}
+
+
 def test_usage_in_a_providers_words_is_understood(tmp_path: Path) -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7, "details": {"a": 1}}
     found = read_one(tmp_path, {"id": "a", "text": "", "usage": usage})
