@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judgekit.assertions.scripts import ScriptSettings
     from judgekit.records import Case, JsonObject, Output
 
-# How long one regular expression may take.
+# How long one regular expression may take; it runs in a worker, as it may take for ever.
 _REGEX_S = 1.0
 CODE_STEP = "call"
 """The step that calls code, where scripts are allowed."""
@@ -77,7 +77,7 @@ def _apply(
             scripts,
         )
     else:
-        found = _STEPS[name].apply(value, setting)
+        found = _STEPS[name][1](value, setting)
     if found is None:
         raise TransformError(f"the step `{name}` gives no value for {_shown(value)}")
     return found
@@ -86,12 +86,12 @@ def _apply(
 def step_fault(step: JsonObject) -> str | None:
     """Why a step cannot be applied to any output."""
     name, setting = next(iter(step.items()), ("", None))
-    if len(step) != 1 or name not in (CODE_STEP, *_STEPS):
+    if len(step) != 1 or (name != CODE_STEP and name not in _STEPS):
         return f"{json.dumps(step)[:_LONGEST]} is no step: {', '.join(_STEPS)}"
-    kind = _STEPS.get(name)
-    if kind is not None and not kind.is_setting(setting):
-        return f"the step `{name}` takes {kind.takes}, not {_shown(setting)}"
-    return None
+    takes = _STEPS[name][0] if name in _STEPS else None  # code says itself what is wrong with it
+    if takes is None or _SETTINGS[takes](setting):
+        return None
+    return f"the step `{name}` takes {takes}, not {_shown(setting)}"
 
 
 def _shown(value: JsonValue) -> str:
@@ -136,7 +136,8 @@ def _split(value: JsonValue, by: str) -> JsonValue:
 
 def _match(value: JsonValue, pattern: str) -> JsonValue:
     """The match and its groups, as JavaScript gives them."""
-    found = _bounded("match_groups", pattern, _text(value))
+    function, text = f"{__name__}:match_groups", _text(value)
+    found = run_bounded(function, pattern, text, timeout_s=_REGEX_S)
     return [str(one) for one in found] if isinstance(found, list) else None
 
 
@@ -145,12 +146,8 @@ def _replace(value: JsonValue, fields: dict[str, Any]) -> JsonValue:
     n_most = 0 if fields.get("all") is True else 1
     if "text" in fields:
         return text.replace(fields["text"], new, n_most or -1)
-    return str(_bounded("replace_pattern", fields["pattern"], text, new, n_most))
-
-
-def _bounded(function: str, *arguments: JsonValue) -> object:
-    """A regular expression of a file may take for ever, so it runs in a worker."""
-    return run_bounded(f"{__name__}:{function}", *arguments, timeout_s=_REGEX_S)
+    function, pattern = f"{__name__}:replace_pattern", fields["pattern"]
+    return str(run_bounded(function, pattern, text, new, n_most, timeout_s=_REGEX_S))
 
 
 def match_groups(pattern: str, text: str) -> list[str] | None:
@@ -190,31 +187,30 @@ def _is_replacement(setting: JsonValue) -> bool:
     return all(type(one) is types.get(name) for name, one in setting.items())
 
 
-class _Step(NamedTuple):
-    # The setting is one that `is_setting` accepts.
-    apply: Callable[[JsonValue, Any], JsonValue]
-    takes: str = "true"
-    is_setting: Callable[[JsonValue], bool] = lambda setting: setting is True
-
-
-_TEXT = "a text", lambda setting: isinstance(setting, str)
-_KEYS = "a list of keys", lambda setting: _are(setting, str, int)
-_BOUNDS = "a list of one or two positions", lambda one: _are(one, int) and len(one) in {1, 2}
-_NEW_TEXT = "`text` or `pattern`, and perhaps `with` and `all: true`", _is_replacement
-_STEPS: Mapping[str, _Step] = MappingProxyType(
+_SETTINGS: Mapping[str, Callable[[JsonValue], bool]] = MappingProxyType(
     {
-        "parse_json": _Step(_parse),
-        "to_json": _Step(
-            lambda value, _: json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        ),
-        "path": _Step(_path, *_KEYS),
-        "trim": _Step(lambda value, _: _text(value).strip()),
-        "lower": _Step(lambda value, _: _text(value).lower()),
-        "upper": _Step(lambda value, _: _text(value).upper()),
-        "split": _Step(_split, *_TEXT),
-        "match": _Step(_match, *_TEXT),
-        "replace": _Step(_replace, *_NEW_TEXT),
-        "slice": _Step(_slice, *_BOUNDS),
-        "join": _Step(_join, *_TEXT),
+        "true": lambda one: one is True,
+        "a text": lambda one: isinstance(one, str),
+        "a list of keys": lambda one: _are(one, str, int),
+        "a list of one or two positions": lambda one: _are(one, int) and len(one) in {1, 2},
+        "`text` or `pattern`, and perhaps `with` and `all: true`": _is_replacement,
+    }
+)
+_TRUE, _TEXT, _KEYS, _BOUNDS, _REPLACEMENT = _SETTINGS
+
+# What the setting of a step is, and what the step makes of a value with such a setting.
+_STEPS: Mapping[str, tuple[str, Callable[[JsonValue, Any], JsonValue]]] = MappingProxyType(
+    {
+        "parse_json": (_TRUE, _parse),
+        "to_json": (_TRUE, lambda v, _: json.dumps(v, ensure_ascii=False, separators=(",", ":"))),
+        "path": (_KEYS, _path),
+        "trim": (_TRUE, lambda value, _: _text(value).strip()),
+        "lower": (_TRUE, lambda value, _: _text(value).lower()),
+        "upper": (_TRUE, lambda value, _: _text(value).upper()),
+        "split": (_TEXT, _split),
+        "match": (_TEXT, _match),
+        "replace": (_REPLACEMENT, _replace),
+        "slice": (_BOUNDS, _slice),
+        "join": (_TEXT, _join),
     }
 )
