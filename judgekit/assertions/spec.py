@@ -42,17 +42,14 @@ _NOT_READ = ("type", "description", "metric")
 _ITEM_FIELD = re.compile(r"\s*\{\{\s*(?:item|sample)\.[\w.]+\s*\}\}\s*")
 _ITEM_HINT = "write the text in the assertions of each case, or load the graders with their items"
 
-# The criterion an assertion stands for where rules judge; common but for assertions of one.
-_CRITERION = "criterion"
-_TRANSFORM = "transform"
-_SCORED = "scored"
 _NOT = "not-"
 _COMMON: Mapping[str, TypeAdapter[object]] = {
     "weight": TypeAdapter(Weight),
     "threshold": TypeAdapter(Fraction),
-    _CRITERION: TypeAdapter(Name),
-    _TRANSFORM: TypeAdapter(list[JsonObject]),
-    _SCORED: TypeAdapter(bool),
+    # What an assertion stands for where rules judge; common but for assertions of one criterion.
+    "criterion": TypeAdapter(Name),
+    "transform": TypeAdapter(list[JsonObject]),
+    "scored": TypeAdapter(bool),
 }
 
 
@@ -129,7 +126,7 @@ class _Reader:
         plain = name.removeprefix(_NOT) if is_negated else name
         base = ParsedAssertion(name, 1.0 if weight is None else cast("float", weight), is_negated)
         # It has its result after all others: a part of one would be concluded without it.
-        if compares_variants(plain) and (is_negated or depth or _TRANSFORM in settings):
+        if compares_variants(plain) and (is_negated or depth or "transform" in settings):
             message = "stands by itself: it is not negated, in no group, and transforms nothing"
             self._add(where, message, name)
             return None
@@ -160,13 +157,13 @@ class _Reader:
         if isinstance(value, str) and _ITEM_FIELD.fullmatch(value):
             message = f"`value` is {value}, which only a grader of OpenAI is given"
             self._add((*where, "value"), message, base.type, _ITEM_HINT)
-        if _CRITERION not in declared.parameters:
-            self._take(settings, _CRITERION, where, base.type)
-        transform = self._take(settings, _TRANSFORM, where, base.type)
+        if "criterion" not in declared.parameters:
+            self._take(settings, "criterion", where, base.type)
+        transform = self._take(settings, "transform", where, base.type)
         steps = cast("list[JsonObject]", transform or [])
         for n, step in enumerate(steps):
             if fault := step_fault(step):
-                self._add((*where, _TRANSFORM, n), fault, base.type)
+                self._add((*where, "transform", n), fault, base.type)
         arguments, faults = read_arguments(
             declared, settings, where=where, name=base.type, synonym=synonym
         )
@@ -186,15 +183,15 @@ class _Reader:
         where: SpecLocation,
         depth: int,
     ) -> ParsedAssertion | None:
-        self._take(settings, _CRITERION, where, base.type)
+        self._take(settings, "criterion", where, base.type)
         key = "assert" if "assert" in settings else "assertions"
-        name, known = base.type, (key, "threshold", _SCORED) if rule == "all" else (key,)
+        name, known = base.type, (key, "threshold", "scored") if rule == "all" else (key,)
         for other in settings:
             if other not in known:
                 hint = f"it takes {', '.join((*known, 'weight'))}"
                 self._add((*where, other), f"takes no `{other}`", name, hint)
         threshold = cast("float | None", self._take(settings, "threshold", where, name))
-        is_scored = self._take(settings, _SCORED, where, name) is True
+        is_scored = self._take(settings, "scored", where, name) is True
         # Recursion as deep as a file likes would end the process.
         if depth >= _MAX_DEPTH:
             self._add(where, f"groups are nested deeper than {_MAX_DEPTH}", name)

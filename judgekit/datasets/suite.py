@@ -43,9 +43,9 @@ TargetKind = Literal["not_imported", "outputs", "prompt", "command", "python", "
 _KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 
 
-def _short(field: str) -> Callable[[object], object]:
-    """A text alone stands for a mapping with one field."""
-    return lambda value: {field: value} if isinstance(value, str) else value
+def _short(field: str, *kinds: type) -> Callable[[object], object]:
+    """A text, or a value of other kinds, stands for a mapping with that field."""
+    return lambda value: {field: value} if isinstance(value, kinds or str) else value
 
 
 class HttpTarget(Record):
@@ -293,11 +293,6 @@ def _short_items(field: str, *, may_be_one: bool = False) -> Callable[[object], 
     return whole
 
 
-def _listed_sizes(value: object) -> object:
-    """A list of sizes alone stands for the settings with these sizes."""
-    return {"sizes": value} if isinstance(value, list | tuple) else value
-
-
 @dataclass(frozen=True, slots=True)
 class _Origin:
     """The file of a suite; two suites of the same content are equal, wherever they stand."""
@@ -350,7 +345,7 @@ class Suite(Record):
     variants: tuple[VariantSettings, ...] = ()
     """The versions to grade."""
 
-    context: Annotated[ContextSettings, BeforeValidator(_listed_sizes)] | None = None
+    context: Annotated[ContextSettings, BeforeValidator(_short("sizes", list, tuple))] | None = None
     """Sizes of the context at which every variant is run, as `[0, 8k, 32k]`: so many tokens of
     other text are added to each case's own. Only what is called gets them; judges do not."""
 

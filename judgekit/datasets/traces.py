@@ -125,8 +125,8 @@ def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
 def fill_from_trace(fields: Fields, folder: Path | None) -> list[formats.FieldFault]:
     """Put the events of a trace, and its further content, into the fields of an output."""
     # Fields of the row win: they were recorded for this very output.
-    value = fields.get("trace")
-    if value is None or _is_native(value):
+    value = fields["trace"]
+    if _is_native(value):
         return []
     try:
         read = normalise_trace(value, folder=folder)

@@ -81,14 +81,12 @@ class _Suite:
     seconds: float = 0.0
 
     def add(self, answer: Outcome, classname: str, *, has_repeats: bool) -> None:
-        case = answer.result.case
+        result, case = answer.result, answer.result.case
         # A test that was tried again has the same name in each run.
-        repeat = (
-            f" (repeat {answer.result.repeat + 1})" if has_repeats and answer.result.repeat else ""
-        )
+        repeat = f" (repeat {result.repeat + 1})" if has_repeats and result.repeat else ""
         facts = {"value": None if answer.value is None else f"{answer.value:.6g}"}
         facts |= {"tags": ", ".join(case.tags) or None, "stratum": case.stratum}
-        seconds = (answer.result.output.duration_ms or 0.0) / _MS
+        seconds = (result.output.duration_ms or 0.0) / _MS
         shown = {"name": f"{case.id}{repeat}", "classname": classname}
         self.write(shown, _finding(answer), facts, seconds)
 

@@ -37,10 +37,6 @@ class Lesson(Record):
     """The first and the last run in which it occurred."""
 
 
-_KIND = "memory-item"
-_SUFFIX = ".jsonl"
-
-
 def lesson_of(finding: Finding) -> Lesson | None:
     """The lesson of a finding; None while it is open for the first time."""
     if finding.status == "open":
@@ -61,10 +57,10 @@ def lesson_of(finding: Finding) -> Lesson | None:
 
 def write_lessons(path: Path, findings: Iterable[Finding]) -> int:
     """Write the lessons of findings as JSONL; replaced as a whole or not at all."""
-    if path.suffix.lower() != _SUFFIX:
-        raise SettingsError(f"{path.name} is no {_SUFFIX} file", hint="name it lessons.jsonl")
+    if path.suffix.lower() != ".jsonl":
+        raise SettingsError(f"{path.name} is no .jsonl file", hint="name it lessons.jsonl")
     lessons = (one.to_json() for one in map(lesson_of, findings) if one is not None)
-    items = (formats.quality_object(_KIND, str(one.pop("id")), one) for one in lessons)
+    items = (formats.quality_object("memory-item", str(one.pop("id")), one) for one in lessons)
     return write_json_list(path, items)
 
 

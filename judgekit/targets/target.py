@@ -70,9 +70,6 @@ class TargetCall:
             duration_ms=self.duration_ms,
         )
 
-    def text_output(self, text: str) -> Output:
-        return self.with_details(Output(text=text))
-
     def read_bytes(self, raw: bytes, *, source: str) -> Output:
         """Bytes that a system wrote, as its output."""
         try:
@@ -97,7 +94,7 @@ class TargetCall:
 
     def read_text(self, raw: bytes, *, charset: str) -> Output:
         try:
-            return self.text_output(raw.decode(charset))
+            return self.with_details(Output(text=raw.decode(charset)))
         except (ValueError, LookupError) as error:
             return self.failed("unreadable", f"the reply is not text: {error}")
 

@@ -338,7 +338,6 @@ def states_number(
 
 # How many characters a pattern may have.
 PATTERN_MAX = 10_000
-_TASK = "judgekit.subprocess.worker:search_pattern"
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")
 _FIXED_REPEAT = re.compile(r"\{([0-9]{1,3})\}")
@@ -382,7 +381,8 @@ def search_text(
     if len(text) <= _longest_quick_text(pattern):
         found = rule.search(text)
         return None if found is None else found.group()
-    part = run_bounded(_TASK, pattern, text, ignore_case, timeout_s=timeout_s)
+    task = "judgekit.subprocess.worker:search_pattern"
+    part = run_bounded(task, pattern, text, ignore_case, timeout_s=timeout_s)
     return part if isinstance(part, str) else None
 
 
