@@ -92,7 +92,7 @@ def _body(value: JsonValue) -> Callable[[Case], JsonValue]:
     if isinstance(value, list):
         items = [_body(item) for item in value]
         return lambda case: [made(case) for made in items]
-    if isinstance(value, str) and "{{" in value:
+    if isinstance(value, str) and ("{{" in value or "{%" in value):
         prompt = TargetPrompt(value)
         return lambda case: prompt.messages(case)[0]["content"]
     return lambda _case: value

@@ -268,7 +268,12 @@ class CodeTarget:
             "output_tokens": counts.get("completion"),
             "cost_usd": fields.get("cost"),
         }
-        usage: JsonObject = {name: n for name, n in known.items() if isinstance(n, int | float)}
+        # What is no count says nothing of the answer.
+        usage: JsonObject = {
+            name: n
+            for name, n in known.items()
+            if type(n) in {int, float} and n >= 0 and (name == "cost_usd" or float(n).is_integer())
+        }
         content = {"text" if isinstance(answer, str) else "data": answer}
         return call.with_details(Output.model_validate({**content, "usage": usage or None}))
 
