@@ -38,9 +38,6 @@ _MAX_REDIRECTS = 5
 # Redirects that keep method and body; the others turn the request into a GET without a case.
 _RESENDING = (307, 308)
 
-# The first digit of the successful statuses.
-_SUCCESS = 2
-
 # An explicit default port is the same origin as none.
 _PORTS = {"http": 80, "https": 443}
 _SHOWN_BYTES = 200
@@ -137,7 +134,7 @@ class EndpointTarget:
 
     async def _read(self, response: aiohttp.ClientResponse, call: TargetCall) -> Output:
         raw = await read_body(response, LARGEST_OUTPUT_BYTES)
-        if response.status // 100 != _SUCCESS:
+        if response.status not in range(200, 300):
             shown = raw[:_SHOWN_BYTES].decode(errors="replace").strip()
             message = f"{self._where} answered HTTP {response.status}"
             return call.failed("http_status", f"{message}: {shown!r}" if shown else message)

@@ -101,7 +101,7 @@ class RecordedTarget:
         with formats.open_file(self._path) as stream:
             stream.seek(offset)
             raw = stream.readline(formats.MAX_LINE_BYTES + 1)
-        return _valid(_row(raw, self._path, line=line, offset=offset), self._path).output
+        return _row(raw, self._path, line=line, offset=offset).output
 
 
 class GivenTarget:
@@ -131,24 +131,20 @@ def _answers(path: Path) -> Iterator[tuple[RecordedOutput, _RowOffset | None]]:
     """Every answer of a file, with the place it can be read from again, if there is one."""
     if formats.suffix_of(path) not in _INDEXED or formats.is_read_whole(path):
         for row in iter_output_rows(path):
-            yield _valid(row, path), None
+            yield valid_output(row, path, folder=path.parent), None
         return
     with formats.open_file(path) as stream:
         line, offset = 0, 0
         while raw := stream.readline(formats.MAX_LINE_BYTES + 1):
             line += 1
             if raw.strip():
-                yield _valid(_row(raw, path, line=line, offset=offset), path), (offset, line)
+                yield _row(raw, path, line=line, offset=offset), (offset, line)
             offset += len(raw)
 
 
-def _valid(row: formats.FileRow, path: Path) -> RecordedOutput:
-    return valid_output(row, path, folder=path.parent)
-
-
-def _row(raw: bytes, path: Path, *, line: int, offset: int) -> formats.FileRow:
+def _row(raw: bytes, path: Path, *, line: int, offset: int) -> RecordedOutput:
     if len(raw) > formats.MAX_LINE_BYTES:
         message = f"a line longer than {formats.MAX_LINE_BYTES >> 20} MiB"
         raise DatasetError(message, path=path, line=line)
     text = formats.decode_utf8(raw, path=path, line=line, offset=offset).strip()
-    return formats.json_row(text, path, line)
+    return valid_output(formats.json_row(text, path, line), path, folder=path.parent)

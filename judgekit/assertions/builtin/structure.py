@@ -71,7 +71,7 @@ def is_json(
     Args:
         schema: A JSON Schema, by default of draft 2020-12; references to other documents are
             refused.
-        formats: Whether `format` of a schema, such as `email`, is checked too.
+        formats: Whether `format` of a schema (`email`, `date-time`, …) is checked too.
         path: Where the text is; None takes the whole output, data as it is.
     """
     found = value_of(output, path)  # null is JSON, too
@@ -183,14 +183,12 @@ contains_sql = _sql(
     "contains", "contains SQL, in fenced code or from a line that begins a statement"
 )
 
-# The functions of `parsers` that look for a fault of the whole text, or in all parts of it.
-_FAULT_FINDERS = {"is": "{}_fault", "contains": "contained_{}_fault"}
-
 
 def _parsed(
     verb: str, what: str, text: str, *arguments: object, timeout_s: float
 ) -> AssertionResult:
-    function = _FAULT_FINDERS[verb].format(what.lower())
+    # The functions of `parsers` look for a fault of the whole text, or in all parts of it.
+    function = f"{'contained_' if verb == 'contains' else ''}{what.lower()}_fault"
     fault = run_bounded(f"{_PARSERS}:{function}", text, *arguments, timeout_s=timeout_s)
     return _syntax_result(verb, what, text, fault)
 
