@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pydantic import JsonValue
 
@@ -175,7 +175,7 @@ def _join(value: JsonValue, between: str) -> JsonValue:
     return between.join(one if isinstance(one, str) else to_json_text(one) for one in texts)
 
 
-def _are(setting: JsonValue, *types: type) -> bool:
+def _are(setting: JsonValue, *types: type) -> TypeGuard[list[JsonValue]]:
     # By `type`, since true and false are no positions.
     return isinstance(setting, list) and all(type(one) in types for one in setting)
 

@@ -265,7 +265,8 @@ class CodeTarget:
         usage: JsonObject = {
             name: n
             for name, n in known.items()
-            if type(n) in {int, float} and n >= 0 and (name == "cost_usd" or float(n).is_integer())
+            if isinstance(n, int | float) and not isinstance(n, bool) and n >= 0
+            if name == "cost_usd" or float(n).is_integer()
         }
         content = {"text" if isinstance(answer, str) else "data": answer}
         return call.with_details(Output.model_validate({**content, "usage": usage or None}))
