@@ -337,7 +337,7 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     if {"testCaseId", "strategy", "status"} <= fields.keys():
         columns = {"case_id": "testCaseId", "variant": "variant", "duration_ms": "durationMs"}
         row = {own: fields.get(name) for own, name in columns.items()}
-        row["repeat"] = fields.get("repeat") or None
+        row |= {"repeat": fields.get("repeat") or None}
         if fields["status"] == "error":
             row["error"] = fields.get("feedback") or "an error"
         else:

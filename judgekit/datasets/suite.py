@@ -77,6 +77,7 @@ def _token_size(value: object) -> object:
 
 _SIZE = re.compile(r"(\d{1,9})(k?)", re.IGNORECASE)
 TokenSize = Annotated[int, Field(ge=0, le=10_000_000, strict=True), BeforeValidator(_token_size)]
+_listed_sizes = _short("sizes", list, tuple)
 
 
 class ContextSettings(Record):
@@ -345,7 +346,7 @@ class Suite(Record):
     variants: tuple[VariantSettings, ...] = ()
     """The versions to grade."""
 
-    context: Annotated[ContextSettings, BeforeValidator(_short("sizes", list, tuple))] | None = None
+    context: Annotated[ContextSettings, BeforeValidator(_listed_sizes)] | None = None
     """Sizes of the context at which every variant is run, as `[0, 8k, 32k]`: so many tokens of
     other text are added to each case's own. Only what is called gets them; judges do not."""
 

@@ -405,8 +405,7 @@ class RowCheck:
             answer = read_output(row, folder=self.path.parent)
             if isinstance(answer, list):
                 return answer
-            output = answer.output
-            return (output.case_id, output.variant, repeat_of(output) or None)
+            return (answer.output.case_id, answer.output.variant, repeat_of(answer.output) or None)
         found = label_from_row(row) if self.kind == "labels" else _read_reply(row)
         if isinstance(found, Label):
             return (found.case_id, found.variant, found.criterion, found.repeat, found.annotator)

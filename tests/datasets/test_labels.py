@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pydantic import JsonValue
+
     from judgekit.records import Criterion
 
 GRADES = make_criterion(
@@ -223,6 +225,6 @@ def another_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 )
 @pytest.mark.usefixtures("another_zone")
 def test_the_time_of_a_label_is_read(text: str, at: str) -> None:
-    fields = {"case_id": "c", "raw": 1, "metadata": {"labelled_at": text}}
+    fields: dict[str, JsonValue] = {"case_id": "c", "raw": 1, "metadata": {"labelled_at": text}}
     given_at = locate_labels([fields])[0].given_at
     assert str(given_at and given_at.isoformat()) == at
