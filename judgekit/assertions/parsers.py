@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from functools import lru_cache
+from datetime import date
+from functools import lru_cache, partial
 from html.parser import HTMLParser
 from itertools import chain
 from typing import TYPE_CHECKING, NoReturn
@@ -80,15 +81,44 @@ def invalid_schema(schema: object) -> str | None:
     return _dangling_reference(schema)
 
 
+_CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d"
+_TIME = rf"{_CLOCK}:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-]{_CLOCK})"
+_LABEL = r"[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?"
+# Formats that jsonschema passes over where further packages are missing.
+_FORMS = {
+    "date-time": rf"\d{{4}}-\d\d-\d\d[Tt ]{_TIME}",
+    "time": _TIME,
+    "hostname": rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*",
+    "uri": r"[A-Za-z][A-Za-z\d+.-]*:(?:%[A-Fa-f\d]{2}|[!#$&-;=?-Z\[\]_a-z~])*",
+}
+_UNCHECKED = (
+    "duration", "iri", "iri-reference", "json-pointer", "relative-json-pointer", "uri-reference",
+    "uri-template",
+)  # fmt: skip
+
+
+def _has_form(name: str, value: object) -> bool:
+    if not isinstance(value, str):
+        return True
+    if name not in _FORMS:
+        raise LookupError(f"the format {name!r} is not checked here; leave it or `formats` out")
+    if name == "date-time":
+        date.fromisoformat(value[:10])
+    return re.fullmatch(_FORMS[name], value, re.ASCII) is not None
+
+
 @lru_cache(maxsize=256)
 def _validator(schema: str, *, formats: bool = False) -> Validator:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
+    from jsonschema import Draft202012Validator, FormatChecker  # noqa: PLC0415 - slow to import
     from jsonschema.validators import validator_for  # noqa: PLC0415 - slow to import
     from referencing import Registry  # noqa: PLC0415 - slow to import
 
     value = json.loads(schema)
     kind = validator_for(value, default=Draft202012Validator)
-    checker = kind.FORMAT_CHECKER if formats else None
+    checker = FormatChecker(()) if formats else None
+    if checker is not None:
+        forms = {n: (partial(_has_form, n), ValueError) for n in (*_FORMS, *_UNCHECKED)}
+        checker.checkers = {**kind.FORMAT_CHECKER.checkers, **forms}
     return kind(value, registry=Registry(), format_checker=checker)  # an empty one fetches nothing
 
 
@@ -134,7 +164,7 @@ def _dangling_reference(schema: dict[str, object] | bool) -> str | None:  # noqa
     return None
 
 
-_ELEMENT_START = re.compile(r"<[A-Za-z_]")
+_ELEMENT_START = re.compile(r"<[^\W\d]")  # names may begin with a letter of any script
 
 # How many places of a text are tried for an element that begins there.
 _ELEMENTS_TRIED = 1_000
@@ -280,8 +310,7 @@ class _Reader(HTMLParser):
             self.fault(f"</{tag}> closes an element that has no content")
             return
         if tag not in names:
-            if tag in _KNOWN:
-                self.fault(f"</{tag}> closes nothing")
+            self.fault(f"</{tag}> closes nothing")
             return
         while self.open:
             name, line = self.open.pop()
@@ -361,6 +390,8 @@ def _foreign_table(statement: Expr, tables: list[str]) -> str | None:
     allowed = {name.lower() for name in tables}
     allowed |= {cte.alias.lower() for cte in statement.find_all(expressions.CTE)}
     for table in statement.find_all(expressions.Table):
+        if not table.name:  # a function in the place of a table, such as `generate_series(1, 3)`
+            continue
         if not {table.name.lower(), f"{table.db}.{table.name}".lower().strip(".")} & allowed:
             return f"it names the table {table.name}, which is not among {', '.join(tables)}"
     return None

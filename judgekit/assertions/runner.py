@@ -26,7 +26,6 @@ from judgekit.assertions.selection import unpack_artifact
 from judgekit.assertions.spec import (
     FindPlace,
     ParsedAssertion,
-    SpecFault,
     read_arguments,
     read_specs,
     refuse_faults,
@@ -46,7 +45,7 @@ from judgekit.records import (
 from judgekit.registry import Registry
 
 if TYPE_CHECKING:
-    from judgekit.formats import Problem
+    from judgekit.formats import FieldFault, Problem
 
 # How many parsed specs are cached.
 _CACHED_SPECS = 4096
@@ -110,7 +109,7 @@ def _parse_specs(
         if spec is not each or known is not registry or copy != each:
             break
         cached.append(check)
-    if len(cached) == len(specs):
+    else:
         return cached
     checks, faults = read_specs(specs, registry=registry)
     refuse_faults(faults)
@@ -312,7 +311,7 @@ def read_scorers(
     """Scorers with their arguments; invalid ones are refused before anything runs."""
     known = scorer_registry() if registry is None else registry
     read: list[tuple[Declaration, dict[str, object]]] = []
-    faults: list[SpecFault] = []
+    faults: list[FieldFault] = []
     for number, spec in enumerate(scorers):
         where = ("scorers", number)
         if callable(spec):
@@ -393,7 +392,7 @@ def _assertion_problems(dataset: Dataset) -> Iterator[Problem]:
 
     for case in dataset.cases:
         for fault in read_specs(case.assertions, registry=every_assertion())[1]:
-            parts = {"message": fault.message, "case_id": case.id, "remedy": fault.hint}
+            parts = {"message": fault.message, "case_id": case.id, "remedy": fault.remedy}
             yield Problem(severity="error", **parts)
 
 

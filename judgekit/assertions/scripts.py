@@ -491,7 +491,7 @@ class ScriptAnswer(Record):
         known: dict[str, object] = {}
         for name, value in answer.items():
             field = _ALIASES.get(name, name)
-            if field in cls.model_fields:
+            if field in cls.model_fields and value is not None:  # JavaScript may write null
                 known.setdefault(field, value)
         return known
 

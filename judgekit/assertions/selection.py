@@ -32,6 +32,8 @@ def text_of(output: Output, path: str | None) -> str:
     if path is None and output.text is not None:
         return output.text
     found = value_of(output, path)
+    if found is None:  # the word `null` would pass checks that a missing text does not
+        raise NotApplicableError(f"{path} is null, which is no text")
     return found if isinstance(found, str) else to_json_text(found)
 
 

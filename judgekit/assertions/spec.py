@@ -26,12 +26,14 @@ from judgekit.assertions.registry import (
     declaration_of,
     full_name,
 )
+from judgekit.assertions.transforms import step_fault
 from judgekit.errors import InputError, UnknownNameError
 from judgekit.extras import install_hint, is_installed
+from judgekit.formats import FieldFault
 from judgekit.records import Fraction, JsonObject, Name, Weight
 
 if TYPE_CHECKING:
-    from judgekit.formats import Synonym
+    from judgekit.formats import KeyPath, Synonym
     from judgekit.registry import Registry
 
 # How deep groups may be nested.
@@ -41,17 +43,14 @@ _NOT_READ = ("type", "description", "metric")
 _ITEM_FIELD = re.compile(r"\s*\{\{\s*(?:item|sample)\.[\w.]+\s*\}\}\s*")
 _ITEM_HINT = "write the text in the assertions of each case, or load the graders with their items"
 
-# The criterion an assertion stands for where rules judge; common but for assertions of one.
-_CRITERION = "criterion"
-_TRANSFORM = "transform"
-_SCORED = "scored"
 _NOT = "not-"
 _COMMON: Mapping[str, TypeAdapter[object]] = {
     "weight": TypeAdapter(Weight),
     "threshold": TypeAdapter(Fraction),
-    _CRITERION: TypeAdapter(Name),
-    _TRANSFORM: TypeAdapter(list[JsonObject]),
-    _SCORED: TypeAdapter(bool),
+    # What an assertion stands for where rules judge; common but for assertions of one criterion.
+    "criterion": TypeAdapter(Name),
+    "transform": TypeAdapter(list[JsonObject]),
+    "scored": TypeAdapter(bool),
 }
 
 
@@ -78,7 +77,7 @@ class ParsedAssertion:
 
 def read_specs(
     specs: object, *, registry: Registry | None = None
-) -> tuple[list[ParsedAssertion], list[SpecFault]]:
+) -> tuple[list[ParsedAssertion], list[FieldFault]]:
     """Parse specs; invalid ones are left out and have a fault."""
     reader = _Reader(assertion_registry() if registry is None else registry)
     checks = reader.read_all(specs, ("assertions",), depth=0)
@@ -86,7 +85,7 @@ def read_specs(
 
 
 FindPlace = Callable[..., str]
-"""The file and line of a fault by the keys and positions of `SpecFault.where`; may be empty."""
+"""The file and line of a fault by the keys and positions of `FieldFault.where`; may be empty."""
 
 
 def check_specs(
@@ -96,23 +95,19 @@ def check_specs(
     refuse_faults(read_specs(specs, registry=registry)[1], place=place)
 
 
-# Where a spec or one of its parameters is: keys and list positions.
-SpecLocation = tuple[str | int, ...]
-
-
 class _Reader:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self.faults: list[SpecFault] = []
+        self.faults: list[FieldFault] = []
 
-    def read_all(self, specs: object, where: SpecLocation, *, depth: int) -> list[ParsedAssertion]:
+    def read_all(self, specs: object, where: KeyPath, *, depth: int) -> list[ParsedAssertion]:
         if isinstance(specs, str) or not isinstance(specs, Sequence):
             self._add(where, "must be a list of assertions")
             return []
         read = [self._read(spec, (*where, n), depth) for n, spec in enumerate(specs)]
         return [check for check in read if check is not None]
 
-    def _read(self, spec: object, where: SpecLocation, depth: int) -> ParsedAssertion | None:
+    def _read(self, spec: object, where: KeyPath, depth: int) -> ParsedAssertion | None:
         if not isinstance(spec, Mapping):
             self._add(where, "must be a mapping with a `type`")
             return None
@@ -128,7 +123,7 @@ class _Reader:
         plain = name.removeprefix(_NOT) if is_negated else name
         base = ParsedAssertion(name, 1.0 if weight is None else cast("float", weight), is_negated)
         # It has its result after all others: a part of one would be concluded without it.
-        if compares_variants(plain) and (is_negated or depth or _TRANSFORM in settings):
+        if compares_variants(plain) and (is_negated or depth or "transform" in settings):
             message = "stands by itself: it is not negated, in no group, and transforms nothing"
             self._add(where, message, name)
             return None
@@ -140,7 +135,7 @@ class _Reader:
         return check if len(self.faults) == n_before else None
 
     def _single(
-        self, base: ParsedAssertion, plain: str, settings: dict[str, object], where: SpecLocation
+        self, base: ParsedAssertion, plain: str, settings: dict[str, object], where: KeyPath
     ) -> ParsedAssertion | None:
         synonym, own_name = SYNONYMS.get(plain), full_name(plain)
         try:
@@ -159,35 +154,41 @@ class _Reader:
         if isinstance(value, str) and _ITEM_FIELD.fullmatch(value):
             message = f"`value` is {value}, which only a grader of OpenAI is given"
             self._add((*where, "value"), message, base.type, _ITEM_HINT)
-        if _CRITERION not in declared.parameters:
-            self._take(settings, _CRITERION, where, base.type)
-        steps = cast("list[JsonObject] | None", self._take(settings, _TRANSFORM, where, base.type))
+        if "criterion" not in declared.parameters:
+            self._take(settings, "criterion", where, base.type)
+        transform = self._take(settings, "transform", where, base.type)
+        steps = cast("list[JsonObject]", transform or [])
+        for n, step in enumerate(steps):
+            if fault := step_fault(step):
+                self._add((*where, "transform", n), fault, base.type)
         arguments, faults = read_arguments(
             declared, settings, where=where, name=base.type, synonym=synonym
         )
         self.faults += faults
-        function = partial(declared.function, **arguments)
-        transform = tuple(steps or ())
-        wants_case = declared.wants_case
-        return replace(base, function=function, wants_case=wants_case, transform=transform)
+        return replace(
+            base,
+            function=partial(declared.function, **arguments),
+            wants_case=declared.wants_case,
+            transform=tuple(steps),
+        )
 
     def _group(
         self,
         base: ParsedAssertion,
         rule: str,
         settings: dict[str, object],
-        where: SpecLocation,
+        where: KeyPath,
         depth: int,
     ) -> ParsedAssertion | None:
-        self._take(settings, _CRITERION, where, base.type)
+        self._take(settings, "criterion", where, base.type)
         key = "assert" if "assert" in settings else "assertions"
-        name, known = base.type, (key, "threshold", _SCORED) if rule == "all" else (key,)
+        name, known = base.type, (key, "threshold", "scored") if rule == "all" else (key,)
         for other in settings:
             if other not in known:
                 hint = f"it takes {', '.join((*known, 'weight'))}"
                 self._add((*where, other), f"takes no `{other}`", name, hint)
         threshold = cast("float | None", self._take(settings, "threshold", where, name))
-        is_scored = self._take(settings, _SCORED, where, name) is True
+        is_scored = self._take(settings, "scored", where, name) is True
         # Recursion as deep as a file likes would end the process.
         if depth >= _MAX_DEPTH:
             self._add(where, f"groups are nested deeper than {_MAX_DEPTH}", name)
@@ -201,9 +202,7 @@ class _Reader:
             self._add((*where, key), "every member has the weight 0, so that none counts", name)
         return replace(base, rule=rule, threshold=threshold, members=members, is_scored=is_scored)
 
-    def _take(
-        self, settings: dict[str, object], key: str, where: SpecLocation, name: str
-    ) -> object:
+    def _take(self, settings: dict[str, object], key: str, where: KeyPath, name: str) -> object:
         """A field of a spec that is no parameter, removed from the settings."""
         value = settings.pop(key, None)
         try:
@@ -213,7 +212,7 @@ class _Reader:
             return None
 
     def _add(
-        self, where: SpecLocation, message: str, name: str | None = None, hint: str | None = None
+        self, where: KeyPath, message: str, name: str | None = None, hint: str | None = None
     ) -> None:
         self.faults.append(spec_fault(where, message, name=name, hint=hint))
 
@@ -233,38 +232,25 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class SpecFault:
-    """One fault of a spec; the message names the place, the type and the parameter."""
-
-    where: SpecLocation
-    message: str
-    hint: str | None = None
-
-    def __str__(self) -> str:
-        """The message and the hint on one line."""
-        return self.message if self.hint is None else f"{self.message}; {self.hint}"
-
-
 def spec_fault(
-    where: SpecLocation, message: str, *, name: str | None = None, hint: str | None = None
-) -> SpecFault:
+    where: KeyPath, message: str, *, name: str | None = None, hint: str | None = None
+) -> FieldFault:
     """A fault whose message begins with its place."""
     # The place of the spec is enough: the message names the parameter.
     last = max((n for n, part in enumerate(where) if isinstance(part, int)), default=len(where) - 1)
     keys = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in where[: last + 1])
     called = "" if name is None else f" ({name})"
-    return SpecFault(where, f"{''.join(keys).removeprefix('.')}{called}: {message}", hint)
+    return FieldFault(where, f"{''.join(keys).removeprefix('.')}{called}: {message}", hint)
 
 
 def read_arguments(
     declared: Declaration,
     settings: Mapping[str, object],
     *,
-    where: SpecLocation,
+    where: KeyPath,
     name: str | None = None,
     synonym: Synonym | None = None,
-) -> tuple[dict[str, object], list[SpecFault]]:
+) -> tuple[dict[str, object], list[FieldFault]]:
     name = declared.name if name is None else name
     renamed: Mapping[str, str] = {} if synonym is None else synonym.renamed
     fixed: Mapping[str, object] = {} if synonym is None else synonym.fixed
@@ -323,11 +309,11 @@ def validate_argument(adapter: TypeAdapter[object], value: object) -> object:
 
 
 def refuse_faults(
-    faults: Sequence[SpecFault], *, of: str = "assertions", place: FindPlace = lambda *_: ""
+    faults: Sequence[FieldFault], *, of: str = "assertions", place: FindPlace = lambda *_: ""
 ) -> None:
     """Raise an error that lists all faults, if there are any."""
     if len(faults) == 1:
-        raise InputError(f"{place(*faults[0].where)}{faults[0].message}", hint=faults[0].hint)
+        raise InputError(f"{place(*faults[0].where)}{faults[0].message}", hint=faults[0].remedy)
     if faults:
         lines = "".join(f"\n  {place(*one.where)}{one}" for one in faults)
         raise InputError(f"{len(faults)} faults in {of}:{lines}")

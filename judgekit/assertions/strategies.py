@@ -151,18 +151,28 @@ class _Planner:
                 raise _impossible(self._case, f"the strategy {name} needs {_NEEDS[name]}")
         # Before the parts, because it moves assertions and so changes their places.
         if "semantic_sim" in weights:
-            # Use the scorer in place of assertions `similar`, because it has a value too.
-            similar = [self.assertions[place] for place in self._own("semantic_sim")]
-            self.assertions = [spec for spec in self.assertions if spec not in similar]
-            for spec in similar:
-                where = {"path": spec["path"]} if spec.get("path") is not None else {}
-                self.scorers.append({"type": SIMILARITY, "reference": spec.get("value"), **where})
-                stated = spec.get("threshold")
-                self._stated.append(float(stated) if isinstance(stated, int | float) else None)
-            if not similar:
-                self.scorers.append({"type": SIMILARITY})
-                self._stated.append(None)
+            self._measure_similarity()
         return [self._part(name, weight) for name, weight in weights.items()]
+
+    def _measure_similarity(self) -> None:
+        """Put the scorer in the place of assertions `similar`, because it has a value too."""
+        similar = [self.assertions[place] for place in self._own("semantic_sim")]
+        self.assertions = [spec for spec in self.assertions if spec not in similar]
+        for spec in similar:
+            if spec.get("transform"):
+                raise DatasetError(
+                    "the strategy semantic_sim measures the output as it is, and an assertion "
+                    "`similar` of the case has a `transform`",
+                    case_id=self._case.id,
+                    hint="make it the `transform` of the case",
+                )
+            where = {"path": spec["path"]} if spec.get("path") is not None else {}
+            self.scorers.append({"type": SIMILARITY, "reference": spec.get("value"), **where})
+            stated = spec.get("threshold")
+            self._stated.append(float(stated) if isinstance(stated, int | float) else None)
+        if not similar:
+            self.scorers.append({"type": SIMILARITY})
+            self._stated.append(None)
 
     def threshold(self, strategy: EvaluationStrategy | None) -> float | None:
         """The threshold of a strategy: the case's, the rubric's, the profile's."""

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
-
-_WORD = re.compile(r"\w+")
-_WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 
 # The longest sequence of words, and what stands for no shared one in a logarithm.
 _ORDERS = 4
@@ -46,8 +44,7 @@ def character_ratio_score(text: str, reference: str) -> float:
 
 def rouge_n_score(text: str, reference: str, n: int, signs: bool = False) -> float:  # noqa: FBT001, FBT002 - a worker passes it by place
     """ROUGE-N: the F1 of the n-grams of words, or of words and signs, that two texts share."""
-    parts = _WORD_OR_SIGN.findall if signs else split_words
-    ours, theirs = (_ngrams(parts(one.casefold()), n) for one in (text, reference))
+    ours, theirs = (_ngrams(split_words(one, signs=signs), n) for one in (text, reference))
     shared = (ours & theirs).total()
     return _f1(shared, ours.total(), theirs.total())
 
@@ -102,9 +99,16 @@ def chrf_score(text: str, reference: str) -> float:
     return _share(sentence_chrf(text, [reference]).score)
 
 
-def split_words(text: str) -> list[str]:
-    """The words of a text: letters and digits, in small letters."""
-    return _WORD.findall(text.casefold())
+def split_words(text: str, *, signs: bool = False) -> list[str]:
+    """The words of a text: letters and digits, in small letters; with `signs` each mark, too."""
+    folded, marks = text.casefold(), ""
+    if not folded.isascii():
+        # For `re` vowel signs (of Hindi, Thai and others) are no part of a word, so that words that
+        # differ in them alone would be the same; and an accent may be a character of its own.
+        folded = unicodedata.normalize("NFC", folded)
+        marks = "".join(sorted(c for c in {*folded} if unicodedata.category(c).startswith("M")))
+    word = rf"[\w{marks}]+"
+    return re.findall(rf"{word}|[^\w\s{marks}]" if signs else word, folded)
 
 
 def _f1(shared: int, n_ours: int, n_theirs: int) -> float:

@@ -274,7 +274,7 @@ def assertion_diagnostics(path: Path, known: Sequence[Diagnostic]) -> list[Diagn
             found = list(_of_document(document))
         else:
             found = [
-                _error(path, row.line, fault.message, fault.hint, row.fields.get("id"))
+                _error(path, row.line, fault.message, fault.remedy, row.fields.get("id"))
                 for row in formats.scan_rows(path)
                 if isinstance(row, formats.FileRow)
                 and isinstance(row.fields.get(_ASSERTIONS), list)
@@ -322,7 +322,7 @@ def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
             fault_key = (line, message.partition("assertions[")[2] if places is None else message)
             if fault_key not in reported:
                 reported.add(fault_key)
-                yield _error(reading.document.path, line, message, fault.hint, case.id)
+                yield _error(reading.document.path, line, message, fault.remedy, case.id)
 
 
 def _as_written(document: ParsedDocument) -> Iterator[Diagnostic]:
@@ -339,7 +339,7 @@ def _as_written(document: ParsedDocument) -> Iterator[Diagnostic]:
             specs, where = holder[_ASSERTIONS], (*place, _ASSERTIONS)
             for fault in assertions.read_specs(specs, registry=assertions.every_assertion())[1]:
                 line = document.line_of(*where, *fault.where[1:])
-                yield _error(document.path, line, fault.message, fault.hint, name)
+                yield _error(document.path, line, fault.message, fault.remedy, name)
 
 
 def _is_same(remark: Diagnostic, known: Diagnostic) -> bool:

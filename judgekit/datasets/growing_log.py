@@ -132,7 +132,7 @@ class GrowingLog:
         places = [
             place
             for place, path in enumerate(family)
-            if own is not None and _identity(path) == (own.device, own.inode)
+            if own is not None and _identity(path.stat()) == (own.device, own.inode)
         ]
         # A file that was deleted after its rotation is followed by the present one.
         later = family[places[0] + 1 :] if places else family[family.index(self._path) :]
@@ -203,14 +203,11 @@ def is_sampled(raw: bytes, rate: float, seed: int = 0) -> bool:
 
 
 def _begin(file: IO[bytes]) -> LogPosition:
-    found = os.fstat(file.fileno())
-    return LogPosition(
-        device=found.st_dev, inode=found.st_ino, offset=0, head=_head(file, 0), n_head=0
-    )
+    device, inode = _identity(os.fstat(file.fileno()))
+    return LogPosition(device=device, inode=inode, offset=0, head=_head(file, 0), n_head=0)
 
 
-def _identity(path: Path) -> tuple[int, int]:
-    found = path.stat()
+def _identity(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
@@ -232,8 +229,7 @@ def _size(file: IO[bytes]) -> int:
 
 
 def _is_file(file: IO[bytes], position: LogPosition) -> bool:
-    found = _begin(file)
-    return (found.device, found.inode) == (position.device, position.inode)
+    return _identity(os.fstat(file.fileno())) == (position.device, position.inode)
 
 
 def _has_head(file: IO[bytes], position: LogPosition) -> bool:

@@ -52,9 +52,10 @@ class LocatedLabel:
         about = self.label.metadata or {}
         try:
             at = datetime.fromisoformat(str(about.get("labelled_at") or about.get("judged_at")))
-        except ValueError:
+            # Without a zone it is no time of this machine's own.
+            return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+        except (ValueError, OverflowError):  # the years 1 and 9999 have no room for a zone
             return None
-        return at.astimezone(UTC)
 
     def fault(self, problem: str, hint: str | None = None) -> DatasetError:
         """An error that says which label is wrong."""

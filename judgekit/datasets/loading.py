@@ -11,8 +11,9 @@ from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from judgekit import formats  # loaded when used: for quality memories alone
+from judgekit import formats
 from judgekit.datasets.benchmarks import benchmark_dataset
+from judgekit.datasets.outputs import iter_described_cases
 from judgekit.datasets.suite import Suite, names_a_file, of_file, suite_file
 from judgekit.errors import (
     DatasetError,
@@ -21,36 +22,6 @@ from judgekit.errors import (
     SettingsError,
     UnknownNameError,
     known_names,
-)
-from judgekit.formats import (
-    CASE_ALIASES,
-    FieldFault,
-    Fields,
-    FileRow,
-    MemoryRow,
-    ParsedDocument,
-    Problem,
-    as_path,
-    as_texts,
-    document_kind,
-    document_rows,
-    duplicate_id_fault,
-    file_exists,
-    first_message,
-    folder_exists,
-    foreign_shape,
-    iter_rows,
-    json_kind,
-    memory_rows,
-    raise_damaged,
-    read_case,
-    read_document,
-    read_whole_document,
-    row_kind,
-    suffix_of,
-    suggest_name,
-    validation_faults,
-    with_row_ids,
 )
 from judgekit.records import Calibration, Case, Dataset, Rubric
 from judgekit.resources import shipped_file
@@ -94,31 +65,39 @@ def load_dataset(
         UnknownNameError: When the file has no such benchmark.
         SettingsError: When it has no benchmarks, or several of that name.
     """
-    if not isinstance(path, Path | str):
+    dataset: Dataset | None
+    if isinstance(path, Path | str):
+        place = formats.as_path(path)
+        # Documents and foreign files are read whole: their records refer to each other.
+        document, dataset = formats.read_whole_document(place), None
+        if document is not None and formats.document_kind(document.value) == "suite":
+            suite = check_suite(document)
+            if isinstance(suite, list):
+                raise _first_error(suite, place, document.line_of(*suite[0].where))
+            columns, benchmark = columns or suite.columns, benchmark or suite.benchmark
+            dataset = _cases_of_suite(suite, columns)
+            # A suite names a dataset, never another suite, which could name the first.
+            place = suite.dataset_path or place
+            document = formats.read_whole_document(place) if dataset is None else None
+        dataset = dataset or _read_dataset(place, document, columns, unique=unique)
+    else:
+        place = _IN_MEMORY
         dataset = _dataset_in_memory(path, columns, unique=unique)
-        if benchmark is not None:
-            dataset = benchmark_dataset(dataset, benchmark, _IN_MEMORY)
-        if not dataset.cases and not allow_empty:
-            raise no_cases(_IN_MEMORY)
-        return dataset
-    path = as_path(path)
-    # Documents and foreign files are read whole: their records refer to each other.
-    document = read_whole_document(path)
-    if document is not None and document_kind(document.value) == "suite":
-        suite = check_suite(document)
-        if isinstance(suite, list):
-            raise _first_error(suite, path, document.line_of(*suite[0].where))
-        if suite.dataset_path is None:
-            return Dataset(name=suite.name, version=str(suite.version), cases=suite.cases or ())
-        path, columns = suite.dataset_path, columns or suite.columns
-        benchmark = benchmark or suite.benchmark
-        # A suite names a dataset, never another suite, which could name the first.
-        document = read_whole_document(path)
-    dataset = _read_dataset(path, document, columns, unique=unique)
-    dataset = dataset if benchmark is None else benchmark_dataset(dataset, benchmark, path)
+    if benchmark is not None:
+        dataset = benchmark_dataset(dataset, benchmark, place)
     if not dataset.cases and not allow_empty:
-        raise no_cases(path)
+        raise no_cases(place)
     return dataset
+
+
+def _cases_of_suite(suite: Suite, columns: Mapping[str, str]) -> Dataset | None:
+    """The cases in a suite, or in the rows of its outputs; None where they are a file's own."""
+    if suite.dataset_path is None:
+        return Dataset(name=suite.name, version=str(suite.version), cases=suite.cases or ())
+    if suite.has_cases_in_outputs and not columns:
+        cases = tuple(iter_described_cases(suite.dataset_path))
+        return Dataset(name=dataset_name(suite.dataset_path), cases=cases)
+    return None
 
 
 _IN_MEMORY = Path("cases")  # what messages call data that no file has
@@ -132,13 +111,15 @@ def _dataset_in_memory(
 ) -> Dataset:
     # What the JSON or YAML of a file was parsed to; another tool's format is known by its fields.
     parsed = dict(data) if isinstance(data, Mapping) else data
-    if isinstance(parsed, dict) or (isinstance(parsed, list) and foreign_shape(parsed) is not None):
-        document = ParsedDocument(_IN_MEMORY, parsed)
+    if isinstance(parsed, dict) or (
+        isinstance(parsed, list) and formats.foreign_shape(parsed) is not None
+    ):
+        document = formats.ParsedDocument(_IN_MEMORY, parsed)
         return _read_dataset(_IN_MEMORY, document, columns, unique=unique)
     if isinstance(data, Dataset):
         cases = data.cases
     else:
-        rows = with_row_ids(memory_rows(data, _IN_MEMORY.name), ("id", "case_id"))
+        rows = formats.with_row_ids(formats.memory_rows(data, _IN_MEMORY.name), ("id", "case_id"))
         cases = tuple(case for row in rows for case in _memory_cases(row, columns))
     if unique:
         first: dict[str, int] = {}
@@ -152,7 +133,7 @@ def _dataset_in_memory(
     return data if isinstance(data, Dataset) else Dataset(name=_IN_MEMORY.name, cases=cases)
 
 
-def _memory_cases(row: MemoryRow, columns: Mapping[str, str] | None) -> Iterator[Case]:
+def _memory_cases(row: formats.MemoryRow, columns: Mapping[str, str] | None) -> Iterator[Case]:
     if isinstance(row.value, Case):
         return iter((row.value,))
     if not isinstance(row.value, dict):
@@ -160,14 +141,14 @@ def _memory_cases(row: MemoryRow, columns: Mapping[str, str] | None) -> Iterator
             f"{row.place}: a {type(row.value).__name__} is no case",
             hint="write {'id': …, 'input': …}, or jk.Case(id=…, input=…)",
         )
-    only = FileRow(0, row.value, is_table=row.is_table)
+    only = formats.FileRow(0, row.value, is_table=row.is_table)
     return _cases([only], Path(row.place), columns, unique=False)
 
 
 def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) -> Iterator[Case]:
     """The cases of a file of rows, one in memory at a time; only their ids are kept."""
-    path, is_empty = as_path(path), True
-    for case in _cases(iter_rows(path), path, columns, unique=True):
+    path, is_empty = formats.as_path(path), True
+    for case in _cases(formats.iter_rows(path), path, columns, unique=True):
         yield case
         is_empty = False
     # Only the end of a stream shows that it was empty.
@@ -177,10 +158,10 @@ def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) ->
 
 def dataset_name(path: Path) -> str:
     """The name of a file of rows as a dataset: without its suffix."""
-    return path.name.removesuffix(suffix_of(path)) or path.name
+    return path.name.removesuffix(formats.suffix_of(path)) or path.name
 
 
-def no_cases(path: Path, problems: Iterable[Problem] = ()) -> DatasetError:
+def no_cases(path: Path, problems: Iterable[formats.Problem] = ()) -> DatasetError:
     hint = "a result over no cases says nothing; add a case"
     for one in problems:
         if one.severity == "left_out":
@@ -217,11 +198,11 @@ def load_rubric(source: Path | str) -> Rubric:
 def memory_rubric(path: Path) -> Rubric | None:
     """The rubric `memory.json#ID` of a quality memory; None for a rubric's own file."""
     path, key = _split_rubric_id(path)
-    if key is None and suffix_of(path) not in _MEMORY_SUFFIXES:
+    if key is None and formats.suffix_of(path) not in _MEMORY_SUFFIXES:
         return None
     try:
-        document = read_whole_document(path)
-        shape = None if document is None else foreign_shape(document.value)
+        document = formats.read_whole_document(path)
+        shape = None if document is None else formats.foreign_shape(document.value)
         if document is None or shape is None or shape.name != "quality":
             if key is None:
                 return None
@@ -238,7 +219,7 @@ def memory_rubric(path: Path) -> Rubric | None:
         raise RubricError(f"{path} holds {len(rubrics)} rubrics", hint=f"name one: {listed}")
     if key not in rubrics:
         raise RubricError(f"no rubric of {path} has the id {key!r}", hint=known_names([*rubrics]))
-    rubric = check_rubric(ParsedDocument(path, rubrics[key]))
+    rubric = check_rubric(formats.ParsedDocument(path, rubrics[key]))
     if isinstance(rubric, list):
         raise RubricError(f"{path}: the rubric {key!r}: {rubric[0]}")
     return rubric
@@ -251,21 +232,21 @@ def _split_rubric_id(path: Path) -> tuple[Path, str | None]:
     text = str(path)
     # Both ids and names of folders may contain the sign: the first part that is a file is the file.
     for place, sign in enumerate(text):
-        if sign == "#" and file_exists(base := Path(text[:place])):
+        if sign == "#" and formats.file_exists(base := Path(text[:place])):
             return base, text[place + 1 :]
     return path, None
 
 
 def rubric_path(source: Path | str) -> Path:
     if isinstance(source, Path) or names_a_file(source):
-        return as_path(source)
+        return formats.as_path(source)
     # A shipped name wins over a file of that name without an ending; `./name` means the file.
     names = shipped_rubrics()
     name = source.strip().lower().replace("-", "_").replace(" ", "_")
     if name in names:
         return shipped_file("prompts", "rubrics", f"{name}.yaml")
-    if file_exists(as_path(source)):
-        return as_path(source)
+    if formats.file_exists(formats.as_path(source)):
+        return formats.as_path(source)
     raise UnknownNameError("rubric", source, names)
 
 
@@ -292,7 +273,7 @@ def suite_place(suite: Suite, *where: str | int) -> str:
     if (file := suite_file(suite)) is None:
         return ""
     # Read again, because lines are needed only where something is wrong.
-    document, name = read_document(file), str(where[0])
+    document, name = formats.read_document(file), str(where[0])
     # An option of the command line may have replaced it.
     is_there = getattr(check_suite(document), name, None) == getattr(suite, name)
     return f"{file}:{document.line_of(*where)}: " if is_there else ""
@@ -319,7 +300,7 @@ def criterion_place(source: Path | str | None, fault: str) -> str:
         return ""
     for place, criterion in enumerate(load_rubric(path).criteria):
         if f"criterion {criterion.name!r}" in fault:
-            return f"{path}:{read_document(path).line_of('criteria', place)}: "
+            return f"{path}:{formats.read_document(path).line_of('criteria', place)}: "
     return ""
 
 
@@ -331,44 +312,52 @@ def load_suite_rubric(suite: Suite) -> Rubric | None:
 
 def _own_document(
     path: Path | str, kind: type[RubricError | SettingsError] = SettingsError
-) -> ParsedDocument:
+) -> formats.ParsedDocument:
     try:
-        return read_document(path)
+        return formats.read_document(path)
     except DatasetError as error:
         raise kind(error.message, hint=error.hint) from error
 
 
 def _read_dataset(
-    path: Path, document: ParsedDocument | None, columns: Mapping[str, str] | None, *, unique: bool
+    path: Path,
+    document: formats.ParsedDocument | None,
+    columns: Mapping[str, str] | None,
+    *,
+    unique: bool,
 ) -> Dataset:
     if document is None:
-        cases = _cases(iter_rows(path), path, columns, unique=unique)
+        cases = _cases(formats.iter_rows(path), path, columns, unique=unique)
         return Dataset(name=dataset_name(path), cases=tuple(cases))
     # Columns are only mapped in judgekit's own rows; whoever names them says what the file is.
-    shape = None if columns else foreign_shape(document.value)
+    shape = None if columns else formats.foreign_shape(document.value)
     if shape is not None:
         return shape.read_or_refuse(document, unique=unique)
     header = read_dataset_header(document)
     if isinstance(header, list):
         raise _first_error(header, path, document.line_of(*header[0].where))
-    cases = _cases(raise_damaged(document_rows(document)), path, columns, unique=unique)
+    cases = _cases(
+        formats.raise_damaged(formats.document_rows(document)), path, columns, unique=unique
+    )
     return header.model_copy(update={"cases": tuple(cases)})
 
 
 def _cases(
-    rows: Iterable[FileRow], path: Path, columns: Mapping[str, str] | None, *, unique: bool
+    rows: Iterable[formats.FileRow], path: Path, columns: Mapping[str, str] | None, *, unique: bool
 ) -> Iterator[Case]:
     lines: dict[str, int] = {}
-    for row in raise_damaged(map_columns(rows, columns, path)) if columns else rows:
-        case = read_case(
+    for row in formats.raise_damaged(map_columns(rows, columns, path)) if columns else rows:
+        case = formats.read_case(
             row.fields, path.parent, is_table=row.is_table, is_repaired=row.is_repaired
         )
         if isinstance(case, list):
-            if row_kind(row.fields) == "outputs":
+            if formats.row_kind(row.fields) == "outputs":
                 raise DatasetError(_OUTPUT_ROWS, path=path, line=row.line, hint=_OUTPUTS_HINT)
             raise _first_error(case, path, row.line)
         if unique and case.id in lines:
-            raise _first_error([duplicate_id_fault(lines[case.id])], path, row.line, case.id)
+            raise _first_error(
+                [formats.duplicate_id_fault(lines[case.id])], path, row.line, case.id
+            )
         lines[case.id] = row.line
         yield case
 
@@ -381,13 +370,13 @@ _OUTPUTS_HINT = (
 
 
 def _first_error(
-    faults: list[FieldFault], path: Path, line: int, case_id: str | None = None
+    faults: list[formats.FieldFault], path: Path, line: int, case_id: str | None = None
 ) -> DatasetError:
-    message, hint = first_message(faults[0].message, len(faults)), faults[0].remedy
+    message, hint = formats.first_message(faults[0].message, len(faults)), faults[0].remedy
     return DatasetError(message, path=path, line=line, case_id=case_id, hint=hint)
 
 
-def _all(faults: list[FieldFault], document: ParsedDocument) -> str:
+def _all(faults: list[formats.FieldFault], document: formats.ParsedDocument) -> str:
     path = document.path
     placed = sorted((document.line_of(*fault.where), str(fault)) for fault in faults)
     return "\n".join(f"{path}:{line}: {fault}" for line, fault in placed)
@@ -406,17 +395,17 @@ _SUITE_SYNONYMS = {"judges": "judge", "targets": "variants", "checks": "assertio
 _KEY_NAMES = frozenset({"api_key", "apiKey", "key", "token"})
 
 
-def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
+def check_rubric(document: formats.ParsedDocument) -> Rubric | list[formats.FieldFault]:
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
     try:
         return Rubric.model_validate(value)
     except ValidationError as error:
-        return validation_faults(error, Rubric, value, synonyms=_RUBRIC_SYNONYMS)
+        return formats.validation_faults(error, Rubric, value, synonyms=_RUBRIC_SYNONYMS)
 
 
-def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
+def check_suite(document: formats.ParsedDocument) -> Suite | list[formats.FieldFault]:
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a suite", "name, dataset, rubric, judge, variants")]
@@ -424,15 +413,15 @@ def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
     try:
         suite = Suite.model_validate(fields)
     except ValidationError as error:
-        for fault in validation_faults(error, Suite, value, synonyms=_SUITE_SYNONYMS):
+        for fault in formats.validation_faults(error, Suite, value, synonyms=_SUITE_SYNONYMS):
             is_key = bool(fault.where) and fault.where[-1] in _KEY_NAMES
             remedy = "keys come from the environment, never from a file" if is_key else fault.remedy
-            faults.append(FieldFault(fault.where, fault.message, remedy))
+            faults.append(formats.FieldFault(fault.where, fault.message, remedy))
         return faults
     return faults or of_file(suite, document.path)
 
 
-def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:
+def read_dataset_header(document: formats.ParsedDocument) -> Dataset | list[formats.FieldFault]:
     """The dataset of a document without its cases, or its faults."""
     stem = document.path.stem
     value = document.value
@@ -442,42 +431,46 @@ def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:
         return [_not_a_mapping(value, "a dataset", "name, version, cases")]
     if not isinstance(value.get("cases"), list):
         remedy = "write `cases:` with a list of cases, or a file with one case a line (.jsonl)"
-        return [FieldFault((), "a dataset needs a list of `cases`", remedy)]
-    header: Fields = {name: item for name, item in value.items() if item is not None}
+        return [formats.FieldFault((), "a dataset needs a list of `cases`", remedy)]
+    header: formats.Fields = {name: item for name, item in value.items() if item is not None}
     version = header.get("version")
     # YAML reads `version: 1.10` as the number 1.1; quoting it keeps it.
     if isinstance(version, float):
         header["version"] = str(version)
     try:
         return Dataset.model_validate(
-            {"name": stem, **as_texts(header, ("name", "version")), "cases": ()}
+            {"name": stem, **formats.as_texts(header, ("name", "version")), "cases": ()}
         )
     except ValidationError as error:
-        return validation_faults(error, Dataset, value)
+        return formats.validation_faults(error, Dataset, value)
 
 
-def _not_a_mapping(value: JsonValue, what: str, names: str) -> FieldFault:
-    kind = "an empty file" if value is None else json_kind(value)
-    return FieldFault((), f"{what} is a mapping of fields, not {kind}", f"write {names}")
+def _not_a_mapping(value: JsonValue, what: str, names: str) -> formats.FieldFault:
+    kind = "an empty file" if value is None else formats.json_kind(value)
+    return formats.FieldFault((), f"{what} is a mapping of fields, not {kind}", f"write {names}")
 
 
-def _with_cases(suite: Fields, folder: Path) -> tuple[dict[str, object], list[FieldFault]]:
+def _with_cases(
+    suite: formats.Fields, folder: Path
+) -> tuple[dict[str, object], list[formats.FieldFault]]:
     listed = suite.get("cases")
     if not isinstance(listed, list):
         return dict(suite), []
     cases: list[Case] = []
-    faults: list[FieldFault] = []
+    faults: list[formats.FieldFault] = []
     first: dict[str, int] = {}
     for index, item in enumerate(listed):
         if isinstance(item, dict):
-            case = read_case(item, folder)
+            case = formats.read_case(item, folder)
         else:
             case = [_not_a_mapping(item, "a case", "id")]
         if isinstance(case, list):
-            faults += [FieldFault(("cases", index, *f.where), f.message, f.remedy) for f in case]
+            faults += [
+                formats.FieldFault(("cases", index, *f.where), f.message, f.remedy) for f in case
+            ]
         elif case.id in first:
             message = f"the id {case.id!r} is a duplicate; first in case {first[case.id] + 1}"
-            faults.append(FieldFault(("cases", index, "id"), message, "rename one"))
+            faults.append(formats.FieldFault(("cases", index, "id"), message, "rename one"))
         else:
             first[case.id] = index
             cases.append(case)
@@ -491,8 +484,8 @@ _METADATA = "metadata."
 
 
 def map_columns(
-    rows: Iterable[FileRow | DatasetError], columns: Mapping[str, str], path: Path
-) -> Iterator[FileRow | DatasetError]:
+    rows: Iterable[formats.FileRow | DatasetError], columns: Mapping[str, str], path: Path
+) -> Iterator[formats.FileRow | DatasetError]:
     """The rows under the names of a case's fields; errors pass unchanged."""
     # A column that is neither mapped nor a field of a case goes into the metadata. A row without an
     # id is called `row-N`, N its place in the file from 1.
@@ -508,7 +501,7 @@ def map_columns(
             # A wrong name is reported as such, rather than as the field that is then missing.
             for name, field in columns.items():
                 if name not in row.fields and field in {"id", "input"}:
-                    near = suggest_name(name, row.fields)
+                    near = formats.suggest_name(name, row.fields)
                     message = f"there is no column {name!r}"
                     raise DatasetError(message, path=path, line=row.line, hint=near)
         for name in row.fields:
@@ -517,14 +510,14 @@ def map_columns(
         yield replace(row, fields=_renamed(row, columns, place))
     for name in unseen if known else ():
         message = f"there is no column {name!r}"
-        raise DatasetError(message, path=path, hint=suggest_name(name, known))
+        raise DatasetError(message, path=path, hint=formats.suggest_name(name, known))
 
 
 def _check(columns: Mapping[str, str]) -> None:
     names: dict[str, str] = {}
     for name, field in columns.items():
         if field not in Case.model_fields and not field.startswith(_METADATA):
-            hint = suggest_name(field, Case.model_fields, CASE_ALIASES)
+            hint = formats.suggest_name(field, Case.model_fields, formats.CASE_ALIASES)
             raise SettingsError(
                 f"the column {name!r} is mapped to {field!r}, which is no field of a case",
                 hint=f"{hint} (or `metadata.{field}`)",
@@ -535,7 +528,7 @@ def _check(columns: Mapping[str, str]) -> None:
         names[field] = name
 
 
-def _renamed(row: FileRow, columns: Mapping[str, str], place: int) -> dict[str, JsonValue]:
+def _renamed(row: formats.FileRow, columns: Mapping[str, str], place: int) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {}
     own: dict[str, JsonValue] = {}
     for name, value in row.fields.items():
@@ -544,7 +537,8 @@ def _renamed(row: FileRow, columns: Mapping[str, str], place: int) -> dict[str, 
             own[field.removeprefix(_METADATA)] = value
         # An unmapped column may be a field of a case, under its own name or a usual one.
         elif name in columns or (
-            (meant := name if name in Case.model_fields else CASE_ALIASES.get(name)) is not None
+            (meant := name if name in Case.model_fields else formats.CASE_ALIASES.get(name))
+            is not None
             and meant not in columns.values()
         ):
             found[field] = value
@@ -579,7 +573,7 @@ def load_calibration(path: Path | str) -> Calibration:
     try:
         return Calibration.model_validate(document.value)
     except ValidationError as error:
-        fault = validation_faults(error, Calibration, document.value)[0]
+        fault = formats.validation_faults(error, Calibration, document.value)[0]
         line = document.line_of(*fault.where)
         raise SettingsError(
             f"{document.path}:{line}: this is no file of calibration maps: {fault.message}",
@@ -589,9 +583,9 @@ def load_calibration(path: Path | str) -> Calibration:
 
 def find_calibrations(path: Path | str) -> list[tuple[Path, Calibration]]:
     """The calibrations of a file, or of all files in a folder."""
-    place = as_path(path)
-    files = sorted(place.glob("*.json")) if folder_exists(place) else [place]
-    if not files or not (folder_exists(place) or file_exists(place)):
+    place = formats.as_path(path)
+    files = sorted(place.glob("*.json")) if formats.folder_exists(place) else [place]
+    if not files or not (formats.folder_exists(place) or formats.file_exists(place)):
         raise SettingsError(
             f"there is no calibration {place}" if files else f"{place} holds no calibration maps",
             hint="write one: judgekit calibrate LABELS --write-map",

@@ -39,7 +39,7 @@ _JSON_COLUMNS = ("data", "usage", "trace", "metadata")
 _TEXTS = ("case_id", "variant", "run_id")
 _CONTENTS = frozenset({"text", "data", "trace", "error"})
 _OUTPUT_FIELDS = frozenset(Output.model_fields)
-_REPEAT = re.compile("[0-9]{1,2}")  # a run has at most 100
+_REPEAT = re.compile(r"([0-9]{1,2})(?:\.0)?")  # a run has at most 100; a data frame has 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +204,8 @@ def read_output(
     # Beside other data it stays, and is reported as invalid.
     elif not ("text" in row.fields or "data" in found or isinstance(found.get("text"), str | None)):
         found = {("data" if name == "text" else name): v for name, v in found.items()}
+    # Some programs write every field of a row; null is no answer and no error.
+    found = {n: v for n, v in found.items() if v is not None or n not in _CONTENTS}
     # Chat systems record the conversation alone, which is the output then.
     if isinstance(found.get("messages"), list) and found.keys().isdisjoint(_CONTENTS):
         found["data"] = {"messages": found.pop("messages")}
@@ -247,8 +249,8 @@ def _validated(
 
 def repeat_of(output: Output) -> int:
     """Which repeat a row says that it is, which in a table may be a text; without one the first."""
-    named = str(output.metadata.get("repeat", ""))
-    return int(named) if _REPEAT.fullmatch(named) else 0
+    found = _REPEAT.fullmatch(str(output.metadata.get("repeat", "")))
+    return 0 if found is None else int(found[1])
 
 
 def has_repeats(answers: Iterable[CaseOutput]) -> bool:
@@ -335,6 +337,7 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     if {"testCaseId", "strategy", "status"} <= fields.keys():
         columns = {"case_id": "testCaseId", "variant": "variant", "duration_ms": "durationMs"}
         row = {own: fields.get(name) for own, name in columns.items()}
+        row |= {"repeat": fields.get("repeat") or None}
         if fields["status"] == "error":
             row["error"] = fields.get("feedback") or "an error"
         else:
@@ -344,6 +347,9 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     if isinstance(case, dict) and isinstance(output, dict) and "place" in fields:
         of_case = {name: case[name] for name in CASE_COLUMNS if case.get(name) is not None}
         named = {"case_id": case.get("id"), "variant": fields.get("variant")}
+        # Of several answers to a case, `repeat` says which this is.
+        if repeat := fields.get("repeat"):
+            named["metadata"] = {**_mapping(output.get("metadata")), "repeat": repeat}
         return {**of_case, **{k: v for k, v in output.items() if v is not None}, **named}
     # Beside an output, a field `snapshot` is metadata of another tool.
     if "snapshot" not in fields or fields.keys() & {"data", "text", "trace"}:
@@ -358,8 +364,9 @@ def _usage(usage: formats.Fields) -> tuple[formats.Fields, formats.Fields]:
         return usage, {}
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
     unread = {name: value for name, value in renamed.items() if name not in known}
-    # The total is computed from its parts and would be in there twice.
-    return known, {name: value for name, value in unread.items() if name != "total_tokens"}
+    if {"input_tokens", "output_tokens"} <= known.keys():  # of which the total is the sum
+        unread.pop("total_tokens", None)
+    return known, unread
 
 
 def _mapping(value: JsonValue) -> formats.Fields:

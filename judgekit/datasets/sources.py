@@ -138,7 +138,7 @@ _CHOSEN_BY = frozenset({"stratum", "agent", "skill", "prompt_version", "name", "
 
 def _field(case: Case, name: str) -> str | None:
     value = getattr(case, name) if name in _CHOSEN_BY else case.metadata.get(name)
-    return value if isinstance(value, str | None) else json.dumps(value)
+    return value if isinstance(value, str | None) else json.dumps(value, ensure_ascii=False)
 
 
 def open_cases(

@@ -43,9 +43,9 @@ TargetKind = Literal["not_imported", "outputs", "prompt", "command", "python", "
 _KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 
 
-def _short(field: str) -> Callable[[object], object]:
-    """A text alone stands for a mapping with one field."""
-    return lambda value: {field: value} if isinstance(value, str) else value
+def _short(field: str, *kinds: type) -> Callable[[object], object]:
+    """A text, or a value of other kinds, stands for a mapping with that field."""
+    return lambda value: {field: value} if isinstance(value, kinds or str) else value
 
 
 class HttpTarget(Record):
@@ -77,6 +77,7 @@ def _token_size(value: object) -> object:
 
 _SIZE = re.compile(r"(\d{1,9})(k?)", re.IGNORECASE)
 TokenSize = Annotated[int, Field(ge=0, le=10_000_000, strict=True), BeforeValidator(_token_size)]
+_listed_sizes = _short("sizes", list, tuple)
 
 
 class ContextSettings(Record):
@@ -291,11 +292,6 @@ def _short_items(field: str, *, may_be_one: bool = False) -> Callable[[object], 
         return [short(item) for item in items] if isinstance(items, list | tuple) else items
 
     return whole
-
-
-def _listed_sizes(value: object) -> object:
-    """A list of sizes alone stands for the settings with these sizes."""
-    return {"sizes": value} if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,8 +125,8 @@ def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
 def fill_from_trace(fields: Fields, folder: Path | None) -> list[formats.FieldFault]:
     """Put the events of a trace, and its further content, into the fields of an output."""
     # Fields of the row win: they were recorded for this very output.
-    value = fields.get("trace")
-    if value is None or _is_native(value):
+    value = fields["trace"]
+    if _is_native(value):
         return []
     try:
         read = normalise_trace(value, folder=folder)
@@ -197,17 +197,13 @@ def _named(event: JsonValue, number: int) -> formats.RawEvent:
 
 
 def _runtime_usage(complete: Sequence[formats.RawEvent]) -> Usage | None:
-    events = [
-        event
-        for event in complete
-        if isinstance(event.get("usage"), dict)
-        or formats.first_number(event, _COST_FIELDS) is not None
-    ]
-    if not events:
-        return None
-    usages = [event["usage"] if isinstance(event.get("usage"), dict) else {} for event in events]
-    costs = [formats.first_number(event, _COST_FIELDS) for event in events]
-    return formats.total_usage(_USAGE_FIELDS, usages, costs)
+    usages, costs = [], []
+    for event in complete:
+        usage, cost = event.get("usage"), formats.first_number(event, _COST_FIELDS)
+        if isinstance(usage, dict) or cost is not None:
+            usages.append(usage if isinstance(usage, dict) else {})
+            costs.append(cost)
+    return formats.total_usage(_USAGE_FIELDS, usages, costs) if usages else None
 
 
 def _validated(events: Sequence[Mapping[str, JsonValue]]) -> tuple[TraceEvent, ...]:

@@ -81,14 +81,12 @@ class _Suite:
     seconds: float = 0.0
 
     def add(self, answer: Outcome, classname: str, *, has_repeats: bool) -> None:
-        case = answer.result.case
+        result, case = answer.result, answer.result.case
         # A test that was tried again has the same name in each run.
-        repeat = (
-            f" (repeat {answer.result.repeat + 1})" if has_repeats and answer.result.repeat else ""
-        )
+        repeat = f" (repeat {result.repeat + 1})" if has_repeats and result.repeat else ""
         facts = {"value": None if answer.value is None else f"{answer.value:.6g}"}
         facts |= {"tags": ", ".join(case.tags) or None, "stratum": case.stratum}
-        seconds = (answer.result.output.duration_ms or 0.0) / _MS
+        seconds = (result.output.duration_ms or 0.0) / _MS
         shown = {"name": f"{case.id}{repeat}", "classname": classname}
         self.write(shown, _finding(answer), facts, seconds)
 
@@ -99,7 +97,12 @@ class _Suite:
         self.kinds.update(() if found is None else (found.kind,))
         self.seconds += seconds
         shown["time"] = f"{seconds:.3f}"
-        self.lines.write("".join(_test(shown, facts, found)).encode())
+        lines = [f"    <testcase{_attributes(shown)}>\n", *_properties(facts, "      ")]
+        if found is not None:
+            marks = {"message": found.message} | ({"type": found.type} if found.type else {})
+            tag, text = f"      <{found.kind}{_attributes(marks)}", _text(found.text)
+            lines.append(f"{tag}>{text}</{found.kind}>\n" if text else f"{tag}/>\n")
+        self.lines.write("".join([*lines, "    </testcase>\n"]).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +131,6 @@ def _finding(answer: Outcome) -> _Finding | None:
     if not reasons:
         return _Finding("skipped", "", "nobody has judged it")
     return _Finding("error", "undecided", "what is missing could decide it either way", text)
-
-
-def _test(shown: Mapping[str, str], facts: _Facts, found: _Finding | None) -> Iterator[str]:
-    yield f"    <testcase{_attributes(shown)}>\n"
-    yield from _properties(facts, "      ")
-    if found is not None:
-        marks = {"message": found.message} | ({"type": found.type} if found.type else {})
-        tag = f"      <{found.kind}{_attributes(marks)}"
-        yield f"{tag}>{_text(found.text)}</{found.kind}>\n" if found.text else f"{tag}/>\n"
-    yield "    </testcase>\n"
 
 
 def _write_suite(file: IO[bytes], variant: str, suite: _Suite, run: RunInfo) -> None:

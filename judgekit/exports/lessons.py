@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from judgekit import formats
 from judgekit.errors import DatasetError, SettingsError
@@ -13,7 +12,7 @@ from judgekit.exports.tabular import write_json_list
 from judgekit.records import Record
 
 if TYPE_CHECKING:
-    from judgekit.records import Finding
+    from judgekit.records import Finding, JsonObject
 
 
 class Lesson(Record):
@@ -38,10 +37,6 @@ class Lesson(Record):
     """The first and the last run in which it occurred."""
 
 
-_KIND = "memory-item"
-_SUFFIX = ".jsonl"
-
-
 def lesson_of(finding: Finding) -> Lesson | None:
     """The lesson of a finding; None while it is open for the first time."""
     if finding.status == "open":
@@ -62,23 +57,20 @@ def lesson_of(finding: Finding) -> Lesson | None:
 
 def write_lessons(path: Path, findings: Iterable[Finding]) -> int:
     """Write the lessons of findings as JSONL; replaced as a whole or not at all."""
-    if path.suffix.lower() != _SUFFIX:
-        raise SettingsError(f"{path.name} is no {_SUFFIX} file", hint="name it lessons.jsonl")
+    if path.suffix.lower() != ".jsonl":
+        raise SettingsError(f"{path.name} is no .jsonl file", hint="name it lessons.jsonl")
     lessons = (one.to_json() for one in map(lesson_of, findings) if one is not None)
-    items = (formats.quality_object(_KIND, str(one.pop("id")), one) for one in lessons)
+    items = (formats.quality_object("memory-item", str(one.pop("id")), one) for one in lessons)
     return write_json_list(path, items)
 
 
 def read_lessons(path: Path) -> list[Lesson]:
     """Lessons written by `write_lessons`, for the prompt of an agent or a report."""
     lessons = []
-    # Texts may hold U+2028: only a line feed ends a row.
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if not line.strip():
-            continue
+    for row in formats.iter_rows(path):
         try:
-            item = json.loads(line)
-            lessons.append(Lesson.model_validate({"id": item["id"], **item["fields"]}))
+            fields = {"id": row.fields["id"], **cast("JsonObject", row.fields["fields"])}
+            lessons.append(Lesson.model_validate(fields))
         except (ValueError, KeyError, TypeError) as error:
-            raise DatasetError(f"no lesson: {error}", path=path, line=number) from error
+            raise DatasetError(f"no lesson: {error}", path=path, line=row.line) from error
     return lessons

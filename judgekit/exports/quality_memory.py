@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from judgekit.evaluation import ComparisonDecision, Outcome, QualityTrend
+    from judgekit.evaluation import ComparisonDecision, Outcome
     from judgekit.records import (
         Approval,
         Case,
@@ -341,33 +341,30 @@ def trend_objects(
     own = dict(records.objects_of(carried_objects(run), "benchmark"))
     dimension = own.get(benchmark_id, {}).get("dimension")
     for trend in evaluation.trend_of_suite(store, run.suite):
-        if trend.variant in variants and trend.since_break:
-            yield _trend(trend, benchmark_id, str(dimension or trend.measure))
-
-
-def _trend(trend: QualityTrend, benchmark_id: str, dimension: str) -> JsonObject:
-    points = trend.since_break
-    listed = [
-        {
-            "date": records.time_text(point.at),
-            "score": point.figure.value,
-            "benchmarkRunId": f"{point.run}/{trend.variant}",
+        # Nothing is compared over a break, so it begins after the last one.
+        points = trend.since_break
+        if trend.variant not in variants or not points:
+            continue
+        listed = [
+            {
+                "date": records.time_text(point.at),
+                "score": point.figure.value,
+                "benchmarkRunId": f"{point.run}/{trend.variant}",
+            }
+            for point in points
+        ]
+        fields: JsonObject = {
+            "benchmarkId": benchmark_id,
+            "dimension": str(dimension or trend.measure),
+            "dataPoints": json.dumps(listed),  # a text by the format
+            "direction": trend.direction.direction,
+            "lastComputedAt": records.time_text(points[-1].at),
+            "reason": trend.direction.reason,
+            "escalated": trend.escalation.value,
+            "measure": trend.measure,
+            "variant": trend.variant,
         }
-        for point in points
-    ]
-    fields: JsonObject = {
-        "benchmarkId": benchmark_id,
-        "dimension": dimension,
-        # A text by the format. Nothing is compared over a break, so it begins after the last one.
-        "dataPoints": json.dumps(listed),
-        "direction": trend.direction.direction,
-        "lastComputedAt": records.time_text(points[-1].at),
-        "reason": trend.direction.reason,
-        "escalated": trend.escalation.value,
-        "measure": trend.measure,
-        "variant": trend.variant,
-    }
-    return formats.quality_object("eval-trend", f"{benchmark_id}/{trend.variant}/trend", fields)
+        yield formats.quality_object("eval-trend", f"{benchmark_id}/{trend.variant}/trend", fields)
 
 
 def comparison_objects(store: RunStore, run: RunInfo, benchmark_id: str) -> Iterator[JsonObject]:

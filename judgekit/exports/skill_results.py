@@ -25,17 +25,7 @@ from judgekit.exports.tabular import (
 
 if TYPE_CHECKING:
     from judgekit.evaluation import Outcome, RunSummary
-    from judgekit.records import (
-        AnalysisPoint,
-        ComparedPair,
-        Comparison,
-        ComparisonAnalysis,
-        ComparisonInfo,
-        JsonObject,
-        Output,
-        Rubric,
-        RunInfo,
-    )
+    from judgekit.records import ComparedPair, ComparisonInfo, JsonObject, RunInfo
 
 # The shipped rubrics that are judged beside the expectations, and have places of their own.
 _CONVENTIONS_RUBRIC, _REVIEW_RUBRIC = "skill_conventions.", "skill_review."
@@ -242,7 +232,7 @@ def _checked_claim(line: str) -> JsonValue:
     return {"claim": parts[2], "verified": parts[1].lower() == "true", "evidence": parts[3]}
 
 
-def eval_feedback(answer: Outcome, rubric: Rubric | None) -> str:
+def eval_feedback(answer: Outcome, rubric: records.Rubric | None) -> str:
     """What should be fixed in the test itself, as far as this answer shows it."""
     remarks = [
         f"The criterion {criterion.name} says {word!r}, which nothing can contradict: "
@@ -270,7 +260,7 @@ def eval_feedback(answer: Outcome, rubric: Rubric | None) -> str:
     return "\n".join(dict.fromkeys(remarks))
 
 
-def execution_metrics(output: Output) -> JsonObject:
+def execution_metrics(output: records.Output) -> JsonObject:
     """How the output was made: its own `metrics`, else what judgekit measured."""
     metrics = output.metadata.get("metrics")
     if isinstance(metrics, dict):
@@ -390,7 +380,9 @@ def side_labels(pair: ComparedPair, info: ComparisonInfo) -> tuple[str, str]:
     return ("A", "B") if draw.random() < 0.5 else ("B", "A")  # noqa: PLR2004 - a fair coin
 
 
-def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo) -> JsonObject:
+def skill_comparison(
+    pair: ComparedPair, found: records.Comparison, info: ComparisonInfo
+) -> JsonObject:
     # A score is the mean over both orders, rounded, or null. `winner` is null where failures leave
     # it open.
     letters = side_labels(pair, info)
@@ -421,7 +413,7 @@ def skill_comparison(pair: ComparedPair, found: Comparison, info: ComparisonInfo
 
 
 def write_comparisons(
-    path: Path, info: ComparisonInfo, pairs: Iterable[tuple[ComparedPair, Comparison]]
+    path: Path, info: ComparisonInfo, pairs: Iterable[tuple[ComparedPair, records.Comparison]]
 ) -> int:
     """Write compared pairs as comparisons; every file is replaced as a whole or not at all."""
     return _write_pairs(path, ((p, skill_comparison(p, found, info)) for p, found in pairs))
@@ -437,7 +429,7 @@ def _write_pairs(path: Path, items: Iterable[tuple[ComparedPair, JsonObject]]) -
     return _write_each(path, named, "comparisons", "write a .json file")
 
 
-def _reasoning(found: Comparison, named: dict[str, str]) -> str:
+def _reasoning(found: records.Comparison, named: dict[str, str]) -> str:
     """The judge's overall reasons, or else those on the criteria, with what it saw first."""
     if found.error is not None:
         return f"Not judged: {found.error}"
@@ -454,7 +446,7 @@ def _reasoning(found: Comparison, named: dict[str, str]) -> str:
 
 
 def _skill_analysis(
-    pair: ComparedPair, analysis: ComparisonAnalysis, info: ComparisonInfo
+    pair: ComparedPair, analysis: records.ComparisonAnalysis, info: ComparisonInfo
 ) -> JsonObject:
     a = pair.a.variant or info.a.variant or info.a.label
     b = pair.b.variant or info.b.variant or info.b.label
@@ -488,12 +480,12 @@ def write_analyses(
     path: Path,
     info: ComparisonInfo,
     pairs: Iterable[ComparedPair],
-    analyses: Mapping[int, ComparisonAnalysis],
+    analyses: Mapping[int, records.ComparisonAnalysis],
 ) -> int:
     """Write analyses; every file is replaced as a whole or not at all."""
     known = [pair for pair in pairs if pair.place in analyses]
     return _write_pairs(path, ((p, _skill_analysis(p, analyses[p.place], info)) for p in known))
 
 
-def _evidence(points: Iterable[AnalysisPoint]) -> list[JsonValue]:
+def _evidence(points: Iterable[records.AnalysisPoint]) -> list[JsonValue]:
     return [{"text": one.text, "quote": one.quote, "found": one.found} for one in points]

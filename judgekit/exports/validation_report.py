@@ -20,16 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judgekit.evaluation import GroupFigures, Outcome, VariantFigures
-    from judgekit.records import (
-        Case,
-        Criterion,
-        Finding,
-        FindingType,
-        JsonObject,
-        Judgment,
-        Occurrence,
-        RunInfo,
-    )
+    from judgekit.records import Finding, JsonObject, RunInfo
     from judgekit.stats.estimate import Estimate
 
 # Three pieces of evidence are enough for a reader to see what a dimension is about.
@@ -90,9 +81,9 @@ class _Evidence:
     # The lowest values, with their order, the case and what the judge says of each.
     lowest: list[tuple[float, int, str, str]] = field(default_factory=list)
     # The criterion as the cases' own rubrics have it.
-    criteria: dict[Criterion, None] = field(default_factory=dict)
+    criteria: dict[records.Criterion, None] = field(default_factory=dict)
 
-    def take(self, judgment: Judgment, case: Case) -> None:
+    def take(self, judgment: records.Judgment, case: records.Case) -> None:
         self.n += 1
         criteria = case.rubric.criteria if isinstance(case.rubric, records.Rubric) else ()
         self.criteria |= {c: None for c in criteria if c.name == judgment.criterion}
@@ -121,7 +112,7 @@ class _Observed:
     def __init__(self, run: RunInfo, variant: str, findings: Mapping[str, Finding]) -> None:
         self._run, self._variant, self._findings = run, variant, findings
         self.evidence: defaultdict[str, _Evidence] = defaultdict(_Evidence)
-        self.failures: dict[str, Occurrence] = {}
+        self.failures: dict[str, records.Occurrence] = {}
 
     def take(self, answer: Outcome) -> None:
         result = answer.result
@@ -134,7 +125,7 @@ class _Observed:
             # Of several tries only the last counts.
             self.failures.pop(result.case.id, None)
 
-    def type_of(self, case_id: str) -> FindingType | None:
+    def type_of(self, case_id: str) -> records.FindingType | None:
         """What went wrong with a case, as a user classified it or else as it was observed."""
         failure = self.failures.get(case_id)
         return None if failure is None else (self.finding(case_id) or failure).type
@@ -290,7 +281,7 @@ class _Dimension:
     weight: float | None  # None where only cases' own rubrics have it
     wanted: float  # the value from which it is good enough
     evidence: _Evidence
-    criterion: Criterion | None  # None where cases ask different questions under this name
+    criterion: records.Criterion | None  # None where cases ask different questions under this name
 
     @property
     def shortfall(self) -> float:
@@ -382,7 +373,7 @@ def _why(dimension: _Dimension, observed: _Observed) -> str:
 
 
 # Of a wrong output the criteria say what to change, and a regression is one of the whole run.
-_CHANGES: Mapping[FindingType, str] = MappingProxyType({
+_CHANGES: Mapping[records.FindingType, str] = MappingProxyType({
     "format-error": "show the required format in the prompt, or validate the output and retry",
     "timeout": "give these cases less to do, or the system more time",
     "refusal": "tell the system that it may answer such inputs, or check the content filter",
@@ -412,7 +403,7 @@ def _findings_advice(figures: VariantFigures, observed: _Observed) -> Iterator[s
         yield f"Look at {step}: {first}, {observed.cases(cases_of_step)}"
 
 
-def _shown(failure: Occurrence, figures: VariantFigures) -> str:
+def _shown(failure: records.Occurrence, figures: VariantFigures) -> str:
     """What was observed in the first case of a kind."""
     if failure.type == "timeout" and figures.latency_ms:
         times = figures.latency_ms

@@ -38,9 +38,6 @@ _MAX_REDIRECTS = 5
 # Redirects that keep method and body; the others turn the request into a GET without a case.
 _RESENDING = (307, 308)
 
-# The first digit of the successful statuses.
-_SUCCESS = 2
-
 # An explicit default port is the same origin as none.
 _PORTS = {"http": 80, "https": 443}
 _SHOWN_BYTES = 200
@@ -93,7 +90,10 @@ class EndpointTarget:
     async def answer(self, case: Case, *, repeat: int = 0) -> Output:
         call = TargetCall(case, self.id, self._secrets)
         try:
-            body = self._sent_body(case, repeat)
+            if self._body is None:
+                body = encode_call(case, repeat, self._about)
+            else:
+                body = json.dumps(self._body(case)).encode()
         except TemplateError as error:
             return call.failed("exception", str(error))
         session = await self._sessions.current()
@@ -111,11 +111,6 @@ class EndpointTarget:
         except session.errors as error:
             reason = str(error) or type(error).__name__
             return call.failed("connection", f"{self._where} could not be called: {reason}")
-
-    def _sent_body(self, case: Case, repeat: int) -> bytes:
-        if self._body is None:
-            return encode_call(case, repeat, self._about)
-        return json.dumps(self._body(case)).encode()
 
     async def aclose(self) -> None:
         await self._sessions.aclose()
@@ -139,7 +134,7 @@ class EndpointTarget:
 
     async def _read(self, response: aiohttp.ClientResponse, call: TargetCall) -> Output:
         raw = await read_body(response, LARGEST_OUTPUT_BYTES)
-        if response.status // 100 != _SUCCESS:
+        if response.status not in range(200, 300):
             shown = raw[:_SHOWN_BYTES].decode(errors="replace").strip()
             message = f"{self._where} answered HTTP {response.status}"
             return call.failed("http_status", f"{message}: {shown!r}" if shown else message)

@@ -80,7 +80,7 @@ def _endpoint(
         timeout_s=timeout_s,
         secrets=(*secrets, *keys),
         about=about,
-        body=_body(http.body) if http.body else None,
+        body=None if http.body is None else _body(http.body),
     )
 
 
@@ -92,7 +92,7 @@ def _body(value: JsonValue) -> Callable[[Case], JsonValue]:
     if isinstance(value, list):
         items = [_body(item) for item in value]
         return lambda case: [made(case) for made in items]
-    if isinstance(value, str) and "{{" in value:
+    if isinstance(value, str) and ("{{" in value or "{%" in value):
         prompt = TargetPrompt(value)
         return lambda case: prompt.messages(case)[0]["content"]
     return lambda _case: value

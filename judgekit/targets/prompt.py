@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgekit import prompts
 from judgekit.assertions import (
     CODE_PREFIX,
     CodeCall,
@@ -21,14 +22,6 @@ from judgekit.errors import ModelError, TemplateError
 from judgekit.fingerprint import fingerprint
 from judgekit.formats import as_path, read_text
 from judgekit.models.request import ModelReply, ModelRequest, Subject, message_text
-from judgekit.prompts import (
-    IMAGE_MARKER,
-    CompiledTemplate,
-    TemplateLimitError,
-    chat_messages,
-    find_template,
-    make_environment,
-)
 from judgekit.records import Case, JsonObject, Output, Usage, show_images, shown_images
 from judgekit.resources import shipped_file
 from judgekit.targets.target import TargetCall
@@ -87,9 +80,9 @@ class TargetPrompt:
             places = (path.resolve().parent, *template_folders, shipped_file("prompts"))
             file_name = path.name
         else:
-            file_name, places = find_template(name, template_folders)
-        self._compiled = CompiledTemplate(
-            make_environment(places, texts), file_name, prints_json=True
+            file_name, places = prompts.find_template(name, template_folders)
+        self._compiled = prompts.CompiledTemplate(
+            prompts.make_environment(places, texts), file_name, prints_json=True
         )
         # Of all the files it includes: a changed partial is another system under test.
         self.fingerprint = fingerprint(dict(self._compiled.sources))
@@ -125,7 +118,7 @@ class TargetPrompt:
             {"role": role, "content": text} for role, text in parts if text or role == "user"
         ]
         if [role for role, _ in self._blocks] == ["system"]:
-            messages += chat_messages(case.input)
+            messages += prompts.chat_messages(case.input)
         return tuple(messages)
 
     def _messages_of(self, call: CodeCall, case: Case) -> tuple[dict[str, str], ...]:
@@ -199,7 +192,7 @@ class PromptTarget:
                 if is_code
                 else self.request(case, repeat=repeat)
             )
-        except TemplateLimitError:
+        except prompts.TemplateLimitError:
             raise  # it might take as long for every other case
         except TemplateError as error:
             # A template that fails for one case is a result of that case; the others are still
@@ -242,7 +235,7 @@ class CodeTarget:
         call = TargetCall(case, self.id)
         try:
             return await asyncio.to_thread(self._answer, case, call)
-        except TemplateLimitError:
+        except prompts.TemplateLimitError:
             raise
         except (TemplateError, ScriptFailedError) as error:
             return call.failed("exception", error.message)
@@ -268,7 +261,13 @@ class CodeTarget:
             "output_tokens": counts.get("completion"),
             "cost_usd": fields.get("cost"),
         }
-        usage: JsonObject = {name: n for name, n in known.items() if isinstance(n, int | float)}
+        # What is no count says nothing of the answer.
+        usage: JsonObject = {
+            name: n
+            for name, n in known.items()
+            if isinstance(n, int | float) and not isinstance(n, bool) and n >= 0
+            if name == "cost_usd" or float(n).is_integer()
+        }
         content = {"text" if isinstance(answer, str) else "data": answer}
         return call.with_details(Output.model_validate({**content, "usage": usage or None}))
 
@@ -277,8 +276,8 @@ def case_data(case: Case) -> dict[str, JsonValue]:
     """What a prompt under test may show of a case."""
     variables = case.input if isinstance(case.input, dict) else case.metadata.get("variables")
     shown: dict[str, JsonValue] = {
-        "input": show_images(case.input, IMAGE_MARKER),
-        "context": show_images(case.context, IMAGE_MARKER),
+        "input": show_images(case.input, prompts.IMAGE_MARKER),
+        "context": show_images(case.context, prompts.IMAGE_MARKER),
         "metadata": case.metadata,
         "variables": variables if isinstance(variables, dict) else {},
     }

@@ -199,7 +199,7 @@ def _output(returned: object, call: TargetCall) -> Output:
     if isinstance(returned, Output):
         return call.with_details(returned)
     if isinstance(returned, str):
-        return call.text_output(returned)
+        return call.with_details(Output(text=returned))
     if not isinstance(returned, dict):
         message = f"the function returned a {type(returned).__name__}"
         return call.failed("unreadable", f"{message}, not a str, a dict or an Output")

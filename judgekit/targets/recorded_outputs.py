@@ -5,18 +5,9 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
+from judgekit import formats
 from judgekit.datasets import RecordedOutput, iter_output_rows, valid_output
 from judgekit.errors import DatasetError
-from judgekit.formats import (
-    MAX_LINE_BYTES,
-    FileRow,
-    as_path,
-    decode_utf8,
-    is_read_whole,
-    json_row,
-    open_file,
-    suffix_of,
-)
 from judgekit.targets.target import TargetCall
 
 if TYPE_CHECKING:
@@ -41,7 +32,7 @@ class RecordedTarget:
 
     def __init__(self, variant: str, path: Path | str) -> None:
         self.id = variant
-        self._path = as_path(path)
+        self._path = formats.as_path(path)
         # The numbers of each case's rows: their places would take twice the memory
         self._rows: dict[str, tuple[int, ...]] = {}
         self._outputs: list[Output] = []
@@ -107,10 +98,10 @@ class RecordedTarget:
         return output.model_copy(update={"variant": self.id})
 
     def _read_again(self, offset: int, line: int) -> Output:
-        with open_file(self._path) as stream:
+        with formats.open_file(self._path) as stream:
             stream.seek(offset)
-            raw = stream.readline(MAX_LINE_BYTES + 1)
-        return _valid(_row(raw, self._path, line=line, offset=offset), self._path).output
+            raw = stream.readline(formats.MAX_LINE_BYTES + 1)
+        return _row(raw, self._path, line=line, offset=offset).output
 
 
 class GivenTarget:
@@ -138,26 +129,22 @@ def _failed(call: TargetCall, kind: TargetErrorKind, message: str) -> Output:
 
 def _answers(path: Path) -> Iterator[tuple[RecordedOutput, _RowOffset | None]]:
     """Every answer of a file, with the place it can be read from again, if there is one."""
-    if suffix_of(path) not in _INDEXED or is_read_whole(path):
+    if formats.suffix_of(path) not in _INDEXED or formats.is_read_whole(path):
         for row in iter_output_rows(path):
-            yield _valid(row, path), None
+            yield valid_output(row, path, folder=path.parent), None
         return
-    with open_file(path) as stream:
+    with formats.open_file(path) as stream:
         line, offset = 0, 0
-        while raw := stream.readline(MAX_LINE_BYTES + 1):
+        while raw := stream.readline(formats.MAX_LINE_BYTES + 1):
             line += 1
             if raw.strip():
-                yield _valid(_row(raw, path, line=line, offset=offset), path), (offset, line)
+                yield _row(raw, path, line=line, offset=offset), (offset, line)
             offset += len(raw)
 
 
-def _valid(row: FileRow, path: Path) -> RecordedOutput:
-    return valid_output(row, path, folder=path.parent)
-
-
-def _row(raw: bytes, path: Path, *, line: int, offset: int) -> FileRow:
-    if len(raw) > MAX_LINE_BYTES:
-        message = f"a line longer than {MAX_LINE_BYTES >> 20} MiB"
+def _row(raw: bytes, path: Path, *, line: int, offset: int) -> RecordedOutput:
+    if len(raw) > formats.MAX_LINE_BYTES:
+        message = f"a line longer than {formats.MAX_LINE_BYTES >> 20} MiB"
         raise DatasetError(message, path=path, line=line)
-    text = decode_utf8(raw, path=path, line=line, offset=offset).strip()
-    return json_row(text, path, line)
+    text = formats.decode_utf8(raw, path=path, line=line, offset=offset).strip()
+    return valid_output(formats.json_row(text, path, line), path, folder=path.parent)

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from pydantic_core import PydanticSerializationError
+
 from judgekit.datasets import read_output
 from judgekit.errors import DatasetError
-from judgekit.formats import FileRow, decode_utf8, parse_strict_json
+from judgekit.formats import TEXT_REPAIRED, FileRow, decode_utf8, parse_strict_json
 from judgekit.models import mask_secrets, redact
-from judgekit.records import Case, JsonObject, Output, TargetErrorKind
+from judgekit.records import Case, JsonObject, Output, TargetErrorKind, words_text
 from judgekit.subprocess import printable_text
 
 
@@ -70,9 +72,6 @@ class TargetCall:
             duration_ms=self.duration_ms,
         )
 
-    def text_output(self, text: str) -> Output:
-        return self.with_details(Output(text=text))
-
     def read_bytes(self, raw: bytes, *, source: str) -> Output:
         """Bytes that a system wrote, as its output."""
         try:
@@ -88,13 +87,16 @@ class TargetCall:
         whole = {**value, "case_id": self.case.id, "variant": self.variant}
         read = read_output(FileRow(1, whole, is_repaired=is_repaired), folder=self.folder)
         if isinstance(read, list):
-            faults = "; ".join(f"{fault.message} ({fault.remedy})" for fault in read)
+            faults = "; ".join(
+                f"{fault.message} ({fault.remedy})" if fault.remedy else fault.message
+                for fault in read
+            )
             return self.failed("unreadable", f"what it returned is no output: {faults}")
         return self.with_details(read.output)
 
     def read_text(self, raw: bytes, *, charset: str) -> Output:
         try:
-            return self.text_output(raw.decode(charset))
+            return self.with_details(Output(text=raw.decode(charset)))
         except (ValueError, LookupError) as error:
             return self.failed("unreadable", f"the reply is not text: {error}")
 
@@ -110,8 +112,14 @@ class TargetCall:
 
     def without_secrets(self, output: Output) -> Output:
         """The output without the keys in this environment, if it repeats one."""
+        try:
+            whole = output.model_dump_json()
+        except PydanticSerializationError:  # of a lone surrogate, which no UTF-8 text can hold
+            metadata = {**output.metadata, TEXT_REPAIRED: True}
+            fields = output.model_copy(update={"metadata": metadata}).to_json()
+            output = Output.model_validate_json(words_text(json.dumps(fields, ensure_ascii=False)))
+            whole = output.model_dump_json()
         # Not without everything its variant was given: a value may be an ordinary word.
-        whole = output.model_dump_json()
         masked = mask_secrets(whole)
         return output if masked == whole else Output.model_validate_json(masked)
 

@@ -36,6 +36,7 @@ def test_a_clean_run_has_no_errors() -> None:
         {"type": "agent:failed", "error": "boom"},
         {"type": "tool_result", "isError": True, "content": "boom"},
         {"type": "tool_result", "is_error": True, "content": "boom"},
+        {"type": "tool_result", "success": False, "content": "boom"},
         {"type": "node:complete", "status": "Failed", "message": "boom"},
         {"type": "tool_result", "error": {"what": "boom"}},
     ],

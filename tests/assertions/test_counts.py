@@ -79,6 +79,13 @@ def test_a_number_may_be_off(fields: dict[str, Any], *, passed: bool) -> None:
     assert one("numeric", "10.5", **fields).passed is passed
 
 
+def test_a_tolerance_holds_for_large_numbers_too() -> None:
+    # As floats the two are 0.010000000009 apart.
+    assert one("numeric", "1,234,567.90 EUR", value=1234567.89, abs_tol=0.01).passed is True
+    assert one("numeric", "1,234,567.90 EUR", value=1234567.89, abs_tol=0.0099).passed is False
+    assert one("numeric", "1234567.9", value=1234567.9000000001).passed is False
+
+
 def test_several_numbers_leave_open_which_is_meant() -> None:
     assert one("numeric", "3 of 4", value=3).passed is False
     assert one("not-numeric", "3 of 4", value=3).passed is None

@@ -347,6 +347,11 @@ def test_an_answer_that_is_none_is_an_error_that_says_why(answer: bytes, why: st
     assert why in caught.value.message
 
 
+def test_null_in_an_answer_is_a_field_that_is_missing() -> None:
+    found = read_script_answer(b'{"pass": true, "score": null, "reason": null}', "a.js")
+    assert (found.passed, found.value, found.message) == (True, None, "")
+
+
 def test_of_two_names_for_the_same_thing_the_first_counts() -> None:
     said = read_script_answer(b'{"passed": true, "pass": false, "details": {"a": 1}}', "check.py")
     assert said.passed is True

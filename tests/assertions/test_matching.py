@@ -142,3 +142,22 @@ def test_the_values_in_messages_are_short() -> None:
 )
 def test_json_values_are_compared_as_json(one_value: object, other: object, *, same: bool) -> None:
     assert same_json(one_value, other) is same
+
+
+NULL = Output(data={"answer": None})
+
+
+@pytest.mark.parametrize(
+    ("spec_type", "value"),
+    [("contains", "null"), ("regex", "."), ("char-count", {"min": 1}), ("levenshtein", "null")],
+)
+def test_null_at_a_path_is_no_text(spec_type: str, value: object) -> None:
+    found = one(spec_type, NULL, path="answer", value=value)
+    assert (found.passed, found.message) == (False, "answer is null, which is no text")
+    assert one(f"not-{spec_type}", NULL, path="answer", value=value).passed is None
+
+
+def test_null_is_a_value_that_can_be_compared_and_is_json() -> None:
+    assert one("equals", NULL, path="answer", value=None).passed is True
+    assert one("equals", NULL, path="answer", value="null").passed is False
+    assert one("is-json", NULL, path="answer").passed is True

@@ -104,6 +104,20 @@ def test_a_megabyte_costs_at_most_the_time_limit(spec_type: str) -> None:
     assert result.passed is not None or "longer than 0.5 s and was stopped" in result.message
 
 
+@pytest.mark.parametrize(
+    ("text", "other", "share"),
+    [
+        ("वह गया", "वह गयी", 0.5),  # he went, she went: they differ in a vowel sign
+        ("caf\u00e9 noir", "cafe\u0301 noir", 1.0),
+        ("cafe\u0301", "cafe", 0.0),
+    ],
+)
+def test_marks_belong_to_their_letters(text: str, other: str, share: float) -> None:
+    assert text_metrics.rouge_l_score(text, other) == share
+    assert text_metrics.rouge_n_score(text, other, 1, signs=True) == share
+    assert (text_metrics.word_ratio(text, other) == 1) is (share == 1)
+
+
 def test_texts_without_words_share_nothing() -> None:
     assert text_metrics.rouge_n_score("", "", 1) == 0
     assert text_metrics.rouge_l_score("!", "?") == 0

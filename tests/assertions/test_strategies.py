@@ -274,3 +274,9 @@ def test_without_strategy_and_profile_the_assertions_are_checked() -> None:
 def test_results_must_fit_the_plan() -> None:
     with pytest.raises(ValueError, match="0 results for 1 assertions"):
         combine_outcomes(plan_of(assertions=[CONTAINS]), [], [], None)
+
+
+def test_a_transform_is_not_lost_where_a_scorer_takes_the_place_of_its_assertion() -> None:
+    similar = {"type": "similar", "value": "a", "transform": [{"parse_json": True}]}
+    with pytest.raises(DatasetError, match="semantic_sim measures the output as it is"):
+        plan_of("semantic_sim", assertions=[similar])

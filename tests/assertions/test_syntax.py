@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,38 @@ def test_a_schema_says_what_is_wrong_and_where() -> None:
     assert result.passed is False
     assert "name: 3 is not of type 'string'; tags[0]: 1 is not" in result.message
     assert one("is-json", "no", value=PERSON).message.startswith("the text is no JSON: Expecting")
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("date-time", ["2026-02-28T23:59:60Z", "2026-02-28t01:02:03.5+05:30"],
+         ["2026-02-30T01:02:03Z", "2026-02-28", "2026-02-28T25:00:00Z", "2026-02-28T01:02:03"]),
+        ("time", ["01:02:03Z", "01:02:03-08:00"], ["01:02", "01:02:03", "1:2:3Z"]),
+        ("hostname", ["example.com", "a-b.c1"], ["a_b.c", "-a.b", "a..b", "", "a" * 64]),
+        ("uri", ["https://example.com/a?b=%20#c", "urn:isbn:1", "mailto:a@b.c"],
+         ["example.com/a", "/a", "https://a b", "https://a/%zz", "https://a/<b>"]),
+        ("email", ["a@b.c"], ["a"]),
+        ("date", ["2026-02-28"], ["2026-02-30"]),
+    ],
+)  # fmt: skip
+def test_formats_are_checked_where_that_is_wanted(
+    name: str, good: list[str], bad: list[str]
+) -> None:
+    schema = {"items": {"format": name}}
+    assert schema_faults(schema, json.dumps([*good, 5]), True) == []
+    for text in bad:
+        assert schema_faults(schema, json.dumps([text]), True), text
+        assert schema_faults(schema, json.dumps([text])) == []
+
+
+def test_a_format_that_cannot_be_checked_is_an_error() -> None:
+    found = one("is-json", '"P1D"', schema={"format": "duration"}, formats=True)
+    assert (found.passed, found.message) == (
+        None, "the format 'duration' is not checked here; leave it or `formats` out",
+    )  # fmt: skip
+    # A name of one's own is a note.
+    assert one("is-json", '"x"', schema={"format": "acme"}, formats=True).passed is True
 
 
 def test_json_within_a_text_may_satisfy_a_schema() -> None:
@@ -212,6 +245,10 @@ def test_elements_may_be_required() -> None:
     assert one("is-xml", "<a/>", value=["a"]).passed is True
 
 
+def test_an_element_may_be_named_in_any_script() -> None:
+    assert one("contains-xml", "see <übung>3</übung>").passed is True
+
+
 def test_xml_faults_have_a_place() -> None:
     assert xml_fault("<a>\n<b></a>", []) == "mismatched tag: line 2, column 5"
     assert contained_xml_fault("a < b", []) == "there is no element"
@@ -232,6 +269,7 @@ def test_xml_faults_have_a_place() -> None:
         ("<blink>x</blink>", "line 1: <blink> is no HTML element"),
         ("<div>\n<b>x</div>", "line 2: <b> is not closed before </div>"),
         ("<p>x</p></div>", "line 1: </div> closes nothing"),
+        ("<p>x</blink></p>", "line 1: </blink> closes nothing"),
         ("<div>x", "line 1: <div> is never closed"),
         ("<p>a</p></br>", "line 1: </br> closes an element that has no content"),
         ("<p>a</p> and more", "line 1: text outside of any element: 'and more'"),
@@ -275,6 +313,8 @@ def test_tables_may_be_limited() -> None:
     assert sql_fault(text, None, ["shop.t", "U"]) is None
     assert sql_fault(text, None, ["t"]) == "it names the table u, which is not among t"
     assert one("is-sql", "SELECT a FROM t", tables=["t"]).passed is True
+    # A function that makes rows is no table.
+    assert sql_fault("SELECT * FROM t, generate_series(1, 3)", None, ["t"]) is None
 
 
 def test_an_expression_is_no_statement() -> None:

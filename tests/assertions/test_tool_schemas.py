@@ -104,3 +104,12 @@ def test_no_call_fails_and_leaves_the_negation_open(output: dict[str, Any]) -> N
 def test_unsound_tools_are_found_before_a_run(tools: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         check_specs([{"type": "is-valid-openai-tools-call", "value": tools}])
+
+
+def test_an_answer_with_a_name_is_no_call_beside_those_of_the_trace() -> None:
+    trace = [{"type": "tool_call", "name": "weather", "content": {"city": "Rome"}}]
+    assert one(data={"name": "Ada", "city": "Rome"}, trace=trace).passed is True
+    assert one(text='[{"name": "Ada"}]', trace=trace).passed is True
+    assert "no tool 'Ada'" in one(data={"tool_calls": [{"name": "Ada"}]}, trace=trace).message
+    assert "no tool 'Ada'" in one(data={"name": "Ada", "input": {}}, trace=trace).message
+    assert "no tool 'Ada'" in one(data={"name": "Ada"}).message

@@ -131,11 +131,15 @@ def test_only_the_named_paths_may_have_to_be_the_same() -> None:
         ({"items": {"contains": '"B"'}}, True),
         ({"cc": {"exists": False}}, True),
         ({"note": {"exists": False}}, False),
+        ({"note": None}, False),
+        ({"unit": None}, True),
+        ({"unit": {"equals": None}}, True),
         ({"note": {"colour": "red"}}, False),
     ],
 )
 def test_single_arguments_can_be_held_to_demands(where: Any, *, passed: bool) -> None:
-    made = ran(call("order", items=[{"id": "A"}, {"id": "B"}], n=3, note="Too late", flag=True))
+    items = [{"id": "A"}, {"id": "B"}]
+    made = ran(call("order", items=items, n=3, note="Too late", flag=True, unit=None))
     assert (
         trajectory.arguments_match(made, call=expected({"tool": "order", "where": where})[0]).passed
         is passed

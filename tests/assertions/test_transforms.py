@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from judgekit.assertions import evaluate_assertions, transform_output
+from judgekit.errors import InputError
 from judgekit.formats.promptfoo_syntax import as_steps, python_pattern
 from judgekit.records import Output
 
@@ -81,12 +82,35 @@ def test_a_pattern_of_javascript_is_one_of_python(pattern: str, flags: str, expe
         ([{"join": "x"}], "is no list"),
         ([{"parse_json": True, "trim": True}], "is no step"),
         ([{"shout": True}], "is no step"),
+        ([{}], "is no step"),
+        ([{"trim": False}], "`trim` takes true, not false"),
+        ([{"split": ","}, {"path": "a"}], '`path` takes a list of keys, not "a"'),
+        ([{"path": [True]}], "`path` takes a list of keys"),
+        ([{"split": None}], "`split` takes a text"),
+        ([{"slice": 1}], "`slice` takes a list of one or two positions, not 1"),
+        ([{"slice": [1, 2, 3]}], "`slice` takes a list"),
+        ([{"replace": "a"}], "`replace` takes `text` or `pattern`"),
+        ([{"replace": {"text": "a", "pattern": "b"}}], "`replace` takes `text` or `pattern`"),
+        ([{"replace": {"text": "a", "by": "b"}}], "`replace` takes `text` or `pattern`"),
     ],
 )
 def test_a_step_that_does_not_fit_makes_an_error(steps: list[Any], what: str) -> None:
     found = transform_output(Output(text="a,b"), steps)
     assert (found.text, found.error_kind) == (None, "exception")
     assert what in str(found.error)
+
+
+def test_a_wrong_step_of_an_assertion_is_found_before_a_run() -> None:
+    spec = {"type": "equals", "value": "b", "transform": [{"parse_json": True}, {"path": "a"}]}
+    message = r"assertions\[0\]\.transform\[1\] \(equals\): the step `path` takes a list of keys"
+    with pytest.raises(InputError, match=message):
+        evaluate_assertions(Output(text="{}"), [spec])
+
+
+def test_joined_parts_are_whole() -> None:
+    parts = [{"text": "x" * 100, "end": True}, None, "b"]
+    found = transform_output(Output(data=parts), [{"join": "|"}])
+    assert found.text == f'{{"text": "{"x" * 100}", "end": true}}||b'
 
 
 def test_an_output_that_is_an_error_stays_as_it_is() -> None:

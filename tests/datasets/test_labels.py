@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,10 @@ from judgekit.records import Label
 from tests.factories import make_criterion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from pydantic import JsonValue
 
     from judgekit.records import Criterion
 
@@ -198,3 +202,29 @@ def test_what_is_no_score_of_the_scale_is_said(
 def test_a_label_of_a_turn_is_told_what_a_label_is_of() -> None:
     with pytest.raises(DatasetError, match="a label is of the whole output, not of a turn"):
         locate_labels([{"case_id": "a", "annotator": "ada", "raw": 1, "turn": 2}])
+
+
+@pytest.fixture
+def another_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The machine's own time is not UTC."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00+00:00"),
+        ("2026-03-01T12:00:00", "2026-03-01T12:00:00+00:00"),
+        ("0001-01-01T00:00:00+05:00", "None"),
+        ("yesterday", "None"),
+    ],
+)
+@pytest.mark.usefixtures("another_zone")
+def test_the_time_of_a_label_is_read(text: str, at: str) -> None:
+    fields: dict[str, JsonValue] = {"case_id": "c", "raw": 1, "metadata": {"labelled_at": text}}
+    given_at = locate_labels([fields])[0].given_at
+    assert str(given_at and given_at.isoformat()) == at

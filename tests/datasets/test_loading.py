@@ -16,7 +16,14 @@ from judgekit.datasets import (
     suite_from_path,
     validate_path,
 )
-from judgekit.errors import DatasetError, InputError, JudgekitError, RubricError, UnknownNameError
+from judgekit.errors import (
+    DatasetError,
+    InputError,
+    JudgekitError,
+    RubricError,
+    SettingsError,
+    UnknownNameError,
+)
 from judgekit.formats import dump_yaml
 from judgekit.records import Case, Criterion, Dataset, Rubric
 
@@ -356,3 +363,18 @@ def test_a_suite_that_names_itself_or_an_unknown_field_holds_no_dataset(tmp_path
         load_dataset(path)
     with pytest.raises(DatasetError, match="the field `judg` is not known"):
         load_dataset(put(tmp_path, json.dumps({**suite, "judg": "m"}), "judgekit.json"))
+
+
+def test_a_suite_has_the_cases_of_its_outputs_where_they_are_its_dataset(tmp_path: Path) -> None:
+    rows = [{"case_id": f"c{n}", "input": f"q{n}", "text": "a"} for n in range(2)]
+    put(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "out.jsonl")
+    suite = {"name": "s", "dataset": "out.jsonl", "variants": [{"id": "v", "outputs": "out.jsonl"}]}
+    dataset = load_dataset(put(tmp_path, json.dumps(suite), "suite.json"))
+    assert [(case.id, case.input) for case in dataset.cases] == [("c0", "q0"), ("c1", "q1")]
+    assert dataset.name == "out"
+
+
+def test_a_benchmark_of_cases_that_stand_in_a_suite_is_refused(tmp_path: Path) -> None:
+    suite = {"name": "s", "cases": [{"id": "a", "input": "q"}]}
+    with pytest.raises(SettingsError, match="holds no benchmarks"):
+        load_dataset(put(tmp_path, json.dumps(suite), "suite.json"), benchmark="b")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets import iter_case_outputs, validate_path
+from judgekit.datasets import iter_case_outputs, repeat_of, validate_path
 from judgekit.errors import DatasetError, JudgekitError
 from judgekit.records import Case, CaseResult, Dataset, Output, TraceEvent, Usage
 from judgekit.report.exports import result_line
@@ -66,7 +66,8 @@ def test_an_answer_that_was_exported_is_an_output_again(tmp_path: Path) -> None:
     path = tmp_path / "o.jsonl"
     path.write_text(result_line(result), encoding="utf-8")
     found = next(iter_outputs(path))
-    assert found == output.model_copy(update={"case_id": "c", "variant": "v1"})
+    named = {"case_id": "c", "variant": "v1", "metadata": {"repeat": 1}}
+    assert found == output.model_copy(update=named)
     ((case, _),) = iter_case_outputs(path)
     assert (case.id, case.input, case.reference) == ("c", "Q", "R")
 
@@ -93,9 +94,63 @@ def test_repeats_of_an_exported_answer_are_not_doubles(tmp_path: Path) -> None:
     path = tmp_path / "o.jsonl"
     path.write_text("".join(lines), encoding="utf-8")
     assert validate_path(path) == []
+    assert [repeat_of(output) for _, output in iter_case_outputs(path)] == [0, 1]
     path.write_text("".join([*lines, lines[0]]), encoding="utf-8")
     (problem,) = validate_path(path)
     assert "a duplicate" in problem.message
+
+
+@pytest.mark.parametrize("numbers", [(0.0, 1.0), ("0.0", "1.0"), ("0", "1")])
+def test_repeats_may_be_numbers_of_a_data_frame(
+    tmp_path: Path, numbers: tuple[object, object]
+) -> None:
+    rows = [{"case_id": "refund", "input": "q", "text": "t", "repeat": one} for one in numbers]
+    path = put(tmp_path, *rows)
+    assert len(list(iter_case_outputs(path, CASES))) == 2
+    assert validate_path(path) == []
+
+
+def test_repeats_in_rows_of_strategies_are_not_doubles(tmp_path: Path) -> None:
+    row = {"testCaseId": "refund", "strategy": "assertions", "status": "passed", "output": "t"}
+    path = put(tmp_path, *({**row, "repeat": repeat} for repeat in (0, 1)))
+    assert [repeat_of(output) for _, output in iter_case_outputs(path, CASES)] == [0, 1]
+
+
+def test_rows_without_numbers_of_repeats_are_doubles_wherever_they_are_read(tmp_path: Path) -> None:
+    names = ("first", "second")
+    rows = [{"case_id": "refund", "input": "q", "text": "t", "repeat": name} for name in names]
+    path = put(tmp_path, *rows)
+    with pytest.raises(DatasetError, match="a second output for the same case"):
+        list(iter_case_outputs(path, CASES))
+    assert "a duplicate" in validate_path(path)[0].message
+
+
+MESSAGES = [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"text": "A", "trace": None, "error": None}, Output(text="A")),
+        ({"messages": MESSAGES, "error": None}, Output(data={"messages": MESSAGES})),
+        ({"text": "", "error": None}, Output(text="")),
+    ],
+)
+def test_fields_that_say_nothing_are_left_out(
+    tmp_path: Path, row: dict[str, object], expected: Output
+) -> None:
+    found = read_one(tmp_path, {"id": "a", **row})
+    assert found == expected.model_copy(update={"case_id": "a"})
+
+
+def test_the_answer_of_a_trace_is_read_beside_empty_fields(tmp_path: Path) -> None:
+    row = {"id": "a", "trace": MESSAGES, "text": None, "error": None}
+    assert read_one(tmp_path, row).text == "A"
+
+
+def test_a_total_without_its_parts_is_not_lost(tmp_path: Path) -> None:
+    found = read_one(tmp_path, {"id": "a", "text": "", "usage": {"total_tokens": 7}})
+    assert found.metadata == {"usage": {"total_tokens": 7}}
 
 
 def test_usage_in_a_providers_words_is_understood(tmp_path: Path) -> None:

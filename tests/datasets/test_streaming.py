@@ -148,3 +148,8 @@ def test_places_are_drawn_as_a_reservoir_keeps_them(n: int, size: int, seed: int
             kept[slot] = place
     assert draw_sample(range(n), size, seed) == sorted(kept)
     assert len(kept) == min(n, size)
+
+
+def test_a_list_in_the_metadata_is_chosen_by_its_json_in_any_script() -> None:
+    source = make_source(Case(id="a", input=1, metadata={"towns": ["Köln"]}))
+    assert CaseSelection(source, where=['towns=["Köln"]']).tally().n_chosen == 1

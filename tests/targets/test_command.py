@@ -86,6 +86,7 @@ async def test_a_failure_is_an_output_with_its_kind(
     output = await answered(tmp_path, program, limits=limits)
     assert output.error_kind == kind
     assert told in (output.error or "")
+    assert "None" not in (output.error or "")
     assert len(output.error or "") < 1100
 
 

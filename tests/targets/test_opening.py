@@ -123,6 +123,24 @@ async def test_headers_take_their_keys_from_the_environment(tmp_path: Path) -> N
     )  # fmt: skip
 
 
+async def test_a_text_of_a_body_may_have_conditions_alone(tmp_path: Path) -> None:
+    with Loopback(lambda _case, _path: Reply({"text": "yes"})) as server:
+        body = {"kind": "{% if input %}question{% endif %}"}
+        target = opened(tmp_path, http={"url": server.url, "body": body})
+        await target.answer(make_case())
+        await target.aclose()
+    assert server.seen[0][3] == {"kind": "question"}
+
+
+async def test_an_empty_body_is_sent_as_it_is(tmp_path: Path) -> None:
+    with Loopback(lambda _case, _path: Reply({"text": "yes"})) as server:
+        target = opened(tmp_path, http={"url": server.url, "body": {}})
+        output = await target.answer(make_case())
+        await target.aclose()
+    assert server.seen[0][3] == {}
+    assert output.text == '{"text": "yes"}'
+
+
 @pytest.mark.parametrize(
     ("fields", "told"),
     [

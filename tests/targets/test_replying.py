@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from judgekit.formats import TEXT_REPAIRED
+from judgekit.records import Output
 from judgekit.targets.target import TargetCall, encode_call
 from tests.factories import make_case
 
@@ -36,3 +38,12 @@ def test_a_case_is_sent_as_it_is_also_with_half_a_surrogate_pair() -> None:
     sent = encode_call(case, 2, about)
     assert json.loads(sent) == {**case.to_json(), "repeat": 2, "variant": about}
     assert "naïve".encode() in sent
+
+
+def test_half_a_character_in_an_answer_becomes_a_replacement() -> None:
+    call = TargetCall(make_case(), "v1")
+    output = call.with_details(Output(text="a\ud800b", metadata={"x": ["\udfff"]}))
+    assert output.text == "a\ufffdb"
+    assert output.metadata == {"x": ["\ufffd"], TEXT_REPAIRED: True}
+    assert (output.case_id, output.variant) == ("refund", "v1")
+    assert TEXT_REPAIRED not in call.with_details(Output(text="a\ufffdb")).metadata

@@ -31,8 +31,8 @@ def no_errors(output: Output) -> AssertionResult:
     """Pass when there are no errors.
 
     An error is: the output's own; an event whose type ends in `error` or `failed` (`node:error`),
-    that has a `status` of that kind, an `error`, or `isError`; a node with such a status in the
-    output's data.
+    that has a `status` of that kind, an `error`, `isError`, or `success: false`; a node with such
+    a status in the output's data.
     """
     errors = [] if output.error is None else [output.error]
     for _, event in unfolded(output.trace):

@@ -136,11 +136,10 @@ def _match_result(
 
 
 def _error_of(event: TraceEvent) -> str | None:
-    found = event.model_extra or {}
-    if not (event.type in _ERRORS or reports_error(event) or found.get("success") is False):
+    if not (event.type in _ERRORS or reports_error(event)):
         return None
     # `error: true` marks a result whose content is the message.
-    reported = found.get("error")
+    reported = (event.model_extra or {}).get("error")
     what = reported if reported and reported is not True else event.content
     text = what if isinstance(what, str) else json.dumps(what, ensure_ascii=False, default=str)
     return text.strip() or "error"
@@ -150,6 +149,7 @@ def reports_error(event: TraceEvent) -> bool:
     """Whether the fields of an event say that something failed."""
     found = event.model_extra or {}
     is_marked = found.get("is_error") is True or found.get("isError") is True
+    is_marked = is_marked or found.get("success") is False
     return bool(
         found.get("error") or is_marked or str(found.get("status", "")).lower() in BAD_STATES
     )
@@ -193,7 +193,7 @@ _TIMEOUT_S = 1.0
 class ArgumentRule(Record):
     """The conditions for one argument; all that are set must hold."""
 
-    # The value itself; null sets no condition.
+    # The value itself, which may be null.
     equals: JsonValue = None
     one_of: tuple[JsonValue, ...] | None = None
     # A part of its text.
@@ -297,7 +297,7 @@ def describe_call(call: ToolCall | ExpectedCall) -> str:
     text = call.tool if call.arguments is None else f"{call.tool}({display_value(call.arguments)})"
     if isinstance(call, ToolCall) or not call.where:
         return text
-    rules: JsonObject = {p: r.model_dump(exclude_defaults=True) for p, r in call.where.items()}
+    rules: JsonObject = {p: r.model_dump(exclude_unset=True) for p, r in call.where.items()}
     return f"{text} where {display_value(rules)}"
 
 
@@ -352,7 +352,7 @@ def _rule_holds(arguments: JsonValue, path: str, rule: ArgumentRule) -> bool:
     is_number = isinstance(found, int | float) and not isinstance(found, bool)
     number = cast("float", found) if is_number else math.nan
     return (
-        (rule.equals is None or same_json(found, rule.equals))
+        ("equals" not in rule.model_fields_set or same_json(found, rule.equals))
         and (rule.one_of is None or any(same_json(found, value) for value in rule.one_of))
         and (rule.contains is None or rule.contains in text)
         and (rule.min is None or number >= rule.min)

@@ -18,7 +18,7 @@ from judgekit.assertions.builtin.text import TextList  # noqa: TC001
 from judgekit.assertions.parsers import read_json
 from judgekit.assertions.registry import NotApplicableError, UndecidedError, assertion, make_result
 from judgekit.assertions.sandbox import TimeoutSeconds, run_bounded
-from judgekit.assertions.selection import PathText, text_of, truncate_value
+from judgekit.assertions.selection import PathText, text_of, to_json_text, truncate_value, value_of
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, JsonObject, Output
 
@@ -71,10 +71,11 @@ def is_json(
     Args:
         schema: A JSON Schema, by default of draft 2020-12; references to other documents are
             refused.
-        formats: Whether `format` of a schema, such as `email`, is checked too.
+        formats: Whether `format` of a schema (`email`, `date-time`, …) is checked too.
         path: Where the text is; None takes the whole output, data as it is.
     """
-    text = text_of(output, path)
+    found = value_of(output, path)  # null is JSON, too
+    text = found if isinstance(found, str) else to_json_text(found)
     try:
         read_json(text)
     except ValueError as error:
@@ -182,14 +183,12 @@ contains_sql = _sql(
     "contains", "contains SQL, in fenced code or from a line that begins a statement"
 )
 
-# The functions of `parsers` that look for a fault of the whole text, or in all parts of it.
-_FAULT_FINDERS = {"is": "{}_fault", "contains": "contained_{}_fault"}
-
 
 def _parsed(
     verb: str, what: str, text: str, *arguments: object, timeout_s: float
 ) -> AssertionResult:
-    function = _FAULT_FINDERS[verb].format(what.lower())
+    # The functions of `parsers` look for a fault of the whole text, or in all parts of it.
+    function = f"{'contained_' if verb == 'contains' else ''}{what.lower()}_fault"
     fault = run_bounded(f"{_PARSERS}:{function}", text, *arguments, timeout_s=timeout_s)
     return _syntax_result(verb, what, text, fault)
 
@@ -250,26 +249,30 @@ def _output_calls(output: Output) -> list[_Call]:
     values: list[object] = [output.data]
     with suppress(ValueError, RecursionError):
         values.append(None if output.text is None else read_json(output.text))
+    traced = tool_calls(output) if output.trace else []
     for value in values:
-        if calls := _stated_calls(value):
+        if calls := _stated_calls(value, is_name_enough=not traced):
             return calls
-    if output.trace:
-        return [_Call(call.tool, call.arguments) for call in tool_calls(output)]
-    return []
+    return [_Call(call.tool, call.arguments) for call in traced]
 
 
-def _stated_calls(value: object) -> list[_Call]:
+def _stated_calls(value: object, *, is_name_enough: bool = True) -> list[_Call]:
     if isinstance(value, Mapping):
         for name in ("tool_calls", "toolCalls"):
             if isinstance(value.get(name), list):
                 return _stated_calls(value[name])
         # OpenAI's tools wrap a call in `function`; its older functions used `function_call`.
         call = value.get("function", value.get("function_call", value))
-        if isinstance(call, Mapping) and "name" in call:
-            return [_Call(call["name"], call.get("arguments", call.get("input")))]
-        return []
+        if not isinstance(call, Mapping) or "name" not in call:
+            return []
+        # Beside the calls of a trace, an answer that has a `name` is none.
+        if call is value and not is_name_enough and call.keys().isdisjoint({"arguments", "input"}):
+            return []
+        return [_Call(call["name"], call.get("arguments", call.get("input")))]
     if isinstance(value, list):
-        return [call for item in value for call in _stated_calls(item)]
+        return [
+            call for item in value for call in _stated_calls(item, is_name_enough=is_name_enough)
+        ]
     return []
 
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from math import isfinite, isqrt
+from math import isfinite, isqrt, ulp
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
@@ -74,7 +74,7 @@ def equals(
     if isinstance(found, str) and not isinstance(value, str):
         with suppress(ValueError, RecursionError):
             found = json.loads(found)
-    elif isinstance(value, str):
+    elif isinstance(value, str) and found is not None:
         found = text_of(output, path)
     if ignore_case and isinstance(value, str) and isinstance(found, str):
         passed = found.casefold() == value.casefold()
@@ -328,15 +328,16 @@ def states_number(
     actual = found[-1] if which == "last" else found[0]
     allowed = max(abs_tol, rel_tol * abs(value))
     off = abs(actual - value)
-    # As floats 1.1 - 1 is a little more than 0.1, and must be within a tolerance of 0.1.
-    passed = off <= allowed * (1 + 1e-12)
+    # As floats 1.1 - 1 is a little more than 0.1, and must be within a tolerance of 0.1. Large
+    # numbers have fewer decimals: 1234567.9 is 0.010000000009 off 1234567.89.
+    rounding = ulp(max(abs(actual), abs(value))) if allowed else 0.0
+    passed = off <= allowed * (1 + 1e-12) + rounding
     message = f"{actual:.15g} is {off:.6g} off {value:.15g}, allowed {allowed:.6g}"
     return AssertionResult(passed=passed, actual=actual, message=message)
 
 
 # How many characters a pattern may have.
 PATTERN_MAX = 10_000
-_TASK = "judgekit.subprocess.worker:search_pattern"
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _CLASS = re.compile(r"\[\^?\]?[^\]]*+\]")
 _FIXED_REPEAT = re.compile(r"\{([0-9]{1,3})\}")
@@ -380,7 +381,8 @@ def search_text(
     if len(text) <= _longest_quick_text(pattern):
         found = rule.search(text)
         return None if found is None else found.group()
-    part = run_bounded(_TASK, pattern, text, ignore_case, timeout_s=timeout_s)
+    task = "judgekit.subprocess.worker:search_pattern"
+    part = run_bounded(task, pattern, text, ignore_case, timeout_s=timeout_s)
     return part if isinstance(part, str) else None
 
 
