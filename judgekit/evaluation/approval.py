@@ -27,7 +27,7 @@ from judgekit.evaluation.stored_comparison import (
 )
 from judgekit.evaluation.summary import summarize_run
 from judgekit.fingerprint import random_token
-from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion, config_part
+from judgekit.records import Approval, VariantVersion, config_part, is_whole_run
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     )
     from judgekit.store import RunStore
 
+# What of a comparison's choice leaves cases out; the others are seeds.
+_SOME_CASES = ("tags", "limit", "sample")
 # `stale`: the version has changed since; `unknown`: its files are not here to be examined.
 ApprovalStatus = Literal["approved", "stale", "unknown"]
 
@@ -146,14 +148,16 @@ def _why(gate: GateDecision) -> str:
 def _gate_decision(
     store: RunStore, evidence: ApprovalEvidence, variant: str
 ) -> GateDecision | None:
-    """What the gate decided about the last finished run of a version."""
+    """What the gate of the suite decided about the last run of a version that had all its cases."""
     version = evidence.version
     for run in store.runs_of_variant(variant):
         own = variant_version_in(run, variant)
         if own is None or version is None or own.fingerprint != version.fingerprint:
             continue
         # Another judge than that of the suite says nothing of its gate.
-        if run.status not in FINISHED_STATUSES or config_part(run, REJUDGMENT_KEY):
+        if not is_whole_run(run) or config_part(run, REJUDGMENT_KEY):
+            continue
+        if evidence.suite not in {None, run.suite}:
             continue
         known = store.gate_decisions(run.suite).get(run.id)
         if known is not None:
@@ -248,6 +252,10 @@ def _blind_evidence(
         if decision.winner == own and 2 * n_won <= whole.n_pairs + n_lost:
             reason = f"{decision.reason}, but {n_lost} more of its outputs are errors"
             decision = replace(decision, winner=None, reason=reason)
+        some = [f"{name} {value}" for name, value in info.chosen.items() if name in _SOME_CASES]
+        if some:
+            reason = f"{decision.reason}, of only some of the cases ({', '.join(some)})"
+            decision = replace(decision, reason=reason)
         return ApprovalEvidence(
             kind="blind",
             ids=(info.id,),
@@ -276,8 +284,15 @@ def _score_evidence(
 ) -> ApprovalEvidence | None:
     """The scores of the last judged runs of both, of one suite and by one rubric."""
     variant, baseline = names
-    own = [run for run in _judged(store.runs_of_variant(variant)) if suite in {None, run.suite}]
-    others = _judged(store.runs_of_variant(baseline))
+    judged = [run for run in _judged(store.runs_of_variant(variant)) if suite in {None, run.suite}]
+    # As for a baseline and a trend: some of the cases are no evidence about a suite.
+    own = [run for run in judged if is_whole_run(run)]
+    if judged and not own:
+        raise ApprovalRefusedError(
+            f"{judged[0].id} is no evidence: it ran only some of the cases",
+            hint=f"run all of them: judgekit run --variant {variant} --variant {baseline}",
+        )
+    others = [run for run in _judged(store.runs_of_variant(baseline)) if is_whole_run(run)]
     # The last runs are the evidence; an older pair that is comparable must not hide that they are
     # not.
     for run in own[:1]:
