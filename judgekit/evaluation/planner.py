@@ -80,11 +80,9 @@ async def plan_suite(
         read_chosen_cases(opened)  # says why
     planner = _SuitePlanner(opened, tally)
     if store is not None and begun is not None:
-        for progress in store.progress(begun.id):
-            key, has_failed = progress.key, progress.has_error or progress.n_failures > 0
-            # With `--retry-errors` cached replies are fetched again, at least the unreadable ones.
-            is_done = progress.is_done and not (has_failed and opened.execution.refresh)
-            planner.ledger.note(key.variant, key.repeat, progress.place, is_done=is_done)
+        # With `--retry-errors` cached replies are fetched again, at least the unreadable ones.
+        retries = bool(opened.execution.refresh)
+        planner.ledger.look_back(store.progress(begun.id), begun, retry_failed=retries)
     # A plan must not take as long as the run: cases are sampled with a fixed seed, and figures are
     # scaled.
     places = frozenset(draw_sample(range(tally.n_chosen), most_cases, _SEED))

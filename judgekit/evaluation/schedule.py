@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets import suite_template_folders
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.evaluation.outcome import tries_of_answers
 from judgekit.evaluation.run_config import JUDGING_KEY, PARTS_KEY, SCRIPTS_KEY
 from judgekit.fingerprint import fingerprint
 from judgekit.models import RecordedModel
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import JudgePanel
     from judgekit.records import Case, CaseResult, JsonObject, RunInfo
+    from judgekit.store import AnswerProgress
 
 _BEGUN, _DONE = 1, 2
 # The repeat number that marks a case as settled: no further try will be made.
@@ -62,6 +64,21 @@ class ProgressLedger:
 
     def __init__(self) -> None:
         self._marks: defaultdict[tuple[str, int], bytearray] = defaultdict(bytearray)
+
+    def look_back(
+        self, progress: Iterable[AnswerProgress], run: RunInfo, *, retry_failed: bool
+    ) -> list[ItemKey]:
+        """Note what was begun; the failed answers, where these are to be had again."""
+        failed: list[ItemKey] = []
+        for tries in tries_of_answers(progress, run):
+            last = tries[-1]
+            # Of several tries only the last counts: to have an earlier one again changes nothing.
+            is_again = retry_failed and (last.has_error or last.n_failures > 0)
+            failed += [last.key] if is_again else []
+            for one in tries:
+                is_done = one.is_done and not (is_again and one is last)
+                self.note(one.key.variant, one.key.repeat, one.place, is_done=is_done)
+        return failed
 
     def note(self, variant: str, repeat: int, place: int, *, is_done: bool) -> None:
         """Note that an answer was begun."""

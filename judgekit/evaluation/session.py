@@ -169,6 +169,11 @@ class OpenSuite:
         own = None if recorded is None or rubric is None else recorded.rubrics
         return rubric if own is None else own[case.id, key.variant, key.repeat]
 
+    def has_try(self, key: ItemKey) -> bool:
+        """Whether a further answer can be had: of recorded outputs, only those that there are."""
+        target = self.targets[key.variant]
+        return not isinstance(target, GivenTarget | RecordedTarget) or target.has(key)
+
     def count_answers(self, n_cases: int) -> int:
         """How many answers a run has; tries of what failed are not counted."""
         if self.recorded is not None and self.recorded.has_gaps:
