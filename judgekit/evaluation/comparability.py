@@ -169,7 +169,8 @@ def paired_sides(
             hint="run both variants on the same cases",
         )
     cases = "case that was edited is" if n == 1 else "cases that were edited are"
-    note = f"{n} {cases} left out; {both} unchanged cases are compared"
+    others = "case is" if both == 1 else "cases are"
+    note = f"{n} {cases} left out; {both} unchanged {others} compared"
     return sides[0], sides[1], replace(measure, notes=(*measure.notes, note))
 
 

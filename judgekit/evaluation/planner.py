@@ -176,8 +176,9 @@ class _SuitePlanner:
             if self.ledger.is_done(item.key.variant, item.key.repeat, place):
                 self._n_done += 1
                 continue
-            self._n_retries += n_again
-            output = await self._take_answer(replace(item, place=place), rubric, n_again)
+            n_more = n_again if self._opened.has_try(item.again().key) else 0
+            self._n_retries += n_more
+            output = await self._take_answer(replace(item, place=place), rubric, n_more)
             outputs[item.key.repeat][item.key.variant] = output
         for of_repeat in outputs.values():
             self._take_choices(case, of_repeat)

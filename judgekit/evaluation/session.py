@@ -482,9 +482,11 @@ class _Means:
 
 
 def _naming_variant(suite: Suite, variant: VariantSettings) -> AbstractContextManager[None]:
-    # Ids of variants that stand for several begin with the id in the file.
-    ids = [one.id for one in suite.variants]
-    place = next((n for n, name in enumerate(ids) if variant.id.startswith(name)), 0)
+    # Ids of variants that stand for several begin with the id in the file: of `v1` and `v10` the
+    # longer one is meant.
+    ids = [one.id for one in suite.variants if variant.id.startswith(one.id)]
+    longest = max(ids, key=len, default="")
+    place = next((n for n, one in enumerate(suite.variants) if one.id == longest), 0)
     return naming_place(suite, "variants", place, variant.kind)
 
 

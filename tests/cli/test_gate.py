@@ -207,6 +207,23 @@ def test_a_run_of_other_cases_is_not_compared_and_the_next_one_is(
     assert (again.code, "within the allowed drop: 0.00" in gate_text(again)) == (0, True)
 
 
+def test_a_case_whose_transform_was_edited_is_left_out(run: Run, tmp_path: Path) -> None:
+    gate = {"max_drop": 0.1, "rule": "point"}
+    passing(tmp_path, 2, 2, gate=gate)
+    outputs = [{"case_id": "c0", "text": '{"a": "right", "b": "wrong"}'},
+               {"case_id": "c1", "text": "right"}]  # fmt: skip
+    (tmp_path / "v1.jsonl").write_text("".join(json.dumps(one) + "\n" for one in outputs))
+    codes = []
+    for name in ("a", "b"):
+        steps = [{"parse_json": True}, {"path": [name]}]
+        cases = [{"id": "c0", "input": "Q", "transform": steps}, {"id": "c1", "input": "Q"}]
+        (tmp_path / "cases.jsonl").write_text("".join(json.dumps(one) + "\n" for one in cases))
+        ran = run("run", "-q")
+        codes.append(ran.code)
+    assert codes == [0, 0]
+    assert "1 case that was edited is left out; 1 unchanged case is compared" in gate_text(ran)
+
+
 def test_cases_that_were_edited_are_left_out_and_counted(run: Run, tmp_path: Path) -> None:
     passing(tmp_path, 20, 20)
     run("run")
