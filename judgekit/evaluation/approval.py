@@ -18,7 +18,7 @@ from judgekit.errors import (
 )
 from judgekit.evaluation.comparability import rubric_changes
 from judgekit.evaluation.gate import check_gate, decide_gate
-from judgekit.evaluation.run_config import REJUDGMENT_KEY, variant_version_in
+from judgekit.evaluation.run_config import REJUDGMENT_KEY, has_variant, variant_version_in
 from judgekit.evaluation.schedule import file_mark, version_mark
 from judgekit.evaluation.stored_comparison import (
     compare_stored_scores,
@@ -297,7 +297,7 @@ def _score_evidence(
     # not.
     for run in own[:1]:
         # A run of both is measured the same way by itself.
-        both = [run] if any(each.id == baseline for each in run.variants) else []
+        both = [run] if has_variant(run, baseline) else []
         other = next((one for one in (*both, *others) if one.suite == run.suite), None)
         if other is None or run.rubric is None:
             continue

@@ -211,13 +211,15 @@ def check_baseline(gate: Gate | None, store: StoredRuns) -> None:
 def _coverages(
     variants: Iterable[VariantFigures], least: float | None
 ) -> Iterator[CoverageGateResult]:
-    for one in variants if least is not None else ():
+    if least is None:
+        return
+    for one in variants:
         n_decided = one.n_passed + one.n_failed
         # A share, as 0.55 times 100 is more than 55.
-        is_met = not one.n_answers or n_decided / one.n_answers >= (least or 0.0)
+        is_met = not one.n_answers or n_decided / one.n_answers >= least
         yield CoverageGateResult(
             variant=one.variant,
-            least=least or 0.0,
+            least=least,
             n_decided=n_decided,
             n_answers=one.n_answers,
             held="passed" if is_met else "inconclusive",
@@ -226,14 +228,16 @@ def _coverages(
 
 def _required(summary: RunSummary, gate: Gate) -> Iterator[TierGateResult]:
     """The required criteria of each variant, whose means are examined one by one."""
-    rubric = summary.run.rubric
-    names = [one.name for one in rubric.criteria if one.required] if rubric is not None else []
-    for variant in summary.variants if gate.min_required is not None else ():
+    rubric, least = summary.run.rubric, gate.min_required
+    if rubric is None or least is None:
+        return
+    names = [one.name for one in rubric.criteria if one.required]
+    for variant in summary.variants:
         # Of errors alone no value is known, overall or of any criterion.
         unknown = variant.value if variant.n_errors == variant.n_answers else None
         for name in names:
             if (value := variant.criteria.get(name, unknown)) is not None:
-                found = _tier(replace(variant, value=value), gate, gate.min_required or 0.0)
+                found = _tier(replace(variant, value=value), gate, least)
                 yield replace(found, tier=None, criterion=name)
 
 

@@ -51,6 +51,10 @@ CALIBRATION_KEY = "calibrated"
 REJUDGMENT_KEY = "rejudged"
 
 
+def has_variant(run: RunInfo, variant: str) -> bool:
+    return any(one.id == variant for one in run.variants)
+
+
 def variant_version_in(run: RunInfo, variant: str) -> VariantVersion | None:
     mark = config_part(run, VERSIONS_KEY).get(variant)
     return None if mark is None else VariantVersion.model_validate(mark)

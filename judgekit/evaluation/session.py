@@ -279,7 +279,8 @@ def open_suite(
         judges = open_suite_judges(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget
         )
-        filler = _context_filler(loaded, variants)
+        largest = max((one.added_context_tokens or 0 for one in variants), default=0)
+        filler = ContextFiller(loaded, largest) if largest else None
         means = _Means(loaded, execution, cache, prices, budget, judges, filler, limits)
         plans = CasePlans(
             loaded,
@@ -375,11 +376,6 @@ def _chosen_cases(
     )
 
 
-def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:
-    largest = max((one.added_context_tokens or 0 for one in variants), default=0)
-    return ContextFiller(suite, largest) if largest else None
-
-
 def price_table(of: Suite | RunInfo) -> PriceTable:
     """What models charge: the prices of the suite, or of the suite of a run, first."""
     own = of.prices if isinstance(of, Suite) else config_part(of, "prices")
@@ -395,8 +391,8 @@ class _Means:
     prices: PriceTable
     budget: Budget | None
     judges: SuiteJudges
-    filler: ContextFiller | None = None
-    limits: LimitsClient | None = None
+    filler: ContextFiller | None
+    limits: LimitsClient | None
     # Of judges, targets and embeddings
     connections: list[Connection] = field(default_factory=list)
 

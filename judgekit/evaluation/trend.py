@@ -16,7 +16,12 @@ from judgekit.evaluation.comparability import (
     describe_break,
     has_other_cases,
 )
-from judgekit.evaluation.run_config import MEMORY_KEY, calibration_changes, variant_version_in
+from judgekit.evaluation.run_config import (
+    MEMORY_KEY,
+    calibration_changes,
+    has_variant,
+    variant_version_in,
+)
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure, StoredFigures
 from judgekit.fingerprint import fingerprint
 from judgekit.records import VariantVersion, config_rows, has_own_cases, is_whole_run, objects_of
@@ -152,7 +157,7 @@ class _Series:
         names = {each.id: None for run in self._every for each in run.variants}
         if variant is not None and variant not in names:
             raise UnknownNameError("variant", variant, names)
-        own = [run for run in self._every if variant is None or _has_variant(run, variant)]
+        own = [run for run in self._every if variant is None or has_variant(run, variant)]
         whole = [run for run in own if is_whole_run(run)]
         # Runs of the suite's cases; if there are none, those of cases of their own.
         self._whole = [run for run in whole if not has_own_cases(run)] or whole
@@ -199,15 +204,15 @@ class _Series:
             test=_or_none(lambda: mann_kendall(values)),
             shift=_shift(values),
             shortfall=_or_none(lambda: _shortfall(values, points[-1].n_cases)) if points else None,
-            n_left_out=sum(_has_variant(run, variant) for run in self._every)
-            - sum(_has_variant(run, variant) for run in self._whole),
+            n_left_out=sum(has_variant(run, variant) for run in self._every)
+            - sum(has_variant(run, variant) for run in self._whole),
         )
 
     def _figures(self, variant: str) -> Iterator[tuple[RunInfo, StoredFigures, str | None]]:
         """Newest first: each run with its figures, and what was different in the run before."""
         later: tuple[RunInfo, StoredFigures] | None = None
         for run in self.runs:
-            if not _has_variant(run, variant):
+            if not has_variant(run, variant):
                 continue
             change, concluded = (None, run) if later is None else _measured(run, later[0])
             figures = self._reader.figures(concluded).variants.get(variant)
@@ -235,10 +240,6 @@ class _Series:
             return criterion
         has_scores = any(one.score.value is not None for one in figures)
         return wanted if has_scores else "pass_rate"
-
-
-def _has_variant(run: RunInfo, variant: str) -> bool:
-    return any(each.id == variant for each in run.variants)
 
 
 def _measured(run: RunInfo, later: RunInfo) -> tuple[str | None, RunInfo]:
