@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
         ComparisonInfo,
         GateDecision,
         Rubric,
-        RunInfo,
         ScoreComparisonInfo,
     )
     from judgekit.store import RunStore
@@ -284,45 +282,45 @@ def _score_evidence(
 ) -> ApprovalEvidence | None:
     """The scores of the last judged runs of both, of one suite and by one rubric."""
     variant, baseline = names
-    judged = [run for run in _judged(store.runs_of_variant(variant)) if suite in {None, run.suite}]
+    judged, others = (
+        [run for run in store.runs_of_variant(name) if run.status == "complete" and run.rubric]
+        for name in names
+    )
+    judged = [run for run in judged if suite in {None, run.suite}]
     # As for a baseline and a trend: some of the cases are no evidence about a suite.
-    own = [run for run in judged if is_whole_run(run)]
+    own, others = ([run for run in runs if is_whole_run(run)] for runs in (judged, others))
     if judged and not own:
         raise ApprovalRefusedError(
             f"{judged[0].id} is no evidence: it ran only some of the cases",
             hint=f"run all of them: judgekit run --variant {variant} --variant {baseline}",
         )
-    others = [run for run in _judged(store.runs_of_variant(baseline)) if is_whole_run(run)]
     # The last runs are the evidence; an older pair that is comparable must not hide that they are
     # not.
-    for run in own[:1]:
-        # A run of both is measured the same way by itself.
-        both = [run] if has_variant(run, baseline) else []
-        other = next((one for one in (*both, *others) if one.suite == run.suite), None)
-        if other is None or run.rubric is None:
-            continue
-        info = new_score_comparison(
-            (other, baseline), (run, variant), alpha=alpha, now=datetime.now(UTC)
-        )
-        try:
-            found = compare_stored_scores(store, info, (baseline, variant)).result
-        except NotComparableError as error:
-            raise ApprovalRefusedError(error.message, hint=error.hint) from error
-        except NotEnoughDataError:
-            continue
-        return ApprovalEvidence(
-            kind="scores",
-            ids=tuple(dict.fromkeys((run.id, other.id))),
-            rubric=run.rubric,
-            version=variant_version_in(run, variant),
-            decision=found.decision,
-            is_better=found.decision.winner == "b",
-            is_worse=found.decision.winner == "a",
-            suite=run.suite,
-            scores=info,
-        )
-    return None
-
-
-def _judged(runs: Sequence[RunInfo]) -> list[RunInfo]:
-    return [run for run in runs if run.rubric is not None and run.status == "complete"]
+    run = next(iter(own), None)
+    if run is None or run.rubric is None:
+        return None
+    # A run of both is measured the same way by itself.
+    both = [run] if has_variant(run, baseline) else []
+    other = next((one for one in (*both, *others) if one.suite == run.suite), None)
+    if other is None:
+        return None
+    info = new_score_comparison(
+        (other, baseline), (run, variant), alpha=alpha, now=datetime.now(UTC)
+    )
+    try:
+        found = compare_stored_scores(store, info, (baseline, variant)).result
+    except NotComparableError as error:
+        raise ApprovalRefusedError(error.message, hint=error.hint) from error
+    except NotEnoughDataError:
+        return None
+    return ApprovalEvidence(
+        kind="scores",
+        ids=tuple(dict.fromkeys((run.id, other.id))),
+        rubric=run.rubric,
+        version=variant_version_in(run, variant),
+        decision=found.decision,
+        is_better=found.decision.winner == "b",
+        is_worse=found.decision.winner == "a",
+        suite=run.suite,
+        scores=info,
+    )

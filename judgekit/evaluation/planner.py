@@ -139,7 +139,12 @@ class _SuitePlanner:
     def __init__(self, opened: OpenSuite, tally: SelectionCount) -> None:
         self._opened, self._tally = opened, tally
         self._answers = {variant.id: _Answers(variant) for variant in opened.variants}
-        self._targets = _target_countings(opened)
+        # One for each prompt under test; the same question of two variants is asked once.
+        keys_of_model: defaultdict[str, set[str]] = defaultdict(set)
+        self._targets = {
+            variant: _counter(opened, way, keys_of_model[way.name])
+            for variant, way in target_connections(opened)
+        }
         self._judges = [(one, _counter(opened, one.connection)) for one in opened.judges.judges]
         # What the same judges would be asked in joint mode
         self._joint = {one.id: _counter(opened, one.connection) for one, _ in self._judges}
@@ -180,15 +185,12 @@ class _SuitePlanner:
             self._n_retries += n_more
             output = await self._take_answer(replace(item, place=place), rubric, n_more)
             outputs[item.key.repeat][item.key.variant] = output
-        for of_repeat in outputs.values():
-            self._take_choices(case, of_repeat)
-
-    def _take_choices(self, case: Case, outputs: Mapping[str, Output | None]) -> None:
-        """Count the questions by which judges compare the outputs of a case."""
+        # The questions by which judges compare the outputs of a case
         countings = {judge.id: counting for judge, counting in self._judges}
-        for judge, question, unread in choice_questions(self._opened, case, outputs):
-            back = estimate_reply_tokens(question.request, len(question.criteria))
-            countings[judge.id].take(question.request, back, unread=unread)
+        for of_repeat in outputs.values():
+            for judge, question, unread in choice_questions(self._opened, case, of_repeat):
+                back = estimate_reply_tokens(question.request, len(question.criteria))
+                countings[judge.id].take(question.request, back, unread=unread)
 
     async def _take_answer(
         self, item: WorkItem, rubric: Rubric | None, n_again: int
@@ -370,15 +372,6 @@ class _SuitePlanner:
             ),
             *(plan(one, role="checks", name=name) for name, one in self._vectors.items()),
         )
-
-
-def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
-    """One for each prompt under test; the same question of two variants is asked once."""
-    keys_of_model: defaultdict[str, set[str]] = defaultdict(set)
-    return {
-        variant: _counter(opened, way, keys_of_model[way.name])
-        for variant, way in target_connections(opened)
-    }
 
 
 def _counter(

@@ -460,10 +460,7 @@ class WorkerPool:
     def _join(self, member: _PoolMember) -> None:
         self._members.append(member)
         self._has_changed.set()
-        self._keep_task(self._listen(member))
-
-    def _keep_task(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
+        task = asyncio.create_task(self._listen(member))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -253,7 +253,11 @@ class _RunLoop:
         interrupted = asyncio.create_task(self._end_when_interrupted())
         try:
             async with ObservationWriter(self._store, self._run.id) as keeper:
-                answering = self._answering(keeper)
+                answering = (
+                    AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)
+                    if self._pool is None
+                    else self._pool.bound(keeper, partial(self._store.result, self._run.id))
+                )
                 try:
                     await self._work(self._chains(answers), answering)
                 finally:
@@ -272,11 +276,6 @@ class _RunLoop:
             for limited in self._limited:  # a judge may be used again in another run
                 limited.accept_calls(after=self._time_over)
         return self._is_whole
-
-    def _answering(self, keeper: ObservationWriter) -> AnswerWorker | WorkerPool:
-        if self._pool is None:
-            return AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)
-        return self._pool.bound(keeper, partial(self._store.result, self._run.id))
 
     def _end_in_time(self) -> None:
         self._session.end("time")

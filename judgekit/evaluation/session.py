@@ -414,20 +414,17 @@ class _Means:
                 template_folders=self._template_folders,
                 environment=os.environ,
                 default_timeout_s=self._timeout_s(variant),
-                scripts=self._scripts(variant),
+                scripts=ScriptSettings(
+                    self.suite.folder,
+                    is_allowed=self.execution.allow_scripts,
+                    timeout_s=self._timeout_s(variant),
+                    environment=self.suite.settings.environment,
+                ),
             )
         # Nothing added is the same system under test: it asks what it asks without the sizes.
         if self.filler is None or not variant.added_context_tokens:
             return opened
         return LongerContextTarget(opened, self.filler, variant.added_context_tokens)
-
-    def _scripts(self, variant: VariantSettings) -> ScriptSettings:
-        return ScriptSettings(
-            self.suite.folder,
-            is_allowed=self.execution.allow_scripts,
-            timeout_s=self._timeout_s(variant),
-            environment=self.suite.settings.environment,
-        )
 
     def prompt(self, variant: VariantSettings) -> str:
         """The fingerprint of the prompt under test and of all it includes."""
