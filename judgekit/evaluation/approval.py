@@ -30,7 +30,7 @@ from judgekit.records import Approval, VariantVersion, config_part, is_whole_run
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.comparison_result import ComparisonDecision
+    from judgekit.evaluation.comparison_result import BetterSide, ComparisonDecision
     from judgekit.records import (
         ComparedSide,
         ComparisonInfo,
@@ -60,8 +60,7 @@ class ApprovalEvidence:
     rubric: Rubric
     version: VariantVersion | None
     decision: ComparisonDecision
-    is_better: bool
-    is_worse: bool
+    side: BetterSide  # of the version in the decision
     suite: str | None
     scores: ScoreComparisonInfo | None = None
 
@@ -210,11 +209,11 @@ def _mark_now(mark: VariantVersion, variant: str, suite: Suite | None) -> bool |
 def _refuse_unproven(evidence: ApprovalEvidence, variant: str, baseline: str) -> None:
     ids, decision = ", ".join(evidence.ids), evidence.decision
     p = "" if decision.p is None else f", p {decision.p:.3g}"
-    if evidence.is_worse:
+    if decision.winner not in {None, evidence.side}:
         raise ApprovalRefusedError(
             f"{variant} is worse than {baseline}: {decision.reason}{p} ({ids})", is_worse=True
         )
-    if not evidence.is_better:
+    if decision.winner is None:
         n = decision.n_to_decide
         raise ApprovalRefusedError(
             f"it is not shown that {variant} is better than {baseline}: {decision.reason}{p} "
@@ -243,7 +242,8 @@ def _blind_evidence(
                 hint=f"resume it: judgekit compare … --resume {info.id}",
             )
         found = summarize_comparison(store, info, alpha=alpha)
-        decision, whole, own = found.decision, found.whole, "a" if sides[0] is info.a else "b"
+        decision, whole = found.decision, found.whole
+        own: BetterSide = "a" if sides[0] is info.a else "b"
         # As what is undecided: an output that is an error is compared with none, yet lost.
         n_lost = sum(getattr(pair, own).error is not None for pair in store.compared(info.id))
         n_won = whole.n_pairs * (whole.bounds[0] if own == "a" else 1 - whole.bounds[1])
@@ -260,8 +260,7 @@ def _blind_evidence(
             rubric=info.rubric,
             version=sides[0].version,
             decision=decision,
-            is_better=decision.winner == own,
-            is_worse=decision.winner not in {None, own},
+            side=own,
             suite=info.suite,
         )
     return None
@@ -319,8 +318,7 @@ def _score_evidence(
         rubric=run.rubric,
         version=variant_version_in(run, variant),
         decision=found.decision,
-        is_better=found.decision.winner == "b",
-        is_worse=found.decision.winner == "a",
+        side="b",
         suite=run.suite,
         scores=info,
     )

@@ -181,7 +181,7 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
 
 _CaseKey = tuple[str, str]
 # Stands for a failure of which only the id of its finding is wanted.
-_UNREAD = Occurrence.model_construct()
+_UNREAD = Occurrence(variant="-", case_id=None, type="crash", severity="minor", description="-")
 
 
 def _keys(by_variant: Mapping[str, Sequence[str]]) -> Iterator[_CaseKey]:
@@ -345,7 +345,6 @@ class CaseTally:
         store.keep_figures(self._run.id, key, f'{{"failures":[{",".join(texts)}]}}')
 
     def decided(self) -> DecidedCases:
-        """The cases that failed and that passed."""
         failed: dict[str, list[str]] = defaultdict(list)
         passed: dict[str, list[str]] = defaultdict(list)
         for key in self._n_answers:
@@ -389,7 +388,6 @@ class ObservedRuns:
         return self._failures.of(run, lambda: self._tally(run).failures())
 
     def decided(self, run: RunInfo) -> DecidedCases:
-        """The cases that failed or passed in a run."""
         return self._decided.of(run, lambda: self._tally(run).decided())
 
     def _tally(self, run: RunInfo) -> CaseTally:
@@ -462,7 +460,6 @@ def _type(answer: Outcome, criteria: Sequence[str], rubric: Rubric | None) -> Fi
 
 
 def _description(answer: Outcome) -> str:
-    """Why an answer failed, in one or a few lines: error, assertions, rationales."""
     result = answer.result
     if result.output.error is not None:
         return result.output.error

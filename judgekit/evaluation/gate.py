@@ -227,7 +227,6 @@ def _coverages(
 
 
 def _required(summary: RunSummary, gate: Gate) -> Iterator[TierGateResult]:
-    """The required criteria of each variant, whose means are examined one by one."""
     rubric, least = summary.run.rubric, gate.min_required
     if rubric is None or least is None:
         return

@@ -242,7 +242,6 @@ def _judged(verdict: Verdict | None, spec: JsonObject) -> Score:
 
 
 def _with_confidence(judgments: Sequence[Judgment]) -> list[Judgment]:
-    """Judgments with the agreement of repeats, judge by judge."""
     # Agreement of one answer with itself says nothing, so a single answer keeps the confidence that
     # the judge stated.
     if not any(judgment.repeat for judgment in judgments):
@@ -514,5 +513,4 @@ class OutcomeGroup:
 def last_repeats(
     columns: Mapping[str, ValueColumn], last: Mapping[int, int]
 ) -> dict[str, ValueColumn]:
-    """Columns without the answers that are not the last of their cases."""
     return {name: column.only(last) for name, column in columns.items()}

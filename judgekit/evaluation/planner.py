@@ -166,7 +166,6 @@ class _SuitePlanner:
         self._work = Schedule(list(self._answers), opened.suite.settings.repeats)
 
     def count(self, case: Case) -> None:
-        """Count a case, whether it is worked through or not."""
         self._n_cases[case.stratum] += 1
         rubric = self._opened.plans.rubric_of(case)
         criteria = () if rubric is None else rubric.criteria
@@ -268,7 +267,6 @@ class _SuitePlanner:
             self._human_questions[1] += n_criteria * (1 + n_again)
 
     def _take_vectors(self, item: WorkItem, output: Output | None, n_again: int) -> None:
-        """Count the questions to models of embeddings that the checks of an answer ask."""
         compared_texts: set[tuple[str, str]] = set()
         for one in vector_comparisons(self._opened.plans, item.case, output or _PENDING_OUTPUT):
             name, text = one.embed.name, str(one.text)

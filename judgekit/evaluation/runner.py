@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -57,6 +57,7 @@ from judgekit.targets import is_code
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.remote import RemoteEngine, WorkerPool
@@ -203,17 +204,13 @@ async def run_suite(
     return store.run(run.id)
 
 
-@asynccontextmanager
-async def _workers(
+def _workers(
     engine: RemoteEngine | None, opened: OpenSuite, run: RunInfo, session: Session
-) -> AsyncIterator[WorkerPool | None]:
+) -> AbstractAsyncContextManager[WorkerPool | None]:
     """The processes that work on the answers; None where this one does."""
     if engine is None:
-        yield None
-    else:
-        n_most = n_answers_in_work(opened, session.in_flight)
-        async with engine.workers(opened, run.id, n_most=n_most) as pool:
-            yield pool
+        return nullcontext()
+    return engine.workers(opened, run.id, n_most=n_answers_in_work(opened, session.in_flight))
 
 
 class _RunLoop:
@@ -292,7 +289,6 @@ class _RunLoop:
             self._pool.refuse_calls(ModelError("interrupted by the user", kind="cancelled"))
 
     def _look_back(self) -> None:
-        """Which answers earlier sessions began, and which of them are whole."""
         progress = self._store.progress(self._run.id)
         failed = self._ledger.look_back(
             progress, self._run, retry_failed=self._session.retry_errors

@@ -81,7 +81,6 @@ class ProgressLedger:
         return failed
 
     def note(self, variant: str, repeat: int, place: int, *, is_done: bool) -> None:
-        """Note that an answer was begun."""
         # A dictionary of keys would take a hundred bytes an answer; runs have millions.
         marks = self._marks[variant, repeat]
         if place >= len(marks):
@@ -100,7 +99,6 @@ class ProgressLedger:
         return self._mark(item.key.variant, item.key.repeat, item.place) > 0
 
     def is_done(self, variant: str, repeat: int, place: int) -> bool:
-        """Whether nothing of an answer is left to be asked."""
         return self._mark(variant, repeat, place) == _DONE
 
     def _mark(self, variant: str, repeat: int, place: int) -> int:

@@ -279,8 +279,7 @@ def open_suite(
         judges = open_suite_judges(
             loaded, cache=cache, execution=execution, prices=prices, budget=budget
         )
-        largest = max((one.added_context_tokens or 0 for one in variants), default=0)
-        filler = ContextFiller(loaded, largest) if largest else None
+        filler = _context_filler(loaded, variants)
         means = _Means(loaded, execution, cache, prices, budget, judges, filler, limits)
         plans = CasePlans(
             loaded,
@@ -374,6 +373,11 @@ def _chosen_cases(
         limit=choice.limit,
         where=choice.where,
     )
+
+
+def _context_filler(suite: Suite, variants: Sequence[VariantSettings]) -> ContextFiller | None:
+    largest = max((one.added_context_tokens or 0 for one in variants), default=0)
+    return ContextFiller(suite, largest) if largest else None
 
 
 def price_table(of: Suite | RunInfo) -> PriceTable:

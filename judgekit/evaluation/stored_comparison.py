@@ -388,7 +388,6 @@ class SideComparer(ComparisonLoop):
 
     @property
     def total(self) -> int:
-        """How many pairs are compared at most."""
         n_pairs, most = self._info.n_pairs, self._info.max_cases
         return n_pairs if most is None else min(n_pairs, most)
 
@@ -442,7 +441,6 @@ def _summary_of(
 
 
 def _in_question_order(choices: Iterable[PairOutcome], info: ComparisonInfo) -> list[PairOutcome]:
-    """Answers in the order of their questions, whenever they came."""
     places = {criterion.name: place for place, criterion in enumerate(info.rubric.criteria)}
     judges = {member.judge: place for place, member in enumerate(info.panel)}
 

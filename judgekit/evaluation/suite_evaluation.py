@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import aclosing
+from datetime import datetime
 from functools import cache as remembered
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -150,16 +151,9 @@ async def evaluate(
                 opened, opened_store, begun, now=current.now(), notes=notes, triggered_by=trigger
             )
             _check_calibrated(opened.suite.gate, info)
-            await check_keys(opened, opened_store, begun)
-            ended = await run_suite(opened, opened_store, info, current, resumed=begun is not None)
+            ended = await _run(opened, opened_store, info, current, begun)
         run = Run(ended, opened_store, owns_store=opened_store is not store)
-        failures = CaseTally(ended)
-        summary = run.summary(watch=failures.take)
-        gate = run.gate(summary)
-        completion = await complete_run(
-            loaded, opened_store, summary, gate, failures, at=current.now()
-        )
-        for problem in completion.problems:
+        for problem in await _complete(run, loaded, current.now()):
             # Without a session nothing else would show it.
             warnings.warn(problem, stacklevel=2) if session is None else session.note(problem)
     except BaseException:
@@ -250,6 +244,21 @@ def _agent_run(recorded: RecordedAnswers | None) -> str | None:
         return None
     every = [output for of_variant in recorded.outputs.values() for output in of_variant.values()]
     return f"agent run {every[0].run_id}" if len(every) == 1 and every[0].run_id else None
+
+
+async def _complete(run: Run, suite: Suite, at: datetime) -> tuple[str, ...]:
+    """Store what follows from a run, and send alarms; what could not be sent."""
+    failures = CaseTally(run.info)
+    summary = run.summary(watch=failures.take)
+    gate = run.gate(summary)
+    return (await complete_run(suite, run.store, summary, gate, failures, at=at)).problems
+
+
+async def _run(
+    opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, begun: RunInfo | None
+) -> RunInfo:
+    await check_keys(opened, store, begun)
+    return await run_suite(opened, store, run, session, resumed=begun is not None)
 
 
 async def check_keys(

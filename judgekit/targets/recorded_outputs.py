@@ -68,7 +68,6 @@ class RecordedTarget:
         return list(self._rows)
 
     def has(self, key: ItemKey) -> bool:
-        """Whether there is an output for this repeat of a case."""
         return key.repeat < len(self._rows.get(key.case_id, ()))
 
     def check(self, n_wanted: int) -> None:
@@ -132,7 +131,6 @@ class GivenTarget:
         return output
 
     def has(self, key: ItemKey) -> bool:
-        """Whether there is an output for this repeat of a case."""
         return (key.case_id, key.repeat) in self._outputs
 
     async def aclose(self) -> None:

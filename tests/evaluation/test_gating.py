@@ -198,7 +198,7 @@ def test_just_as_many_verdicts_as_are_wanted_are_enough(store: RunStore) -> None
 
 def test_a_variant_of_errors_alone_meets_no_required_criterion(store: RunStore) -> None:
     rubric = make_rubric(make_criterion("good", required=True))
-    outputs = [{"said": (said("good", 1.0),)}, {"said": (), "output": BROKEN}]
+    outputs: list[dict[str, Any]] = [{"said": (said("good"),)}, {"said": (), "output": BROKEN}]
     observed = [answer(key("a", v), **one) for v, one in zip(("v1", "v2"), outputs, strict=True)]
     gate = {"gate": {"min_required": 0.5, "rule": "point"}}
     both = [Variant(id="v1"), Variant(id="v2")]
