@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +17,7 @@ from judgekit.errors import (
 )
 from judgekit.evaluation.comparability import rubric_changes
 from judgekit.evaluation.gate import check_gate, decide_gate
-from judgekit.evaluation.run_config import REJUDGMENT_KEY, variant_version_in
+from judgekit.evaluation.run_config import REJUDGMENT_KEY, has_variant, variant_version_in
 from judgekit.evaluation.schedule import file_mark, version_mark
 from judgekit.evaluation.stored_comparison import (
     compare_stored_scores,
@@ -27,21 +26,22 @@ from judgekit.evaluation.stored_comparison import (
 )
 from judgekit.evaluation.summary import summarize_run
 from judgekit.fingerprint import random_token
-from judgekit.records import FINISHED_STATUSES, Approval, VariantVersion, config_part
+from judgekit.records import Approval, VariantVersion, config_part, is_whole_run
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
-    from judgekit.evaluation.comparison_result import ComparisonDecision
+    from judgekit.evaluation.comparison_result import BetterSide, ComparisonDecision
     from judgekit.records import (
         ComparedSide,
         ComparisonInfo,
         GateDecision,
         Rubric,
-        RunInfo,
         ScoreComparisonInfo,
     )
     from judgekit.store import RunStore
 
+# What of a comparison's choice leaves cases out; the others are seeds.
+_SOME_CASES = ("tags", "limit", "sample")
 # `stale`: the version has changed since; `unknown`: its files are not here to be examined.
 ApprovalStatus = Literal["approved", "stale", "unknown"]
 
@@ -60,8 +60,7 @@ class ApprovalEvidence:
     rubric: Rubric
     version: VariantVersion | None
     decision: ComparisonDecision
-    is_better: bool
-    is_worse: bool
+    side: BetterSide  # of the version in the decision
     suite: str | None
     scores: ScoreComparisonInfo | None = None
 
@@ -146,14 +145,16 @@ def _why(gate: GateDecision) -> str:
 def _gate_decision(
     store: RunStore, evidence: ApprovalEvidence, variant: str
 ) -> GateDecision | None:
-    """What the gate decided about the last finished run of a version."""
+    """What the gate of the suite decided about the last run of a version that had all its cases."""
     version = evidence.version
     for run in store.runs_of_variant(variant):
         own = variant_version_in(run, variant)
         if own is None or version is None or own.fingerprint != version.fingerprint:
             continue
         # Another judge than that of the suite says nothing of its gate.
-        if run.status not in FINISHED_STATUSES or config_part(run, REJUDGMENT_KEY):
+        if not is_whole_run(run) or config_part(run, REJUDGMENT_KEY):
+            continue
+        if evidence.suite not in {None, run.suite}:
             continue
         known = store.gate_decisions(run.suite).get(run.id)
         if known is not None:
@@ -208,11 +209,11 @@ def _mark_now(mark: VariantVersion, variant: str, suite: Suite | None) -> bool |
 def _refuse_unproven(evidence: ApprovalEvidence, variant: str, baseline: str) -> None:
     ids, decision = ", ".join(evidence.ids), evidence.decision
     p = "" if decision.p is None else f", p {decision.p:.3g}"
-    if evidence.is_worse:
+    if decision.winner not in {None, evidence.side}:
         raise ApprovalRefusedError(
             f"{variant} is worse than {baseline}: {decision.reason}{p} ({ids})", is_worse=True
         )
-    if not evidence.is_better:
+    if decision.winner is None:
         n = decision.n_to_decide
         raise ApprovalRefusedError(
             f"it is not shown that {variant} is better than {baseline}: {decision.reason}{p} "
@@ -241,21 +242,25 @@ def _blind_evidence(
                 hint=f"resume it: judgekit compare … --resume {info.id}",
             )
         found = summarize_comparison(store, info, alpha=alpha)
-        decision, whole, own = found.decision, found.whole, "a" if sides[0] is info.a else "b"
+        decision, whole = found.decision, found.whole
+        own: BetterSide = "a" if sides[0] is info.a else "b"
         # As what is undecided: an output that is an error is compared with none, yet lost.
         n_lost = sum(getattr(pair, own).error is not None for pair in store.compared(info.id))
         n_won = whole.n_pairs * (whole.bounds[0] if own == "a" else 1 - whole.bounds[1])
         if decision.winner == own and 2 * n_won <= whole.n_pairs + n_lost:
             reason = f"{decision.reason}, but {n_lost} more of its outputs are errors"
             decision = replace(decision, winner=None, reason=reason)
+        some = [f"{name} {value}" for name, value in info.chosen.items() if name in _SOME_CASES]
+        if some:
+            reason = f"{decision.reason}, of only some of the cases ({', '.join(some)})"
+            decision = replace(decision, reason=reason)
         return ApprovalEvidence(
             kind="blind",
             ids=(info.id,),
             rubric=info.rubric,
             version=sides[0].version,
             decision=decision,
-            is_better=decision.winner == own,
-            is_worse=decision.winner not in {None, own},
+            side=own,
             suite=info.suite,
         )
     return None
@@ -276,38 +281,44 @@ def _score_evidence(
 ) -> ApprovalEvidence | None:
     """The scores of the last judged runs of both, of one suite and by one rubric."""
     variant, baseline = names
-    own = [run for run in _judged(store.runs_of_variant(variant)) if suite in {None, run.suite}]
-    others = _judged(store.runs_of_variant(baseline))
+    judged, others = (
+        [run for run in store.runs_of_variant(name) if run.status == "complete" and run.rubric]
+        for name in names
+    )
+    judged = [run for run in judged if suite in {None, run.suite}]
+    # As for a baseline and a trend: some of the cases are no evidence about a suite.
+    own, others = ([run for run in runs if is_whole_run(run)] for runs in (judged, others))
+    if judged and not own:
+        raise ApprovalRefusedError(
+            f"{judged[0].id} is no evidence: it ran only some of the cases",
+            hint=f"run all of them: judgekit run --variant {variant} --variant {baseline}",
+        )
     # The last runs are the evidence; an older pair that is comparable must not hide that they are
     # not.
-    for run in own[:1]:
-        # A run of both is measured the same way by itself.
-        both = [run] if any(each.id == baseline for each in run.variants) else []
-        other = next((one for one in (*both, *others) if one.suite == run.suite), None)
-        if other is None or run.rubric is None:
-            continue
-        info = new_score_comparison(
-            (other, baseline), (run, variant), alpha=alpha, now=datetime.now(UTC)
-        )
-        try:
-            found = compare_stored_scores(store, info, (baseline, variant)).result
-        except NotComparableError as error:
-            raise ApprovalRefusedError(error.message, hint=error.hint) from error
-        except NotEnoughDataError:
-            continue
-        return ApprovalEvidence(
-            kind="scores",
-            ids=tuple(dict.fromkeys((run.id, other.id))),
-            rubric=run.rubric,
-            version=variant_version_in(run, variant),
-            decision=found.decision,
-            is_better=found.decision.winner == "b",
-            is_worse=found.decision.winner == "a",
-            suite=run.suite,
-            scores=info,
-        )
-    return None
-
-
-def _judged(runs: Sequence[RunInfo]) -> list[RunInfo]:
-    return [run for run in runs if run.rubric is not None and run.status == "complete"]
+    run = next(iter(own), None)
+    if run is None or run.rubric is None:
+        return None
+    # A run of both is measured the same way by itself.
+    both = [run] if has_variant(run, baseline) else []
+    other = next((one for one in (*both, *others) if one.suite == run.suite), None)
+    if other is None:
+        return None
+    info = new_score_comparison(
+        (other, baseline), (run, variant), alpha=alpha, now=datetime.now(UTC)
+    )
+    try:
+        found = compare_stored_scores(store, info, (baseline, variant)).result
+    except NotComparableError as error:
+        raise ApprovalRefusedError(error.message, hint=error.hint) from error
+    except NotEnoughDataError:
+        return None
+    return ApprovalEvidence(
+        kind="scores",
+        ids=tuple(dict.fromkeys((run.id, other.id))),
+        rubric=run.rubric,
+        version=variant_version_in(run, variant),
+        decision=found.decision,
+        side="b",
+        suite=run.suite,
+        scores=info,
+    )

@@ -159,7 +159,6 @@ class CaseChecks:
             self._criteria.take(case, rubric)
 
     def _refuse_without_judge(self, case: Case, plan: assertions.EvaluationPlan | None) -> None:
-        """Refuse a case that only a judge can decide, where there is none."""
         if self._judges:
             return
         has_checks = case.assertions or self._plans.suite.assertions

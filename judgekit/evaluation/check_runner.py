@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from judgekit.assertions import (
     SIMILAR_ASSERTION,
@@ -28,7 +28,6 @@ from judgekit.records import AssertionResult, Case, EmbeddingUsage, JsonObject, 
 if TYPE_CHECKING:
     from judgekit.evaluation.case_plans import CasePlans
 
-_P = ParamSpec("_P")
 _FoundT = TypeVar("_FoundT", "AssertionResult", "Score")
 
 _THREADS = 4
@@ -214,9 +213,11 @@ def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[Vec
         kind: Literal["check", "score"], place: int, embed: object, path: object, reference: object
     ) -> None:
         if isinstance(embed, Embeddings):
-            text = _text_or_none(text_of, output, path if isinstance(path, str) else None)
-            own = reference if isinstance(reference, str) else None
-            other = _text_or_none(reference_text, own, case)
+            text = other = None
+            with suppress(JudgekitError):
+                text = text_of(output, path if isinstance(path, str) else None)
+            with suppress(JudgekitError):
+                other = reference_text(reference if isinstance(reference, str) else None, case)
             found.append(VectorComparison(kind, place, embed, text, other))
 
     for place, spec in enumerate(plans.every_scorer(case)):
@@ -225,13 +226,6 @@ def vector_comparisons(plans: CasePlans, case: Case, output: Output) -> list[Vec
         for check in _similar_specs([whole]):
             take("check", place, plans.means.embed, check.get("path"), check.get("value"))
     return found
-
-
-def _text_or_none(find: Callable[_P, str], *args: _P.args, **kwargs: _P.kwargs) -> str | None:
-    try:
-        return find(*args, **kwargs)
-    except JudgekitError:
-        return None
 
 
 def _similar_specs(specs: Sequence[object]) -> Iterator[dict[str, object]]:

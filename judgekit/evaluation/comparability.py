@@ -18,6 +18,7 @@ from judgekit.evaluation.run_config import (
     SCRIPTS_KEY,
     SIMILARITY_KEY,
     calibration_changes,
+    has_variant,
     judging_of_run,
     on_common_scale,
     recorded_judges,
@@ -169,7 +170,8 @@ def paired_sides(
             hint="run both variants on the same cases",
         )
     cases = "case that was edited is" if n == 1 else "cases that were edited are"
-    note = f"{n} {cases} left out; {both} unchanged cases are compared"
+    others = "case is" if both == 1 else "cases are"
+    note = f"{n} {cases} left out; {both} unchanged {others} compared"
     return sides[0], sides[1], replace(measure, notes=(*measure.notes, note))
 
 
@@ -387,7 +389,7 @@ class EarlierRuns:
     def _named(self, name: str, variant: str) -> RunInfo:
         run = self._store.run(name)
         problem = self.problem_of(run)
-        if all(each.id != variant for each in run.variants):
+        if not has_variant(run, variant):
             problem = f"it has no variant {variant}"
         if problem is None:
             return run
@@ -403,7 +405,7 @@ class EarlierRuns:
 
     def _of(self, variant: str) -> Iterator[RunInfo]:
         for one in self._runs:
-            if one.status in FINISHED_STATUSES and any(each.id == variant for each in one.variants):
+            if one.status in FINISHED_STATUSES and has_variant(one, variant):
                 yield one
 
     def _comparable(self, variant: str) -> Iterator[RunInfo]:

@@ -157,43 +157,31 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
     """How a run that has just ended changed the findings of its suite."""
     # Only ids are read, of the last runs: the whole list takes a second with thousands of runs.
     observed = ObservedRuns(store, run.suite)
-    earlier = runs_before(run, store, most=_MOST_RUNS)
-    measures = _Measures([*earlier, run], FigureReader(store, run.suite), store)
-    resolved_at = {
-        note.finding: note.at for note in store.finding_notes(run.suite) if note.resolution
-    }
-    # The runs in which each open case failed; as `_Followed` does it, by the ids alone
-    failed_in: dict[_CaseKey, list[RunInfo]] = {}
-
-    def open_since(key: _CaseKey, now: RunInfo) -> list[RunInfo]:
-        then = failed_in.get(key, [])
-        at = resolved_at.get(finding_id(run.suite, *key)) if then and resolved_at else None
-        by_hand = at is not None and then[-1].started_at <= at < now.started_at
-        return [] if by_hand else then
-
-    def resolves(key: _CaseKey, now: RunInfo) -> bool:
-        then = (one.id for one in open_since(key, now))
-        return any(not measures.changes(before, now.id, case_id=key[1]) for before in then)
-
-    for one in reversed(earlier):
+    runs = [*reversed(runs_before(run, store, most=_MOST_RUNS)), run]
+    measures = _Measures(runs, FigureReader(store, run.suite), store)
+    notes: dict[str, list[_Event]] = defaultdict(list)
+    for note in store.finding_notes(run.suite):
+        notes[note.finding].append(_Event(note.at, None, note=note))
+    events: dict[_CaseKey, list[_Event]] = defaultdict(list)
+    for one in runs:
         decided = observed.decided(one)
-        for key in [key for key in _keys(decided.passed) if resolves(key, one)]:
-            del failed_in[key]
         for key in _keys(decided.failed):
-            failed_in[key] = [*open_since(key, one), one]
+            events[key].append(_Event(one.started_at, one.id, _UNREAD))
+        for key in filter(events.__contains__, _keys(decided.passed)):
+            events[key].append(_Event(one.started_at, one.id))
+    changes: dict[str, list[str]] = defaultdict(list)
     now = observed.decided(run)
-
-    def names(keys: Iterable[_CaseKey]) -> tuple[str, ...]:
-        return tuple(finding_id(run.suite, *key) for key in keys)
-
-    return FindingChanges(
-        opened=names(key for key in _keys(now.failed) if not open_since(key, run)),
-        continued=names(key for key in _keys(now.failed) if open_since(key, run)),
-        resolved=names(key for key in _keys(now.passed) if resolves(key, run)),
-    )
+    for key in filter(events.__contains__, (*_keys(now.failed), *_keys(now.passed))):
+        name, between = finding_id(run.suite, *key), partial(measures.changes, case_id=key[1])
+        followed = _Followed(name, run.suite, [*events[key], *notes[name]], between)
+        if (change := followed.changes.get(run.id)) is not None:
+            changes[change].append(name)
+    return FindingChanges(**{change: tuple(names) for change, names in changes.items()})
 
 
 _CaseKey = tuple[str, str]
+# Stands for a failure of which only the id of its finding is wanted.
+_UNREAD = Occurrence(variant="-", case_id=None, type="crash", severity="minor", description="-")
 
 
 def _keys(by_variant: Mapping[str, Sequence[str]]) -> Iterator[_CaseKey]:
@@ -357,7 +345,6 @@ class CaseTally:
         store.keep_figures(self._run.id, key, f'{{"failures":[{",".join(texts)}]}}')
 
     def decided(self) -> DecidedCases:
-        """The cases that failed and that passed."""
         failed: dict[str, list[str]] = defaultdict(list)
         passed: dict[str, list[str]] = defaultdict(list)
         for key in self._n_answers:
@@ -401,7 +388,6 @@ class ObservedRuns:
         return self._failures.of(run, lambda: self._tally(run).failures())
 
     def decided(self, run: RunInfo) -> DecidedCases:
-        """The cases that failed or passed in a run."""
         return self._decided.of(run, lambda: self._tally(run).decided())
 
     def _tally(self, run: RunInfo) -> CaseTally:
@@ -474,7 +460,6 @@ def _type(answer: Outcome, criteria: Sequence[str], rubric: Rubric | None) -> Fi
 
 
 def _description(answer: Outcome) -> str:
-    """Why an answer failed, in one or a few lines: error, assertions, rationales."""
     result = answer.result
     if result.output.error is not None:
         return result.output.error

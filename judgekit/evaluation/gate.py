@@ -211,12 +211,15 @@ def check_baseline(gate: Gate | None, store: StoredRuns) -> None:
 def _coverages(
     variants: Iterable[VariantFigures], least: float | None
 ) -> Iterator[CoverageGateResult]:
-    for one in variants if least is not None else ():
+    if least is None:
+        return
+    for one in variants:
         n_decided = one.n_passed + one.n_failed
-        is_met = n_decided >= (least or 0.0) * one.n_answers
+        # A share, as 0.55 times 100 is more than 55.
+        is_met = not one.n_answers or n_decided / one.n_answers >= least
         yield CoverageGateResult(
             variant=one.variant,
-            least=least or 0.0,
+            least=least,
             n_decided=n_decided,
             n_answers=one.n_answers,
             held="passed" if is_met else "inconclusive",
@@ -224,13 +227,16 @@ def _coverages(
 
 
 def _required(summary: RunSummary, gate: Gate) -> Iterator[TierGateResult]:
-    """The required criteria of each variant, whose means are examined one by one."""
-    rubric = summary.run.rubric
-    names = [one.name for one in rubric.criteria if one.required] if rubric is not None else []
-    for variant in summary.variants if gate.min_required is not None else ():
+    rubric, least = summary.run.rubric, gate.min_required
+    if rubric is None or least is None:
+        return
+    names = [one.name for one in rubric.criteria if one.required]
+    for variant in summary.variants:
+        # Of errors alone no value is known, overall or of any criterion.
+        unknown = variant.value if variant.n_errors == variant.n_answers else None
         for name in names:
-            if (value := variant.criteria.get(name)) is not None:
-                found = _tier(replace(variant, value=value), gate, gate.min_required or 0.0)
+            if (value := variant.criteria.get(name, unknown)) is not None:
+                found = _tier(replace(variant, value=value), gate, least)
                 yield replace(found, tier=None, criterion=name)
 
 
@@ -296,11 +302,12 @@ def _drop(
         then, now, measure = paired_sides(store, (before, result.variant), (run, result.variant))
     except NotComparableError as error:
         return _undecided(result, error.message, str(error.hint), run)
-    if then.passed and not then.cases & now.cases:
+    both = then.passed.keys() & now.cases
+    if then.passed and not both:
         words = f"{before.id} and {run.id} are not comparable: they have no case in common"
+        words += f" that has a verdict in {before.id}" * bool(then.cases & now.cases)
         return _undecided(result, words, "run both on the same cases", run)
     result = replace(result, notes=measure.notes)
-    both = then.passed.keys() & now.cases
     if not both:
         return result
     undecided = [case for case in both if len(now.passed.get(case, ())) < now.n_answers[case]]

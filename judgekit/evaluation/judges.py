@@ -222,8 +222,9 @@ def open_suite_judges(
                     budget=budget,
                 )
             models.append(judge)
-        name = HUMAN_JUDGE if settings.kind == "human" else HEURISTIC
-        name = models[-1].id if settings.kind == "llm" else name
+            name = judge.id
+        else:
+            name = HUMAN_JUDGE if settings.kind == "human" else HEURISTIC
         ids.append(name)
         weights[name] = settings.weight
         if settings.name is not None:

@@ -112,14 +112,18 @@ def conclude_result(result: CaseResult, run: RunInfo) -> Outcome:
     return Outcome(result, verdict, outcome.value, passed, outcome, scores, overall)
 
 
+def tries_of_answers(answers: Iterable[_AnswerT], run: RunInfo) -> Iterator[list[_AnswerT]]:
+    """The tries of each answer, of which the last counts; every repeat is an answer of its own."""
+    has_repeats = run.repeats > 1
+    for _, tries in groupby(
+        answers, key=lambda one: (one.place, one.key.variant, has_repeats and one.key.repeat)
+    ):
+        yield [*tries]
+
+
 def last_tries(answers: Iterable[_AnswerT], run: RunInfo) -> Iterator[_AnswerT]:
     """The answers that count: of several tries the last, of repeats all."""
-    if run.repeats != 1:
-        yield from answers
-        return
-    for _, tries in groupby(answers, key=lambda one: (one.place, one.key.variant)):
-        *_, last = tries
-        yield last
+    return (tries[-1] for tries in tries_of_answers(answers, run))
 
 
 def ordered_results(results: Iterable[CaseResult], run: RunInfo) -> list[CaseResult]:
@@ -238,7 +242,6 @@ def _judged(verdict: Verdict | None, spec: JsonObject) -> Score:
 
 
 def _with_confidence(judgments: Sequence[Judgment]) -> list[Judgment]:
-    """Judgments with the agreement of repeats, judge by judge."""
     # Agreement of one answer with itself says nothing, so a single answer keeps the confidence that
     # the judge stated.
     if not any(judgment.repeat for judgment in judgments):
@@ -510,5 +513,4 @@ class OutcomeGroup:
 def last_repeats(
     columns: Mapping[str, ValueColumn], last: Mapping[int, int]
 ) -> dict[str, ValueColumn]:
-    """Columns without the answers that are not the last of their cases."""
     return {name: column.only(last) for name, column in columns.items()}

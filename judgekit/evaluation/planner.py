@@ -80,11 +80,9 @@ async def plan_suite(
         read_chosen_cases(opened)  # says why
     planner = _SuitePlanner(opened, tally)
     if store is not None and begun is not None:
-        for progress in store.progress(begun.id):
-            key, has_failed = progress.key, progress.has_error or progress.n_failures > 0
-            # With `--retry-errors` cached replies are fetched again, at least the unreadable ones.
-            is_done = progress.is_done and not (has_failed and opened.execution.refresh)
-            planner.ledger.note(key.variant, key.repeat, progress.place, is_done=is_done)
+        # With `--retry-errors` cached replies are fetched again, at least the unreadable ones.
+        retries = bool(opened.execution.refresh)
+        planner.ledger.look_back(store.progress(begun.id), begun, retry_failed=retries)
     # A plan must not take as long as the run: cases are sampled with a fixed seed, and figures are
     # scaled.
     places = frozenset(draw_sample(range(tally.n_chosen), most_cases, _SEED))
@@ -141,7 +139,12 @@ class _SuitePlanner:
     def __init__(self, opened: OpenSuite, tally: SelectionCount) -> None:
         self._opened, self._tally = opened, tally
         self._answers = {variant.id: _Answers(variant) for variant in opened.variants}
-        self._targets = _target_countings(opened)
+        # One for each prompt under test; the same question of two variants is asked once.
+        keys_of_model: defaultdict[str, set[str]] = defaultdict(set)
+        self._targets = {
+            variant: _counter(opened, way, keys_of_model[way.name])
+            for variant, way in target_connections(opened)
+        }
         self._judges = [(one, _counter(opened, one.connection)) for one in opened.judges.judges]
         # What the same judges would be asked in joint mode
         self._joint = {one.id: _counter(opened, one.connection) for one, _ in self._judges}
@@ -163,7 +166,6 @@ class _SuitePlanner:
         self._work = Schedule(list(self._answers), opened.suite.settings.repeats)
 
     def count(self, case: Case) -> None:
-        """Count a case, whether it is worked through or not."""
         self._n_cases[case.stratum] += 1
         rubric = self._opened.plans.rubric_of(case)
         criteria = () if rubric is None else rubric.criteria
@@ -178,18 +180,16 @@ class _SuitePlanner:
             if self.ledger.is_done(item.key.variant, item.key.repeat, place):
                 self._n_done += 1
                 continue
-            self._n_retries += n_again
-            output = await self._take_answer(replace(item, place=place), rubric, n_again)
+            n_more = n_again if self._opened.has_try(item.again().key) else 0
+            self._n_retries += n_more
+            output = await self._take_answer(replace(item, place=place), rubric, n_more)
             outputs[item.key.repeat][item.key.variant] = output
-        for of_repeat in outputs.values():
-            self._take_choices(case, of_repeat)
-
-    def _take_choices(self, case: Case, outputs: Mapping[str, Output | None]) -> None:
-        """Count the questions by which judges compare the outputs of a case."""
+        # The questions by which judges compare the outputs of a case
         countings = {judge.id: counting for judge, counting in self._judges}
-        for judge, question, unread in choice_questions(self._opened, case, outputs):
-            back = estimate_reply_tokens(question.request, len(question.criteria))
-            countings[judge.id].take(question.request, back, unread=unread)
+        for of_repeat in outputs.values():
+            for judge, question, unread in choice_questions(self._opened, case, of_repeat):
+                back = estimate_reply_tokens(question.request, len(question.criteria))
+                countings[judge.id].take(question.request, back, unread=unread)
 
     async def _take_answer(
         self, item: WorkItem, rubric: Rubric | None, n_again: int
@@ -267,7 +267,6 @@ class _SuitePlanner:
             self._human_questions[1] += n_criteria * (1 + n_again)
 
     def _take_vectors(self, item: WorkItem, output: Output | None, n_again: int) -> None:
-        """Count the questions to models of embeddings that the checks of an answer ask."""
         compared_texts: set[tuple[str, str]] = set()
         for one in vector_comparisons(self._opened.plans, item.case, output or _PENDING_OUTPUT):
             name, text = one.embed.name, str(one.text)
@@ -371,15 +370,6 @@ class _SuitePlanner:
             ),
             *(plan(one, role="checks", name=name) for name, one in self._vectors.items()),
         )
-
-
-def _target_countings(opened: OpenSuite) -> dict[str, RequestCounter]:
-    """One for each prompt under test; the same question of two variants is asked once."""
-    keys_of_model: defaultdict[str, set[str]] = defaultdict(set)
-    return {
-        variant: _counter(opened, way, keys_of_model[way.name])
-        for variant, way in target_connections(opened)
-    }
 
 
 def _counter(

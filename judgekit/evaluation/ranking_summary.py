@@ -153,7 +153,6 @@ def _places(
     all_matches: Sequence[MatchResult],
     shown: SignificantOrder,
 ) -> list[RankedSide]:
-    """The sides of a group with their places, the strongest first."""
     fit = fit_of_side(group[0], fits)
     if fit is None:
         return [_unmatched_side(number, group[0])]

@@ -460,15 +460,11 @@ class WorkerPool:
     def _join(self, member: _PoolMember) -> None:
         self._members.append(member)
         self._has_changed.set()
-        self._keep_task(self._listen(member))
-
-    def _keep_task(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
+        task = asyncio.create_task(self._listen(member))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _listen(self, member: _PoolMember) -> None:
-        """Take the events of a worker until it dies."""
         error: JudgekitError | None = None
         while not isinstance(error, LostProcessError):
             try:
@@ -511,7 +507,6 @@ class WorkerPool:
             (waiting.set_result if kind == "result" else waiting.set_exception)(content)
 
     def _count_calls(self) -> None:
-        """Sum up the calls of all workers for the progress."""
         every = [one.counts for one in (*self._members, *self._gone) if one.counts]
         for place, connection in enumerate(self._opened.judges.connections):
             if connection.limited is not None:

@@ -25,30 +25,24 @@ if TYPE_CHECKING:
 
 # Whom questions wait for that only review automated verdicts; the verdicts stand meanwhile.
 REVIEWER = "review"
-# The key of a run's `config` under which the fingerprints of its parts are.
-PARTS_KEY = "parts"
-# The key under which each variant's version is, as it was when the run was begun.
-VERSIONS_KEY = "versions"
-# The key under which the number of cases is that are for other variants, by variant.
-UNASKED_CASES_KEY = "n_cases_unasked"
-# The key under which the objects of the quality memory are that the cases are from.
-MEMORY_KEY = "quality_memory"
-# The key under which the rubrics are that nobody named.
-DEFAULT_RUBRICS_KEY = "rubrics_by_default"
-# The key under which it says how many cases have a rubric that no judge is called.
-UNASKED_RUBRICS_KEY = "n_rubrics_unasked"
-# The key that says how similarity is measured, where it decides a case.
-SIMILARITY_KEY = "similarity_measure"
-# The key under which the fingerprints are of the scripts that check answers.
-SCRIPTS_KEY = "scripts"
-# The key that says which share of the answers is reviewed.
-REVIEW_KEY = "review"
-# The key under which it says how its judges were called.
-JUDGING_KEY = "asked"
-# The key under which its calibration is, maps and all.
-CALIBRATION_KEY = "calibrated"
-# The key under which a run says which run it judges again.
-REJUDGMENT_KEY = "rejudged"
+
+# The keys of a run's `config` beside those of its suite.
+PARTS_KEY = "parts"  # the fingerprints of what must be unchanged for a run to be resumed
+VERSIONS_KEY = "versions"  # the version of each variant, as it was when the run was begun
+UNASKED_CASES_KEY = "n_cases_unasked"  # how many cases are for other variants, by variant
+MEMORY_KEY = "quality_memory"  # the objects of the quality memory that the cases are from
+DEFAULT_RUBRICS_KEY = "rubrics_by_default"  # the rubrics that nobody named
+UNASKED_RUBRICS_KEY = "n_rubrics_unasked"  # how many cases have a rubric that no judge is called
+SIMILARITY_KEY = "similarity_measure"  # how similarity is measured, where it decides a case
+SCRIPTS_KEY = "scripts"  # the fingerprints of the scripts that check answers
+REVIEW_KEY = "review"  # which share of the answers is reviewed
+JUDGING_KEY = "asked"  # how its judges were called
+CALIBRATION_KEY = "calibrated"  # its calibration, maps and all
+REJUDGMENT_KEY = "rejudged"  # the run that it judges again
+
+
+def has_variant(run: RunInfo, variant: str) -> bool:
+    return any(one.id == variant for one in run.variants)
 
 
 def variant_version_in(run: RunInfo, variant: str) -> VariantVersion | None:

@@ -155,7 +155,9 @@ _CONTENT = {"input", "reference", "context", "assertions", "rubric", "evaluation
 
 def case_content(case: Case) -> str:
     """Fingerprint of what an answer and its judgment depend on in a case."""
-    return fingerprint(case.model_dump(mode="json", include=_CONTENT))
+    # Most cases have no transform, and keep the fingerprint under which their runs are stored.
+    include = {*_CONTENT, "transform"} if case.transform else _CONTENT
+    return fingerprint(case.model_dump(mode="json", include=include))
 
 
 def store_figures(summary: RunSummary, store: RunStore) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,7 +16,7 @@ from judgekit.datasets import naming_place, resolve_suite_model
 from judgekit.errors import JudgekitError, ModelError, SettingsError
 from judgekit.evaluation.case_plans import default_rubric_records
 from judgekit.evaluation.judges import judging_of_suite, resolve_calibration
-from judgekit.evaluation.outcome import conclude_result
+from judgekit.evaluation.outcome import conclude_result, last_tries
 from judgekit.evaluation.provenance import git_revision, trigger_of_ci
 from judgekit.evaluation.run import run_status
 from judgekit.evaluation.run_config import (
@@ -57,6 +57,7 @@ from judgekit.targets import is_code
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
 
     from judgekit.datasets import Suite
     from judgekit.evaluation.remote import RemoteEngine, WorkerPool
@@ -190,7 +191,7 @@ async def run_suite(
             is_whole = await loop.go(resumed=resumed, answers=answers)
             # The status follows from what is stored, so that a resumed run ends like one that was
             # never stopped.
-            status = _final_status(store, run, session, is_whole=is_whole)
+            status = _final_status(opened, store, run, session, is_whole=is_whole)
         except JudgekitError as error:
             broken = error.message
             raise
@@ -203,17 +204,13 @@ async def run_suite(
     return store.run(run.id)
 
 
-@asynccontextmanager
-async def _workers(
+def _workers(
     engine: RemoteEngine | None, opened: OpenSuite, run: RunInfo, session: Session
-) -> AsyncIterator[WorkerPool | None]:
+) -> AbstractAsyncContextManager[WorkerPool | None]:
     """The processes that work on the answers; None where this one does."""
     if engine is None:
-        yield None
-    else:
-        n_most = n_answers_in_work(opened, session.in_flight)
-        async with engine.workers(opened, run.id, n_most=n_most) as pool:
-            yield pool
+        return nullcontext()
+    return engine.workers(opened, run.id, n_most=n_answers_in_work(opened, session.in_flight))
 
 
 class _RunLoop:
@@ -253,7 +250,11 @@ class _RunLoop:
         interrupted = asyncio.create_task(self._end_when_interrupted())
         try:
             async with ObservationWriter(self._store, self._run.id) as keeper:
-                answering = self._answering(keeper)
+                answering = (
+                    AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)
+                    if self._pool is None
+                    else self._pool.bound(keeper, partial(self._store.result, self._run.id))
+                )
                 try:
                     await self._work(self._chains(answers), answering)
                 finally:
@@ -273,11 +274,6 @@ class _RunLoop:
                 limited.accept_calls(after=self._time_over)
         return self._is_whole
 
-    def _answering(self, keeper: ObservationWriter) -> AnswerWorker | WorkerPool:
-        if self._pool is None:
-            return AnswerWorker(self._opened, keeper, self._run.id, now=self._session.now)
-        return self._pool.bound(keeper, partial(self._store.result, self._run.id))
-
     def _end_in_time(self) -> None:
         self._session.end("time")
         if self._pool is not None:
@@ -293,14 +289,10 @@ class _RunLoop:
             self._pool.refuse_calls(ModelError("interrupted by the user", kind="cancelled"))
 
     def _look_back(self) -> None:
-        """Which answers earlier sessions began, and which of them are whole."""
-        failed: list[ItemKey] = []
-        for progress in self._store.progress(self._run.id):
-            key = progress.key
-            again = self._session.retry_errors and (progress.has_error or progress.n_failures > 0)
-            failed += [key] if again else []
-            is_done = progress.is_done and not again
-            self._ledger.note(key.variant, key.repeat, progress.place, is_done=is_done)
+        progress = self._store.progress(self._run.id)
+        failed = self._ledger.look_back(
+            progress, self._run, retry_failed=self._session.retry_errors
+        )
         for start in range(0, len(failed), _MOST_FORGOTTEN):
             self._store.forget(self._run.id, failed[start : start + _MOST_FORGOTTEN])
         if self._opened.suite.settings.retry_failed:
@@ -358,6 +350,8 @@ class _RunLoop:
             if self._session.stop.is_set() or not self._has_failed(result):
                 break
             item = item.again()
+            if not self._opened.has_try(item.key):
+                break
             result = await self._answer(item, answering)
         if self._concludes and self._has_failed(result):
             self._session.end("fail_fast", f"{item.key.variant}, case {item.key.case_id}")
@@ -428,16 +422,22 @@ def n_answers_in_work(opened: OpenSuite, in_flight: int | None) -> int:
     return wanted or max(_IN_FLIGHT, opened.judges.max_concurrency)
 
 
-def _final_status(store: RunStore, run: RunInfo, session: Session, *, is_whole: bool) -> RunStatus:
+def _final_status(
+    opened: OpenSuite, store: RunStore, run: RunInfo, session: Session, *, is_whole: bool
+) -> RunStatus:
     if is_whole and session.reason in {"interrupted", "budget", "time"} and not session.n_open:
         session.reason = session.detail = None  # it came when the last answers were on their way
     if session.reason in {"budget", "time"} or (session.reason == "fail_fast" and not is_whole):
         return "stopped"
     if session.reason == "interrupted" or (session.reason is None and not is_whole):
         return "interrupted"
-    # A session that ended at a dead endpoint may have left out answers of which nothing is stored.
-    is_cut_short = session.reason == "model" and not is_whole
-    return "incomplete" if session.n_open or is_cut_short else run_status(store, run)
+    if is_whole and not session.n_open:
+        return run_status(store, run)
+    # Where a model cannot be called, or a frozen cache lacks an output, nothing is stored of some
+    # answers. Figures of the others are of some of the cases only, so that no gate may decide by
+    # them and no later run be compared with them.
+    n_stored = sum(1 for _ in last_tries(store.progress(run.id), run))
+    return "incomplete" if n_stored >= opened.count_answers(run.n_cases or 0) else "stopped"
 
 
 def find_resumed_run(store: StoredRuns, name: str | None, suite: Suite) -> RunInfo | None:

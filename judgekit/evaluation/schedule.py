@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.datasets import suite_template_folders
 from judgekit.errors import DatasetError, SettingsError, UnknownNameError
+from judgekit.evaluation.outcome import tries_of_answers
 from judgekit.evaluation.run_config import JUDGING_KEY, PARTS_KEY, SCRIPTS_KEY
 from judgekit.fingerprint import fingerprint
 from judgekit.models import RecordedModel
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from judgekit.evaluation.session import OpenSuite
     from judgekit.judge import JudgePanel
     from judgekit.records import Case, CaseResult, JsonObject, RunInfo
+    from judgekit.store import AnswerProgress
 
 _BEGUN, _DONE = 1, 2
 # The repeat number that marks a case as settled: no further try will be made.
@@ -63,8 +65,22 @@ class ProgressLedger:
     def __init__(self) -> None:
         self._marks: defaultdict[tuple[str, int], bytearray] = defaultdict(bytearray)
 
+    def look_back(
+        self, progress: Iterable[AnswerProgress], run: RunInfo, *, retry_failed: bool
+    ) -> list[ItemKey]:
+        """Note what was begun; the failed answers, where these are to be had again."""
+        failed: list[ItemKey] = []
+        for tries in tries_of_answers(progress, run):
+            last = tries[-1]
+            # Of several tries only the last counts: to have an earlier one again changes nothing.
+            is_again = retry_failed and (last.has_error or last.n_failures > 0)
+            failed += [last.key] if is_again else []
+            for one in tries:
+                is_done = one.is_done and not (is_again and one is last)
+                self.note(one.key.variant, one.key.repeat, one.place, is_done=is_done)
+        return failed
+
     def note(self, variant: str, repeat: int, place: int, *, is_done: bool) -> None:
-        """Note that an answer was begun."""
         # A dictionary of keys would take a hundred bytes an answer; runs have millions.
         marks = self._marks[variant, repeat]
         if place >= len(marks):
@@ -83,7 +99,6 @@ class ProgressLedger:
         return self._mark(item.key.variant, item.key.repeat, item.place) > 0
 
     def is_done(self, variant: str, repeat: int, place: int) -> bool:
-        """Whether nothing of an answer is left to be asked."""
         return self._mark(variant, repeat, place) == _DONE
 
     def _mark(self, variant: str, repeat: int, place: int) -> int:

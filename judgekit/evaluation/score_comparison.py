@@ -225,7 +225,6 @@ def _resampled(d: list[float], level: float) -> BootstrapEstimate:
 def _grouped(
     a: SideScores, b: SideScores, groups: Mapping[str, Collection[str]], alpha: float
 ) -> dict[str, ScoreDifference]:
-    """The values of each group of cases that both sides have some of."""
     found = {
         name: _difference(a.values, b.values, alpha, VALUE_STEP, cases)
         for name, cases in groups.items()

@@ -169,6 +169,11 @@ class OpenSuite:
         own = None if recorded is None or rubric is None else recorded.rubrics
         return rubric if own is None else own[case.id, key.variant, key.repeat]
 
+    def has_try(self, key: ItemKey) -> bool:
+        """Whether a further answer can be had: of recorded outputs, only those that there are."""
+        target = self.targets[key.variant]
+        return not isinstance(target, GivenTarget | RecordedTarget) or target.has(key)
+
     def count_answers(self, n_cases: int) -> int:
         """How many answers a run has; tries of what failed are not counted."""
         if self.recorded is not None and self.recorded.has_gaps:
@@ -390,8 +395,8 @@ class _Means:
     prices: PriceTable
     budget: Budget | None
     judges: SuiteJudges
-    filler: ContextFiller | None = None
-    limits: LimitsClient | None = None
+    filler: ContextFiller | None
+    limits: LimitsClient | None
     # Of judges, targets and embeddings
     connections: list[Connection] = field(default_factory=list)
 
@@ -413,20 +418,17 @@ class _Means:
                 template_folders=self._template_folders,
                 environment=os.environ,
                 default_timeout_s=self._timeout_s(variant),
-                scripts=self._scripts(variant),
+                scripts=ScriptSettings(
+                    self.suite.folder,
+                    is_allowed=self.execution.allow_scripts,
+                    timeout_s=self._timeout_s(variant),
+                    environment=self.suite.settings.environment,
+                ),
             )
         # Nothing added is the same system under test: it asks what it asks without the sizes.
         if self.filler is None or not variant.added_context_tokens:
             return opened
         return LongerContextTarget(opened, self.filler, variant.added_context_tokens)
-
-    def _scripts(self, variant: VariantSettings) -> ScriptSettings:
-        return ScriptSettings(
-            self.suite.folder,
-            is_allowed=self.execution.allow_scripts,
-            timeout_s=self._timeout_s(variant),
-            environment=self.suite.settings.environment,
-        )
 
     def prompt(self, variant: VariantSettings) -> str:
         """The fingerprint of the prompt under test and of all it includes."""
@@ -477,9 +479,11 @@ class _Means:
 
 
 def _naming_variant(suite: Suite, variant: VariantSettings) -> AbstractContextManager[None]:
-    # Ids of variants that stand for several begin with the id in the file.
-    ids = [one.id for one in suite.variants]
-    place = next((n for n, name in enumerate(ids) if variant.id.startswith(name)), 0)
+    # Ids of variants that stand for several begin with the id in the file: of `v1` and `v10` the
+    # longer one is meant.
+    ids = [one.id for one in suite.variants if variant.id.startswith(one.id)]
+    longest = max(ids, key=len, default="")
+    place = next((n for n, one in enumerate(suite.variants) if one.id == longest), 0)
     return naming_place(suite, "variants", place, variant.kind)
 
 

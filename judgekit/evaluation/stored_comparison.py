@@ -61,16 +61,6 @@ if TYPE_CHECKING:
     from judgekit.store import RunStore, StoredComparisons
 
 
-def conclude_pair(pair: ComparedPair, info: ComparisonInfo) -> Comparison:
-    """The comparison that follows from the stored answers about a pair."""
-    # Concluded from the stored choices by the code that judges pairs: a new rule needs no call.
-    blind = prepare_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
-    labels = draw_labels(pair.case.id, info.label_seed) if info.draw_labels else SLOT_LABELS
-    choices = _in_question_order([*pair.preferences, *pair.failures], info)
-    found = blind.conclude(pair.case, info.rubric, choices, rule=info.rule, labels=labels)
-    return found.model_copy(update={"repeat": pair.repeat})
-
-
 def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> ComparisonInfo:
     """A comparison as another rule concludes it, from the same choices and without a call."""
     if rule is None:
@@ -82,9 +72,14 @@ def with_rule(info: ComparisonInfo, rule: ReconciliationRule | None) -> Comparis
 def stored_pairs(
     store: StoredComparisons, info: ComparisonInfo
 ) -> Iterator[tuple[ComparedPair, Comparison]]:
+    # Concluded from the stored choices by the code that judges pairs: a new rule needs no call.
     for pair in store.compared(info.id):
         if pair.is_done:
-            yield pair, conclude_pair(pair, info)
+            blind = prepare_pair(pair.a, pair.b, info.names, scrubs=info.scrub)
+            labels = draw_labels(pair.case.id, info.label_seed) if info.draw_labels else SLOT_LABELS
+            choices = _in_question_order([*pair.preferences, *pair.failures], info)
+            found = blind.conclude(pair.case, info.rubric, choices, rule=info.rule, labels=labels)
+            yield pair, found.model_copy(update={"repeat": pair.repeat})
 
 
 def counted_pairs(
@@ -393,7 +388,6 @@ class SideComparer(ComparisonLoop):
 
     @property
     def total(self) -> int:
-        """How many pairs are compared at most."""
         n_pairs, most = self._info.n_pairs, self._info.max_cases
         return n_pairs if most is None else min(n_pairs, most)
 
@@ -447,7 +441,6 @@ def _summary_of(
 
 
 def _in_question_order(choices: Iterable[PairOutcome], info: ComparisonInfo) -> list[PairOutcome]:
-    """Answers in the order of their questions, whenever they came."""
     places = {criterion.name: place for place, criterion in enumerate(info.rubric.criteria)}
     judges = {member.judge: place for place, member in enumerate(info.panel)}
 

@@ -194,7 +194,6 @@ def _position(found: Ranking) -> Estimate | None:
 def _rows(
     meetings: Sequence[MatchResult], names: Sequence[str], *, known: bool
 ) -> tuple[list[PairResult], list[object]]:
-    """Results by the place of the sides in `names`, and the case of each."""
     index = {name: place for place, name in enumerate(names)}
     rows: list[PairResult] = []
     clusters: list[object] = []

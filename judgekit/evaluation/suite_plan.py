@@ -315,10 +315,6 @@ class _VariantObservations:
         for name in {None, result.case.stratum}:
             self.strata.setdefault(name, ValueColumn()).add(result, concluded.value)
 
-    def values(self) -> dict[str | None, Estimate]:
-        """The mean value of each stratum, and of all cases."""
-        return {name: column.mean(_LEVEL) for name, column in self.strata.items()}
-
 
 def text_tokens(output: Output) -> float:
     """How long an output is that a judge reads, in tokens."""
@@ -365,7 +361,10 @@ def _statistics_of(
         # square of the differences is the share of cases that differ.
         discordant=max((fmean(d * d for d in one) for one in passed if one), default=0.0) or None,
         sd=max((stdev(one) for one in values if one), default=0.0) or None,
-        values=tuple(one.values() for one in by_variant.values()),
+        values=tuple(
+            {name: column.mean(_LEVEL) for name, column in one.strata.items()}
+            for one in by_variant.values()
+        ),
     )
 
 

@@ -250,8 +250,8 @@ class RunTally:
     def take(self, concluded: Outcome) -> None:
         result = concluded.result
         own = result.case.evaluation
-        # A single case with tries makes repeats mean tries: the two cannot be mixed within a run
-        # (`refuse_retries_of_repeats`).
+        # A single case with tries makes repeats mean tries: no run may have both
+        # (`OpenSuite.check_case`).
         self._has_tries = self._has_tries or (own is not None and own.retries > 0)
         self._tallies.setdefault(result.variant, _VariantTally()).take(concluded)
         # Criteria that share a reply share its cost; a reply never belongs to two answers.

@@ -16,7 +16,12 @@ from judgekit.evaluation.comparability import (
     describe_break,
     has_other_cases,
 )
-from judgekit.evaluation.run_config import MEMORY_KEY, calibration_changes, variant_version_in
+from judgekit.evaluation.run_config import (
+    MEMORY_KEY,
+    calibration_changes,
+    has_variant,
+    variant_version_in,
+)
 from judgekit.evaluation.run_figures import FigureReader, StoredFigure, StoredFigures
 from judgekit.fingerprint import fingerprint
 from judgekit.records import VariantVersion, config_rows, has_own_cases, is_whole_run, objects_of
@@ -31,7 +36,7 @@ from judgekit.stats.trend import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import datetime
 
     from judgekit.records import JsonObject, RunInfo, TrendMeasure
@@ -116,64 +121,66 @@ def trend_of_suite(
     """The trend of each variant of a suite's last run, or of a variant that any run has."""
     # A criterion replaces the figure of the whole, which is the pass rate where no answer has a
     # score.
-    runs = store.runs(suite=suite)
-    if not runs:
-        raise UnknownNameError("suite", suite, store.suites())
-    whole = _of_one_kind(run for run in runs if is_whole_run(run))
-    names = {each.id: None for run in runs for each in run.variants}
-    if variant is not None and variant not in names:
-        raise UnknownNameError("variant", variant, names)
-    if variant is not None:
-        has_it = (run for run in runs if any(each.id == variant for each in run.variants))
-        whole = _of_one_kind(run for run in has_it if is_whole_run(run))
-    wanted = [variant] if variant else [each.id for each in (whole or runs)[0].variants]
-    reader = FigureReader(store, suite, cases=cases)
-    series = _Series(store, reader, criterion=criterion, measure=measure)
-    return [
-        series.trend(suite, name, whole[:last], n_left_out=len(runs) - len(whole))
-        for name in wanted
-    ]
+    series = _Series(store, suite, variant=variant, last=last, cases=cases)
+    return series.trends(criterion=criterion, measure=measure)
 
 
 def criterion_trends(
     store: RunStore, suite: str, *, variant: str | None = None, last: int | None = None
 ) -> list[QualityTrend]:
     """The trend of each criterion of the last run's rubric, for each variant."""
-    latest = next((run for run in store.runs(suite=suite) if is_whole_run(run)), None)
-    rubric = None if latest is None else latest.rubric
+    series = _Series(store, suite, variant=variant, last=last)
+    rubric = series.runs[0].rubric if series.runs else None
     return [
         trend
         for criterion in (() if rubric is None else rubric.criteria)
-        for trend in trend_of_suite(
-            store, suite, variant=variant, criterion=criterion.name, last=last
-        )
+        for trend in series.trends(criterion=criterion.name)
     ]
-
-
-def _of_one_kind(runs: Iterable[RunInfo]) -> list[RunInfo]:
-    """Runs of the suite's cases; if there are none, those of cases of their own."""
-    every = list(runs)
-    return [run for run in every if not has_own_cases(run)] or every
 
 
 class _Series:
     """Makes the series of variants from the figures of runs."""
 
     def __init__(
-        self, store: RunStore, reader: FigureReader, *, criterion: str | None, measure: TrendMeasure
+        self,
+        store: RunStore,
+        suite: str,
+        *,
+        variant: str | None,
+        last: int | None,
+        cases: Collection[str] | None = None,
     ) -> None:
-        self._store, self._reader = store, reader
-        self._criterion, self._measure = criterion, measure
+        self._store, self._suite = store, suite
+        self._every = store.runs(suite=suite)
+        if not self._every:
+            raise UnknownNameError("suite", suite, store.suites())
+        names = {each.id: None for run in self._every for each in run.variants}
+        if variant is not None and variant not in names:
+            raise UnknownNameError("variant", variant, names)
+        own = [run for run in self._every if variant is None or has_variant(run, variant)]
+        whole = [run for run in own if is_whole_run(run)]
+        # Runs of the suite's cases; if there are none, those of cases of their own.
+        self._whole = [run for run in whole if not has_own_cases(run)] or whole
+        # Newest first
+        self.runs = self._whole[:last]
+        latest = (self._whole or own)[0]
+        self._variants = [variant] if variant else [each.id for each in latest.variants]
+        self._reader = FigureReader(store, suite, cases=cases)
 
-    def trend(
-        self, suite: str, variant: str, runs: Sequence[RunInfo], *, n_left_out: int
-    ) -> QualityTrend:
-        found = [*self._figures(variant, runs)]
-        measure = self._measure_of([figures for _, figures, _ in found])
+    def trends(
+        self, *, criterion: str | None = None, measure: TrendMeasure = "score"
+    ) -> list[QualityTrend]:
+        return [self._trend(name, criterion, measure) for name in self._variants]
+
+    def _trend(self, variant: str, criterion: str | None, wanted: TrendMeasure) -> QualityTrend:
+        found = [*self._figures(variant)]
+        measure = self._measure_of([figures for _, figures, _ in found], criterion, wanted)
         points: list[TrendPoint] = []
         values: list[float | None] = []
         for run, figures, change in reversed(found):
-            figure = self._figure(figures, measure)
+            figure = figures.score if measure == "score" else figures.pass_rate
+            if criterion is not None:
+                figure = figures.criteria.get(criterion, _NO_FIGURE)
             values = [] if change is not None else values
             values.append(figure.value)
             points.append(
@@ -188,7 +195,7 @@ class _Series:
             )
         directions = [point.direction.direction for point in points[len(points) - len(values) :]]
         return QualityTrend(
-            suite=suite,
+            suite=self._suite,
             variant=variant,
             measure=measure,
             points=tuple(points),
@@ -197,16 +204,15 @@ class _Series:
             test=_or_none(lambda: mann_kendall(values)),
             shift=_shift(values),
             shortfall=_or_none(lambda: _shortfall(values, points[-1].n_cases)) if points else None,
-            n_left_out=n_left_out,
+            n_left_out=sum(has_variant(run, variant) for run in self._every)
+            - sum(has_variant(run, variant) for run in self._whole),
         )
 
-    def _figures(
-        self, variant: str, runs: Sequence[RunInfo]
-    ) -> Iterator[tuple[RunInfo, StoredFigures, str | None]]:
+    def _figures(self, variant: str) -> Iterator[tuple[RunInfo, StoredFigures, str | None]]:
         """Newest first: each run with its figures, and what was different in the run before."""
         later: tuple[RunInfo, StoredFigures] | None = None
-        for run in runs:
-            if all(each.id != variant for each in run.variants):
+        for run in self.runs:
+            if not has_variant(run, variant):
                 continue
             change, concluded = (None, run) if later is None else _measured(run, later[0])
             figures = self._reader.figures(concluded).variants.get(variant)
@@ -221,19 +227,19 @@ class _Series:
         if later is not None:
             yield later[0], later[1], None
 
-    def _measure_of(self, figures: Sequence[StoredFigures]) -> str:
-        if self._criterion is not None:
+    def _measure_of(
+        self, figures: Sequence[StoredFigures], criterion: str | None, wanted: TrendMeasure
+    ) -> str:
+        if criterion is not None:
+            # A criterion of a rubric is known, also where no output could be judged by it yet.
+            rubrics = [run.rubric for run in self.runs if run.rubric is not None]
             known = dict.fromkeys(name for one in figures for name in one.criteria)
-            if self._criterion not in known:
-                raise UnknownNameError("criterion", self._criterion, known)
-            return self._criterion
+            known |= dict.fromkeys(one.name for rubric in rubrics for one in rubric.criteria)
+            if criterion not in known:
+                raise UnknownNameError("criterion", criterion, known)
+            return criterion
         has_scores = any(one.score.value is not None for one in figures)
-        return self._measure if has_scores else "pass_rate"
-
-    def _figure(self, figures: StoredFigures, measure: str) -> StoredFigure:
-        if self._criterion is not None:
-            return figures.criteria.get(self._criterion, _NO_FIGURE)
-        return figures.score if measure == "score" else figures.pass_rate
+        return wanted if has_scores else "pass_rate"
 
 
 def _measured(run: RunInfo, later: RunInfo) -> tuple[str | None, RunInfo]:

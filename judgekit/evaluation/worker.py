@@ -213,7 +213,6 @@ class AnswerWorker:
         self._measuring.close()
 
     def _rubric_of(self, item: WorkItem, output: Output) -> Rubric | None:
-        """The rubric an output is judged by; an error is not judged."""
         if output.error is not None:
             return None
         return self._opened.rubric_of(item.case, item.key)

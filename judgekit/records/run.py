@@ -100,8 +100,8 @@ class GateDecision(Record):
 
 RunStatus = Literal["running", "complete", "incomplete", "interrupted", "stopped", "waiting"]
 """`running`, also after a kill; `complete`: everything was asked and answered; `incomplete`: some
-target or judge failed; `interrupted` by the user; `stopped` at a limit of cost, time or failures;
-`waiting` for human judgments."""
+target or judge failed; `interrupted` by the user; `stopped` before every answer was there: at a
+limit of cost, time or failures, or as a model cannot be called; `waiting` for human judgments."""
 
 FINISHED_STATUSES: frozenset[RunStatus] = frozenset({"complete", "incomplete", "waiting"})
 """Of a run that got as far as it could; the others were ended early."""

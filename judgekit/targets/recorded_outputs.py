@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judgekit.records import Case, Output, TargetErrorKind
+    from judgekit.records import Case, ItemKey, Output, TargetErrorKind
 
 # Formats in which a row can be read again from the byte it begins at.
 _INDEXED = (".jsonl", ".ndjson")
@@ -57,6 +57,9 @@ class RecordedTarget:
     def case_ids(self) -> list[str]:
         """The cases it has outputs for, in the order of the file."""
         return list(self._rows)
+
+    def has(self, key: ItemKey) -> bool:
+        return key.repeat < len(self._rows.get(key.case_id, ()))
 
     def check(self, n_wanted: int) -> None:
         """Refuse more outputs of a case than a run takes, which would drop the others."""
@@ -117,6 +120,9 @@ class GivenTarget:
             message = f"no output of {self.id!r} was recorded for it"
             return _failed(TargetCall(case, self.id), "not_recorded", message)
         return output
+
+    def has(self, key: ItemKey) -> bool:
+        return (key.case_id, key.repeat) in self._outputs
 
     async def aclose(self) -> None:
         """Nothing is open."""

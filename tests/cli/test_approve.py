@@ -152,6 +152,14 @@ def test_a_comparison_that_was_broken_off_is_no_evidence(compared: Bench) -> Non
     assert "--resume cmp-" in ran.err
 
 
+def test_an_approval_says_that_only_some_of_the_cases_were_compared(compared: Bench) -> None:
+    with OpenAILikeServer(answers_and_judges) as server:
+        assert compared.ask(server, "compare", *SIDES, *HOW, "--limit", 6).code == 0
+    ran = compared.run("approve", BETTER, "--baseline", WORSE, *WHY, "--json")
+    words = "6 of 6 decided pairs, of only some of the cases (limit 6)"
+    assert (ran.code, ran.json["shown"]) == (0, words)
+
+
 def test_a_changed_prompt_is_not_approved_and_no_longer_approved(compared: Bench) -> None:
     compared.run("approve", BETTER, "--baseline", WORSE, *WHY)
     assert "approved" in compared.run("approve", "--list").out

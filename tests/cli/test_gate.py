@@ -207,6 +207,23 @@ def test_a_run_of_other_cases_is_not_compared_and_the_next_one_is(
     assert (again.code, "within the allowed drop: 0.00" in gate_text(again)) == (0, True)
 
 
+def test_a_case_whose_transform_was_edited_is_left_out(run: Run, tmp_path: Path) -> None:
+    gate = {"max_drop": 0.1, "rule": "point"}
+    passing(tmp_path, 2, 2, gate=gate)
+    outputs = [{"case_id": "c0", "text": '{"a": "right", "b": "wrong"}'},
+               {"case_id": "c1", "text": "right"}]  # fmt: skip
+    (tmp_path / "v1.jsonl").write_text("".join(json.dumps(one) + "\n" for one in outputs))
+    codes = []
+    for name in ("a", "b"):
+        steps = [{"parse_json": True}, {"path": [name]}]
+        cases = [{"id": "c0", "input": "Q", "transform": steps}, {"id": "c1", "input": "Q"}]
+        (tmp_path / "cases.jsonl").write_text("".join(json.dumps(one) + "\n" for one in cases))
+        ran = run("run", "-q")
+        codes.append(ran.code)
+    assert codes == [0, 0]
+    assert "1 case that was edited is left out; 1 unchanged case is compared" in gate_text(ran)
+
+
 def test_cases_that_were_edited_are_left_out_and_counted(run: Run, tmp_path: Path) -> None:
     passing(tmp_path, 20, 20)
     run("run")
@@ -320,31 +337,63 @@ def test_scores_of_two_judges_approve_nothing(run: Run, tmp_path: Path) -> None:
     assert "better" not in ran.err
 
 
+def two_versions(folder: Path, *scores: int, n: int = 30, **suite: Any) -> Path:
+    """A suite of which `old` gets a 2 for every answer, and `new` these scores in turn."""
+    variants = [{"id": "old", "outputs": "v1.jsonl"}, {"id": "new", "outputs": "new.jsonl"}]
+    path = judged(folder, STRICT, 2, n=n, variants=variants, **suite)
+    outputs = (folder / "v1.jsonl").read_text(encoding="utf-8")
+    (folder / "new.jsonl").write_text(outputs, encoding="utf-8")
+    texts = [json.dumps({"rationale": "It is so.", "score": score}) for score in scores]
+    rows = [
+        {"case_id": f"c{k}", "criterion": name, "variant": "new", "text": texts[k % len(texts)]}
+        for k in range(n)
+        for name in ("good", "short")
+    ]
+    with (folder / STRICT).open("a", encoding="utf-8") as replies:
+        replies.writelines(json.dumps(row) + "\n" for row in rows)
+    return path
+
+
+def approved(run: Run, path: Path) -> Ran:
+    return run("approve", "new", "--baseline", "old", "--scores", "--because", "x", "-c", path)
+
+
 @pytest.mark.parametrize(("tier", "code"), [("production", 1), ("experimental", 0)])
 def test_a_version_that_fails_its_own_gate_is_not_approved(
     run: Run, tmp_path: Path, tier: str, code: int
 ) -> None:
-    variants = [{"id": "old", "outputs": "v1.jsonl"}, {"id": "new", "outputs": "new.jsonl"}]
-    path = judged(tmp_path, STRICT, 2, n=30, variants=variants, gate={"tier": tier})
-    outputs = (tmp_path / "v1.jsonl").read_text(encoding="utf-8")
-    (tmp_path / "new.jsonl").write_text(outputs, encoding="utf-8")
-    text = json.dumps({"rationale": "It is so.", "score": 4})
-    rows = [
-        {"case_id": f"c{k}", "criterion": name, "variant": "new", "text": text}
-        for k in range(30)
-        for name in ("good", "short")
-    ]
-    with (tmp_path / STRICT).open("a", encoding="utf-8") as replies:
-        replies.writelines(json.dumps(row) + "\n" for row in rows)
+    path = two_versions(tmp_path, 4, gate={"tier": tier})
     run("run", "--variant", "new")
     run("run", "--variant", "old")
-    ran = run("approve", "new", "--baseline", "old", "--scores", "--because", "x", "-c", path)
+    ran = approved(run, path)
     assert ran.code == code
     if code:
         assert "not approved: new fails the gate of its suite" in ran.err
         assert "better" not in ran.err
     else:
         assert "its gate: passed: new: reaches experimental: value 0.75" in gate_text(ran)
+
+
+def test_a_run_of_some_cases_neither_approves_nor_passes_the_gate(run: Run, tmp_path: Path) -> None:
+    path = two_versions(tmp_path, 5, 3, gate={"threshold": 0.8, "rule": "point"})
+    run("run", "--filter-tag", "t0")
+    some = approved(run, path)
+    assert (some.code, "it ran only some of the cases" in some.err) == (4, True)
+    assert run("run", "--variant", "old").code == run("run", "--variant", "new").code == 1
+    # The even cases have the better scores.
+    assert run("run", "--variant", "new", "--filter-tag", "t0").code == 0
+    whole = approved(run, path)
+    assert (whole.code, "new fails the gate of its suite" in whole.err) == (1, True)
+
+
+def test_the_gate_of_another_suite_says_nothing_of_a_version(run: Run, tmp_path: Path) -> None:
+    path = two_versions(tmp_path, 4, gate={"tier": "production", "rule": "point"})
+    assert run("run", "--variant", "new").code == run("run", "--variant", "old").code == 1
+    two_versions(tmp_path, 5, gate={"tier": "production"}, name="easy")
+    assert run("run", "--variant", "new").code == 0
+    two_versions(tmp_path, 4, gate={"tier": "production", "rule": "point"})
+    ran = approved(run, path)
+    assert (ran.code, "new fails the gate of its suite" in ran.err) == (1, True)
 
 
 def test_each_required_criterion_has_to_reach_its_least(run: Run, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_judge_whose_key_is_refused_ends_the_run_with_code_3(run: Run, tmp_pat
         ran = run("run", "-j", "2")
         assert server.n_requests <= 4
     info = kept(tmp_path)[0]
-    assert (ran.code, info.status) == (3, "incomplete")
+    assert (ran.code, info.status) == (3, "stopped")
     assert "stopped: a model cannot be called" in ran.err
     assert "--retry-errors" in ran.err
 

@@ -7,11 +7,11 @@ import pytest
 
 from judgekit.evaluation import Run, summarize_run
 from judgekit.evaluation.comparability import EarlierRuns, compare_measures
-from judgekit.records import AssertionResult, Output, RunInfo, RunPanel
+from judgekit.records import AssertionResult, Output, RunInfo, RunPanel, Variant
 from judgekit.scoring import calibration_in_use
 from judgekit.store import RunStore
 from tests.calibrations import ASKED, make_calibration
-from tests.factories import make_rubric
+from tests.factories import make_criterion, make_rubric
 from tests.store.observing import JUDGE, START, answer, begun, key, said
 
 if TYPE_CHECKING:
@@ -184,6 +184,40 @@ def test_repeats_that_are_undecided_now_cannot_hide_a_drop(store: RunStore) -> N
     assert drop.change is not None
     assert drop.change.value == pytest.approx(1 / 3), "of the answers that have a verdict"
     assert (drop.held, drop.n_undecided) == ("inconclusive", 20)
+
+
+def test_just_as_many_verdicts_as_are_wanted_are_enough(store: RunStore) -> None:
+    """0.55 times 100 is more than 55 in floating point."""
+    gate = ran(store, [True] * 55 + [None] * 45, {"min_coverage": 0.55})
+    assert gate is not None
+    assert (gate.coverages[0].n_decided, gate.held) == (55, "passed")
+    fewer = ran(store, [True] * 54 + [None] * 46, {"min_coverage": 0.55}, day=1)
+    assert fewer is not None
+    assert fewer.held == "inconclusive"
+
+
+def test_a_variant_of_errors_alone_meets_no_required_criterion(store: RunStore) -> None:
+    rubric = make_rubric(make_criterion("good", required=True))
+    outputs: list[dict[str, Any]] = [{"said": (said("good"),)}, {"said": (), "output": BROKEN}]
+    observed = [answer(key("a", v), **one) for v, one in zip(("v1", "v2"), outputs, strict=True)]
+    gate = {"gate": {"min_required": 0.5, "rule": "point"}}
+    both = [Variant(id="v1"), Variant(id="v2")]
+    run = begun(store, *observed, variants=both, rubric=rubric, config=gate)
+    store.end(run.id, status="complete", at=START)
+    found = Run(store.run(run.id), store).gate()
+    assert found is not None
+    outcomes = [(one.variant, one.criterion, one.held) for one in found.tiers]
+    assert outcomes == [("v1", "good", "passed"), ("v2", "good", "inconclusive")]
+    assert found.held == "inconclusive"
+
+
+def test_verdicts_of_other_cases_are_not_compared(store: RunStore) -> None:
+    ran(store, [None, True, True])
+    gate = ran(store, [False], {"max_drop": 0.1}, day=1)
+    assert gate is not None
+    (drop,) = gate.drops
+    assert (drop.held, gate.held) == ("inconclusive", "inconclusive")
+    assert "no case in common that has a verdict in run-0" in str(drop.problem)
 
 
 def test_a_run_that_was_stopped_is_not_decided(store: RunStore) -> None:

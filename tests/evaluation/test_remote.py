@@ -167,7 +167,7 @@ async def test_a_run_stops_when_no_worker_is_left(
 
     script["of"] = kill
     ended = await run_in(folder, processes)
-    assert (ended.status, ended.session.reason) == ("incomplete", "model")
+    assert (ended.status, ended.session.reason) == ("stopped", "model")
     assert "the process died" in str(ended.session.words())
 
 
@@ -187,7 +187,8 @@ async def test_without_the_shared_limits_nothing_more_is_sent(
 
     script["of"] = kill
     ended = await run_in(folder, processes, max_cost_usd=100)
-    assert (ended.status, ended.session.reason) == ("incomplete", "model")
+    assert ended.status in {"incomplete", "stopped"}, "by whether each answer was begun"
+    assert ended.session.reason == "model"
     assert "holds the rate limits and the budget" in str(ended.session.words())
     assert 5 <= server.n_requests <= 5 + 8
     again = await run_in(folder, Processes(2))

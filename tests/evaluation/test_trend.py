@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.evaluation import CALIBRATION_KEY, trend_of_suite, version_history
+from judgekit.evaluation import CALIBRATION_KEY, criterion_trends, trend_of_suite, version_history
+from judgekit.records import Output, Variant
 from judgekit.scoring import calibration_in_use
 from judgekit.store import RunStore
 from tests.calibrations import ASKED, make_calibration
 from tests.evaluation.test_findings import RUBRIC, ran, rates
+from tests.factories import make_rubric
 from tests.store.observing import START, answer, begun, key, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+BOTH = [Variant(id="v1"), Variant(id="v2")]
 
 
 @pytest.fixture
@@ -77,6 +81,51 @@ def test_only_the_cases_that_count_are_followed(store: RunStore) -> None:
     assert [point.change for point in trend.points] == [None, None]
     (whole,) = trend_of_suite(store, "support")
     assert [point.change for point in whole.points] == [None, "cases: 1 added", "cases: 2 removed"]
+
+
+def test_a_run_without_the_variant_is_not_one_of_some_cases(store: RunStore) -> None:
+    rates(store, 10, 9)
+    ran(store, 2, {"a": True}, config={"chosen": {"limit": 1}})
+    observed = [answer(key("a", variant), said=(said("good"),)) for variant in ("v1", "v2")]
+    later = START + timedelta(days=3)
+    run = begun(store, *observed, variants=BOTH, name="both", started_at=later)
+    store.end(run.id, status="complete", at=later)
+    (alone,) = trend_of_suite(store, "support", variant="v2")
+    first, second = trend_of_suite(store, "support")
+    assert [len(one.points) for one in (alone, first, second)] == [1, 3, 1]
+    assert [one.n_left_out for one in (alone, first, second)] == [0, 1, 0]
+
+
+def test_a_criterion_that_no_output_could_be_judged_by_yet_has_a_series(store: RunStore) -> None:
+    ran(store, 0, {"a": True})
+    error = Output(error="it broke", error_kind="exit")
+    rubric = make_rubric("good", "new")
+    run = begun(
+        store,
+        answer(key("a"), said=(), output=error),
+        name="broken",
+        rubric=rubric,
+        started_at=START + timedelta(days=1),
+    )
+    store.end(run.id, status="complete", at=START)
+    good, new = criterion_trends(store, "support")
+    assert [point.figure.value for point in good.points] == [1.0, None]
+    assert (new.measure, [point.figure.value for point in new.points]) == ("new", [None, None])
+
+
+def test_the_criteria_are_those_of_the_last_run_that_has_the_variant(store: RunStore) -> None:
+    ran(store, 0, {"a": True})
+    begun(
+        store,
+        answer(key("a", "v2"), said=(said("other"),)),
+        name="other",
+        rubric=make_rubric("other"),
+        variants=BOTH[1:],
+        started_at=START + timedelta(days=1),
+    )
+    store.end("other", status="complete", at=START)
+    (only,) = criterion_trends(store, "support", variant="v1")
+    assert only.measure == "good"
 
 
 def test_runs_of_one_moment_are_in_the_order_of_their_ids(store: RunStore) -> None:

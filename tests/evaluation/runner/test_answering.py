@@ -156,7 +156,7 @@ async def test_a_target_that_a_frozen_cache_stops_is_not_begun(bench: MakeBench)
     seen: list[Any] = []
     session = Session(watch=seen.append)
     run = await small.sit(session=session)
-    assert (run.status, session.n_missed, small.results()) == ("incomplete", 1, [])
+    assert (run.status, session.n_missed, small.results()) == ("stopped", 1, [])
     assert (seen[0].output.error_kind, seen[0].failures[0].kind) == ("cancelled", "frozen_miss")
 
 

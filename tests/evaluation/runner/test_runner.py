@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgekit.errors import SettingsError, StoreError
-from judgekit.evaluation import Choice, Session
+from judgekit.evaluation import Choice, Run, Session
+from judgekit.evaluation.comparability import EarlierRuns
 from judgekit.evaluation.runner import new_run
 from judgekit.records import Output, Usage
 from judgekit.report.exports import result_line
@@ -269,7 +271,7 @@ async def test_a_model_that_cannot_be_asked_ends_the_run_at_once(bench: MakeBenc
     small, target, session = bench(n=500), Told(lambda *_: error), Session(in_flight=4)
     run = await small.sit(target, session=session)
     assert len(target.asked) <= 4
-    assert (run.status, session.reason) == ("incomplete", "model")
+    assert (run.status, session.reason) == ("stopped", "model")
     assert run.reason == "a model cannot be called: no such key"
     again = Told()
     run = await small.sit(again, session=Session(retry_errors=True))
@@ -347,3 +349,43 @@ async def test_a_run_waits_for_people_until_they_have_judged(bench: MakeBench) -
     assert run.status == "waiting"
     assert len(list(small.store.queue(run.id))) == 4
     assert (await small.sit(Told())).status == "waiting"
+
+
+async def test_a_recorded_output_that_fails_is_no_error_where_failures_are_retried(
+    bench: MakeBench,
+) -> None:
+    small = bench(n=3, texts={"c1": "wrong"}, settings={"retry_failed": 2})
+    run = await small.sit()
+    assert [(one.case.id, one.repeat, one.output.text) for one in small.results()] == [
+        ("c0", 0, "right"), ("c1", 0, "wrong"), ("c2", 0, "right"),
+    ]  # fmt: skip
+    assert run.status == "complete"
+    answers = rows(*({"case_id": "c1", "text": text} for text in ("wrong", "right")))
+    again = bench(n=3, settings={"retry_failed": 2})
+    (again.path.parent / "v1.jsonl").write_text(answers, encoding="utf-8")
+    again.choice = Choice(case_ids=("c1",))
+    await again.sit()
+    assert [one.output.text for one in again.results()] == ["wrong", "right"]
+
+
+async def test_an_error_that_a_later_try_made_good_is_not_asked_again(bench: MakeBench) -> None:
+    small = bench(n=2, settings={"retry_failed": 2})
+    error = Output(error="it broke", error_kind="exit")
+    await small.sit(Told(lambda case, n: error if case.id == "c0" and n == 0 else "right"))
+    again = Told()
+    await small.sit(again, session=Session(retry_errors=True))
+    assert again.asked == []
+    assert [r.output.error for r in small.results()] == ["it broke", None, None]
+
+
+async def test_a_run_that_a_dead_model_cut_short_is_no_baseline(bench: MakeBench) -> None:
+    error = Output(error="no such key", error_kind="model", metadata={"model_error": "auth"})
+    small = bench(n=9, settings={"max_concurrency": 1}, gate={"threshold": 0.1, "max_drop": 0.1})
+    run = await small.sit(Told(lambda case, _: error if case.id == "c6" else "right"))
+    assert (run.status, len(small.results())) == ("stopped", 7)
+    cut = Run(run, small.store).gate()
+    assert cut is not None
+    assert (cut.held, cut.is_partial) == ("inconclusive", True)
+    small.run = None
+    later = new_run(small.open(), now=NOW + timedelta(days=1), token="1")
+    assert EarlierRuns(later, small.store).baseline("previous", "v1") is None

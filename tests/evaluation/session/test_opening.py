@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from judgekit.errors import InputError, SettingsError, UnknownNameError
+from judgekit.errors import DatasetError, InputError, SettingsError, UnknownNameError
 from judgekit.evaluation import Choice, ExecutionOptions, open_suite
 from judgekit.evaluation.check_runner import (
     CheckResults,
@@ -53,6 +53,17 @@ def test_only_chosen_variants_are_opened(tmp_path: Path) -> None:
     assert list(suite.targets) == ["v2"]
     with pytest.raises(UnknownNameError, match="no variant is called 'v3'"):
         open_suite(path, Choice(variants=("v3",)), ExecutionOptions(cache=None))
+
+
+def test_a_variant_that_cannot_be_opened_is_named_by_its_own_line(tmp_path: Path) -> None:
+    path = lay_suite(tmp_path)
+    path.write_text(
+        "name: small\ndataset: cases.jsonl\nvariants:\n"
+        "  - id: v1\n    outputs: v1.jsonl\n  - id: v10\n    outputs: missing.jsonl\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(DatasetError, match=r"judgekit\.yaml:7: .*missing\.jsonl"):
+        open_suite(path, Choice(), ExecutionOptions(cache=None))
 
 
 def test_a_suite_without_variants_has_nothing_to_run(tmp_path: Path) -> None:
