@@ -22,7 +22,15 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.judge_options import NO_SETTINGS, GradingOptions, InputOptions, judge_option
-from judgekit.cli.options import CacheFolderOptions, OutputOptions, SettingGroups, flag, option
+from judgekit.cli.options import (
+    OUTPUT_FIELDS,
+    CacheFolderOptions,
+    OutputOptions,
+    SettingGroups,
+    flag,
+    option,
+    refuse_others,
+)
 from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.setup import grade_setup, open_cache
 from judgekit.datasets import JudgeSettings
@@ -97,6 +105,8 @@ def cache_ls_command(options: _ListOptions) -> None:
     with open_cache(options.cache_dir) as cache:
         # Rejected replies are stored apart, so that no lookup can serve one.
         if options.rejected:
+            allowed = OUTPUT_FIELDS | {"rejected", "model", "limit", "cache_dir"}
+            refuse_others(allowed, "does not apply to rejected replies", "omit it, or --rejected")
             chosen = _rejected(cache, options.model)
         else:
             chosen = reply_cache.admin.list_entries(

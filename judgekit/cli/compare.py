@@ -20,10 +20,12 @@ from judgekit.cli.judge_options import ContestOptions, resume_command
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
+    OUTPUT_FIELDS,
     ReplyOptions,
     flag,
     max_cost_option,
     option,
+    refuse_others,
 )
 from judgekit.cli.outputs import (
     OutputFiles,
@@ -156,6 +158,12 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         sys.exit(_compare_blind(sides, labels, options, files))
 
 
+_OF_SCORES = OUTPUT_FIELDS | {
+    "scores", "no_store", "anytime", "alpha", "filter_tag", "labels", "labels_are",
+    "with_replies", "cache_dir", "no_cache",
+}  # fmt: skip
+
+
 def _check_options(options: _CompareOptions) -> None:
     """Refuse options that do not apply together."""
     if options.max_cases is not None and not options.until_decided:
@@ -169,12 +177,9 @@ def _check_options(options: _CompareOptions) -> None:
             f"{'--anytime' if options.anytime else '--no-store'} goes with --scores",
             hint="a blind comparison has --until-decided, and is always stored: it was paid for",
         )
-    idle = options.until_decided or options.dry_run or options.limit or options.sample
-    if options.scores and idle:
-        raise SettingsError(
-            "--scores calls no judge: --until-decided, --dry-run, --limit, --sample do not apply",
-            hint="omit them, or omit --scores",
-        )
+    if options.scores:
+        why = "does not apply to --scores, which calls no judge"
+        refuse_others(_OF_SCORES, why, "omit it, or omit --scores")
     if options.dry_run and options.resume is not None:
         raise SettingsError("--dry-run starts nothing to resume", hint="omit --resume")
     if options.labels_are is not None and options.labels is None:

@@ -11,7 +11,15 @@ import click
 
 from judgekit import api, evaluation, exports, records, report
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
+from judgekit.cli.options import (
+    OUTPUT_FIELDS,
+    OutputOptions,
+    StoreOptions,
+    check_no_rule,
+    flag,
+    option,
+    refuse_others,
+)
 from judgekit.cli.outputs import show_line
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.exports import RUN_FORMATS, TRACKERS
@@ -157,6 +165,8 @@ def _log_run(name: str, options: _ExportOptions, tool: str) -> None:
 
 
 def _export_comparison(name: str, options: _ExportOptions, output: Path) -> None:
+    why = "is for the answers of a run: a comparison is written whole"
+    refuse_others(OUTPUT_FIELDS | {"form", "rule"}, why, "omit it")
     form = _comparison_form(options.form, output)
     with options.open_store() as stored:
         # The rule only reconciles stored preferences, so another one needs no call.

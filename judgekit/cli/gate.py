@@ -12,11 +12,13 @@ from judgekit.cli.approve import user_name
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import (
+    OUTPUT_FIELDS,
     OutputOptions,
     StoreOptions,
     baseline_option,
     max_drop_option,
     option,
+    refuse_others,
 )
 from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
@@ -110,6 +112,8 @@ def _accept(store: stores.RunStore, name: str, options: _GateOptions) -> None:
             "accepting a run needs a reason",
             hint='judgekit gate accept RUN --because "the new cases are harder"',
         )
+    why = "is for deciding, and accepting a run decides nothing"
+    refuse_others(OUTPUT_FIELDS | {"because", "by"}, why, "omit it")
     info = store.run(name)
     if info.status not in records.FINISHED_STATUSES:
         raise SettingsError(

@@ -22,6 +22,7 @@ from judgekit.cli.options import (
     config_option,
     dry_run_option,
     flag,
+    long_spelling,
     max_cost_option,
     option,
     rubric_option,
@@ -208,7 +209,7 @@ class LabelledStudyOptions(StudyOptions):
 _NOT_REPEATED = frozenset({
     "dry_run", "fail_fast", "fail_under", "filter_case", "filter_name", "filter_tag", "frozen",
     "limit", "max_cost", "max_time", "notes", "output", "refresh", "resume", "retry_errors",
-    "sample", "variant",
+    "sample", "variant", "where",
 })  # fmt: skip
 """Options of one invocation, and those that the stored run remembers."""
 
@@ -238,7 +239,4 @@ def _repeated_words(context: click.Context) -> Iterator[str]:
         else:
             for one in value if isinstance(value, tuple) else (value,):
                 shown = f"{one:g}" if isinstance(one, float) else str(one)
-                spelled = next(
-                    (one for one in parameter.opts if one.startswith("--")), parameter.opts[-1]
-                )
-                yield from (spelled, mask_address(shown))
+                yield from (long_spelling(parameter), mask_address(shown))

@@ -28,6 +28,7 @@ from judgekit.cli.label_packets import (
     write_labels,
     write_packet,
 )
+from judgekit.cli.options import typed_options
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.report import message, numbers
@@ -104,8 +105,10 @@ def _opened_target(
     paths = [Path(target) for target in targets]
     missing = [str(path) for path in paths if not path.is_file()]
     has_outputs = bool(paths) and not missing
-    if options.rubric is not None and not (has_outputs or options.pairwise):
-        raise SettingsError("--rubric is for files of outputs", hint="a run has its own rubric")
+    typed = typed_options()
+    if not has_outputs and ("cases" in typed or ("rubric" in typed and not options.pairwise)):
+        what = typed.get("cases", "--rubric")
+        raise SettingsError(f"{what} is for files of outputs", hint="a run has its own")
     if len(targets) > 1 and missing:
         what = ", ".join(missing)
         raise SettingsError(f"no such file: {what}", hint="name one run, or files of outputs")

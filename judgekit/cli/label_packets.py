@@ -17,11 +17,13 @@ from judgekit.cli import console
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
+    OUTPUT_FIELDS,
     OutputOptions,
     StoreOptions,
     cases_option,
     flag,
     option,
+    refuse_others,
     rubric_option,
 )
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, show_line, sort_outputs
@@ -94,8 +96,16 @@ def check_label_files(options: LabelOptions) -> OutputFiles:
         raise SettingsError(f"the page for annotators is HTML, not {unfit[0].name}")
     if options.labels is not None and files.documents:
         raise SettingsError("--import writes labels", hint="use -o FILE.jsonl")
-    if options.page and options.output:
-        raise SettingsError("--page and -o exclude each other: give one of them")
+    if options.merge:
+        why = "does not apply to --merge, which joins files of labels"
+        refuse_others(OUTPUT_FIELDS | {"merge", "rubric"}, why, "omit it, or omit --merge")
+    ways = {"--page": options.page, "--export": options.target, "-o": options.output}
+    if len(named := [name for name, value in ways.items() if value]) > 1:
+        raise SettingsError(f"{' and '.join(named)} exclude each other: give one of them")
+    if options.page and options.labels is not None:
+        raise SettingsError("--page and --import exclude each other: give one of them")
+    if options.no_open and not options.page:
+        raise SettingsError("--no-open goes with --page")
     if options.variant and not options.pairwise:
         raise SettingsError("--variant goes with --pairwise")
     return files

@@ -100,8 +100,8 @@ def show_document(
             if (size := path.stat().st_size) > LARGE_PAGE and path.suffix.lower() == ".html":
                 n = reports.format_file_size(size)
                 console.note(f"{path} has {n}; judgekit view shows the same without a file")
-    if files is None and getattr(options, "dry_run", False):
-        for path in getattr(options, "output", ()):
+    if getattr(options, "dry_run", False):
+        for path in getattr(options, "output", ()) if files is None else files.exports:
             console.note(f"{path} is not written: a dry run has no results")
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from judgekit import assertions, datasets, evaluation, formats, report
 from judgekit.cli import console
@@ -17,7 +16,6 @@ from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.judge_options import GradingOptions, JudgeOptions, SuiteOptions
 from judgekit.cli.options import (
-    CommandOptions,
     OutputOptions,
     StoreOptions,
     cases_option,
@@ -25,6 +23,7 @@ from judgekit.cli.options import (
     max_cost_option,
     root_option,
     rubric_option,
+    typed_options,
 )
 from judgekit.cli.outputs import (
     OutputFiles,
@@ -160,10 +159,10 @@ def show_suite_plan(
 def is_run(paths: tuple[Path, ...], options: JobOptions, suite_only: Sequence[str]) -> bool:
     """Whether `run` is meant, and not `grade`; options of the other one are refused."""
     if _names_suite(paths, options):
-        _refuse_options(options, ("cases",), "a grading of outputs, and this is a suite")
+        _refuse_options(("cases",), "a grading of outputs, and this is a suite")
         return True
     of_cases = ("benchmark", "where", "extra_rubric")
-    _refuse_options(options, (*suite_only, *of_cases), "a suite, and these are outputs")
+    _refuse_options((*suite_only, *of_cases), "a suite, and these are outputs")
     if len(options.variant) > 1:
         raise click.UsageError("Outputs have one --variant; only a suite has several.")
     return False
@@ -214,10 +213,7 @@ def has_panel(suite: Suite) -> bool:
     return any(assertions.compares_variants(str(spec.get("type"))) for spec in specs)
 
 
-def _refuse_options(options: CommandOptions, names: Sequence[str], belongs_to: str) -> None:
-    """Refuse options that were given and do not belong to what is run or graded."""
-    # The environment may set options for all commands, so it never contradicts one of them.
-    for name, _, entry in datasets.command_options(type(options)):
-        source = click.get_current_context().get_parameter_source(name)
-        if name in names and getattr(options, name) and source is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{entry.spelling} belongs to {belongs_to}.")
+def _refuse_options(names: Sequence[str], belongs_to: str) -> None:
+    for name, spelling in typed_options().items():
+        if name in names:
+            raise click.UsageError(f"{spelling} belongs to {belongs_to}.")

@@ -99,8 +99,9 @@ def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     if Path(source).is_file():
         rejudged, code, answers = _of_file(Path(source), options)
         _show(rejudged, answers, options, files)
-    elif options.outputs:
-        raise SettingsError(f"OUTPUTS go with a file of verdicts, and {source} is not one")
+    elif options.outputs or options.cases is not None:
+        what = "OUTPUTS go" if options.outputs else "--cases goes"
+        raise SettingsError(f"{what} with a file of verdicts, and {source} is not one")
     else:
         with options.open_store() as store:
             rejudged, code = _of_run(source, store, options)

@@ -14,12 +14,15 @@ from judgekit import datasets, evaluation, formats, records, report, store as st
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import (
+    OUTPUT_FIELDS,
     CacheFolderOptions,
     OutputOptions,
     ReplyOptions,
     StoreOptions,
     option,
+    refuse_others,
     rubric_option,
+    typed_options,
 )
 from judgekit.cli.outputs import check_replies, output_option, sort_outputs
 from judgekit.cli.rank import recorded_ranking
@@ -73,11 +76,10 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
         raise SettingsError("no file is named to write the report to", hint="-o report.html")
     check_replies(options, files)
     is_file = other is None and Path(result).is_file()
-    if options.with_replies and is_file:
-        raise SettingsError("--with-replies is for stored runs and comparisons", hint="omit it")
     if is_file:
+        refuse_others(OUTPUT_FIELDS | {"rubric"}, "is for stored runs and comparisons", "omit it")
         document = _file_document(Path(result), options.rubric, has_page=files.has_page)
-    elif options.rubric is not None:
+    elif "rubric" in typed_options():
         raise SettingsError("--rubric is for files: what is stored has its own", hint="omit it")
     else:
         with (

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
+from click.core import ParameterSource
 
 from judgekit import evaluation, records, report, store
 from judgekit.cli import console
@@ -37,7 +38,6 @@ from judgekit.cli.setup import (
     grade_setup,
     output_sources,
     page_replies,
-    refuse_uncalibrated,
     stop_words,
     suite_paths,
 )
@@ -119,11 +119,14 @@ def _run_datasets(paths: Sequence[Path], options: RunOptions) -> int:
     """Run several datasets in turn, within one limit of cost and time for all."""
     # An invalid dataset does not keep the others from running; an interrupted one does.
     codes: list[int] = []
+    context = click.get_current_context()
     for number, path in enumerate(paths, 1):
         console.note(f"dataset {number} of {len(paths)}: {path}")
         started = time.monotonic()
         # The command that resumes this run names its dataset, not the folder of all of them.
-        click.get_current_context().params["suite"] = path
+        context.params["suite"] = path
+        context.set_parameter_source("suite", ParameterSource.COMMANDLINE)
+        context.set_parameter_source("config", ParameterSource.DEFAULT)
         try:
             code, setup = _run_one(path, options, OutputFiles())
         except RetiredSuiteError as error:
@@ -165,10 +168,8 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
             console.note(
                 f"the run keeps the calibration it started with: {message.printable(then)}"
             )
-    # Checked before the first call: a stale calibration makes every verdict unusable.
-    if not evaluation.meets_calibration_gate(setup.opened.suite.gate, info):
-        run_async(setup.opened.aclose())
-        return refuse_uncalibrated(evaluation.calibration_of_run(info))
+    if code := refuse_uncalibrated(setup, info):
+        return code
     missed = watch_requests(setup) if options.batch else {}
     ended = run_until_stopped(run_with_progress(setup, options), _how_to_resume(setup))
     folder = cache_place(options)
@@ -180,6 +181,24 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
         console.note(f"once judgekit batch collect has them: {_command(setup)}")
         return Exit.INCONCLUSIVE
     return _report(setup, evaluation.Run(ended, setup.store), options, files)
+
+
+def refuse_uncalibrated(setup: RunSetup, info: RunInfo) -> int:
+    """The exit code where a valid calibration is required and missing, with a report; else 0."""
+    # Checked before the first call: a stale calibration makes every verdict unusable.
+    if evaluation.meets_calibration_gate(setup.opened.suite.gate, info):
+        return 0
+    run_async(setup.opened.aclose())
+    use = evaluation.calibration_of_run(info)
+    console.note(f"no calls made: a valid calibration is required. {message.printable(use.words)}")
+    what = "label outputs of this judge again" if use.path else "label some outputs"
+    place = use.path or "calibration/maps/…json"
+    console.note(
+        f"{what}, then write the maps: judgekit calibrate LABELS --run RUN --write-map {place}"
+    )
+    if not use.path:
+        console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
+    return Exit.INCONCLUSIVE
 
 
 def _report(

@@ -11,6 +11,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import configured_suite
+from judgekit.errors import SettingsError
 from judgekit.records import TrendMeasure
 
 
@@ -48,6 +49,11 @@ def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
         judgekit trend support-replies --criterion accuracy
         judgekit trend --last 20 -o trend.html
     """
+    if options.criterion is not None and options.measure == "pass_rate":
+        raise SettingsError(
+            "--criterion shows the mean of a criterion, which has no pass rate",
+            hint="omit --criterion, or --measure pass_rate",
+        )
     files = sort_outputs(options.output, what="a trend")
     with options.open_store() as store:
         name = suite_name(suite, store)

@@ -18,7 +18,13 @@ from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
 from judgekit.cli.progress import run_async, run_until_stopped
-from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
+from judgekit.cli.run import (
+    note_reviews,
+    prepared_run,
+    record_run,
+    refuse_uncalibrated,
+    run_with_progress,
+)
 from judgekit.cli.setup import stop_words
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
@@ -89,14 +95,20 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
 
     Stop it with Ctrl-C: the next watch of the same file resumes behind the last graded window.
 
-    Exit code 0; with --once 1 while the score is below --alert-below; 3 if the judge failed, 5 at
-    the cost limit, 6 if --frozen found no reply, 130 interrupted.
+    Exit code 0; with --once 1 while the score is below --alert-below; 3 if the judge failed, 4
+    without the calibration that is required, 5 at the cost limit, 6 if --frozen found no reply, 130
+    interrupted.
 
     Examples:
         judgekit watch production.jsonl --rubric helpfulness
         judgekit watch production.jsonl --rate 0.2 --alert-below 0.8 --once
         judgekit watch production.jsonl --rate 0.2 --window 100 --max-cost 0.50
     """
+    if options.batch:
+        raise SettingsError(
+            "watch grades each window at once, and batches take hours",
+            hint="omit --batch; judgekit grade FILE --batch sends the rows of a file",
+        )
     if options.resume or options.no_store or options.dry_run:
         raise SettingsError(
             "watch always stores its windows and resumes behind the last one",
@@ -200,6 +212,8 @@ class _Watching:
         # Killed after its last answer, and before the state was stored.
         if same is not None and same.status == "complete":
             ended = same
+        elif code := refuse_uncalibrated(setup, info):
+            return code
         else:
             ended = run_until_stopped(run_with_progress(setup, self._options), _CONTINUATION)
         answers: list[tuple[str, float | None]] = []
