@@ -14,7 +14,6 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import (
-    OUTPUT_FIELDS,
     OutputOptions,
     StoreOptions,
     config_option,
@@ -62,7 +61,7 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
     # The suite has the current version of each variant, against which approvals become stale.
     suite = configured_suite(options.config)
     if options.is_list:
-        refuse_others(OUTPUT_FIELDS | {"is_list", "config"}, "does not apply to --list", "omit it")
+        refuse_others({"is_list", "config"}, "does not apply to --list", "omit it")
         _list(suite, variant, options)
         return
     baseline, because = options.baseline, options.because

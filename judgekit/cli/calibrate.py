@@ -26,7 +26,6 @@ from judgekit.cli.help import command
 from judgekit.cli.judge_options import LabelledStudyOptions
 from judgekit.cli.options import (
     EXISTING_FILE,
-    OUTPUT_FIELDS,
     StoreOptions,
     dry_run_option,
     flag,
@@ -235,7 +234,7 @@ class _Collected(NamedTuple):
     answers: Callable[[], KnownAnswers] = tuple
 
 
-_OF_STORED = OUTPUT_FIELDS | {
+_OF_STORED = {
     "run", "results", "config", "labels_are", "right", "max_error", "categories", "epsilon",
     "alignment", "half_width", "suggest", "worst", "by", "cluster", "min_kappa",
     "require_stand_in", "write_map", "annotator", "consensus", "alpha",
@@ -436,7 +435,6 @@ def _from_sides(
 async def _compare(
     loop: ComparisonLoop, pairing: evaluation.Pairing, panel: Panel, options: _CalibrateOptions
 ) -> list[JudgedPair]:
-    """Compare the pairs with a progress bar."""
     pairs: list[JudgedPair] = []
     rounds = iter([pairing.pairs()])
 

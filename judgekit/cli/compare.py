@@ -20,7 +20,6 @@ from judgekit.cli.judge_options import ContestOptions, resume_command
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
-    OUTPUT_FIELDS,
     ReplyOptions,
     flag,
     max_cost_option,
@@ -31,6 +30,7 @@ from judgekit.cli.outputs import (
     OutputFiles,
     check_replies,
     output_option,
+    refuse_overwriting,
     show_document,
     sort_outputs,
 )
@@ -38,10 +38,12 @@ from judgekit.cli.progress import attend, run_async, run_until_stopped, show_pro
 from judgekit.cli.setup import (
     LIMIT_REACHED,
     cache_place,
+    configured_suite,
     existing_store,
     fatal_words,
     note_unused_replies,
     page_replies,
+    suite_inputs,
 )
 from judgekit.cli.sides import (
     SideArguments,
@@ -154,18 +156,18 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         # Outputs are evidence: no option may overwrite a file that is compared.
         for file in (*files.exports, options.analysis):
             report.check_comparison_file(file, (a, b))
+        refuse_overwriting(files.exports, suite_inputs(configured_suite(options.config)))
         sides = SideArguments((a, b), options, stack, store=options.store)
         sys.exit(_compare_blind(sides, labels, options, files))
 
 
-_OF_SCORES = OUTPUT_FIELDS | {
+_OF_SCORES = {
     "scores", "no_store", "anytime", "alpha", "filter_tag", "labels", "labels_are",
     "with_replies", "cache_dir", "no_cache",
 }  # fmt: skip
 
 
 def _check_options(options: _CompareOptions) -> None:
-    """Refuse options that do not apply together."""
     if options.max_cases is not None and not options.until_decided:
         raise SettingsError("--max-cases goes with --until-decided", hint="-n takes the first N")
     if options.prior is not None and not options.until_decided:
@@ -357,7 +359,7 @@ def _compare_and_show(job: _Job) -> int:
         finally:
             await job.panel.aclose()
 
-    command = resume_command(click.get_current_context(), info.id, command="compare")
+    command = resume_command(info.id)
     try:
         run_until_stopped(compare(), f"{_RESUME} {command}")
         summary = comparer.summary()

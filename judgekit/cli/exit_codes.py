@@ -40,7 +40,6 @@ STOP_CODES: Mapping[RunStopReason, int] = MappingProxyType(
 
 
 def exit_code(error: errors.JudgekitError) -> int:
-    """The exit code an error ends a command with."""
     if isinstance(error, errors.FrozenCacheError):
         return Exit.FROZEN
     if isinstance(error, errors.BudgetExceededError):

@@ -12,7 +12,6 @@ import click
 from judgekit import api, evaluation, exports, records, report
 from judgekit.cli.help import command
 from judgekit.cli.options import (
-    OUTPUT_FIELDS,
     OutputOptions,
     StoreOptions,
     check_no_rule,
@@ -166,7 +165,7 @@ def _log_run(name: str, options: _ExportOptions, tool: str) -> None:
 
 def _export_comparison(name: str, options: _ExportOptions, output: Path) -> None:
     why = "is for the answers of a run: a comparison is written whole"
-    refuse_others(OUTPUT_FIELDS | {"form", "rule"}, why, "omit it")
+    refuse_others({"form", "rule"}, why, "omit it")
     form = _comparison_form(options.form, output)
     with options.open_store() as stored:
         # The rule only reconciles stored preferences, so another one needs no call.

@@ -60,7 +60,7 @@ def findings_command(options: _ListOptions) -> None:
     """
     if (name := click.get_current_context().invoked_subcommand) is not None:
         why = f"stands before {name}, where it applies to the list of findings only"
-        refuse_others((), why, f"put it at the end: judgekit findings {name} …")
+        refuse_others((), why, f"put it at the end: judgekit findings {name} …", ())
         return
     files = sort_outputs(options.output, what="findings")
     with options.open_store() as store:
@@ -182,13 +182,9 @@ def _add(options: _ByOptions, names: tuple[str, ...], fields: dict[str, str]) ->
             show_document(document, options)
 
 
-class _ExportOptions(_FindingsOptions):
-    """Nothing of its own."""
-
-
-@command("export", _ExportOptions, findings_command)
+@command("export", _FindingsOptions, findings_command)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-def export_findings_command(options: _ExportOptions, *, file: Path) -> None:
+def export_findings_command(options: _FindingsOptions, *, file: Path) -> None:
     """Write the lessons of resolved and recurring findings to FILE (.jsonl).
 
     Each line is a memory item: what failed, why, what was changed, and the evidence.

@@ -12,7 +12,6 @@ from judgekit.cli.approve import user_name
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import (
-    OUTPUT_FIELDS,
     OutputOptions,
     StoreOptions,
     baseline_option,
@@ -113,7 +112,7 @@ def _accept(store: stores.RunStore, name: str, options: _GateOptions) -> None:
             hint='judgekit gate accept RUN --because "the new cases are harder"',
         )
     why = "is for deciding, and accepting a run decides nothing"
-    refuse_others(OUTPUT_FIELDS | {"because", "by"}, why, "omit it")
+    refuse_others({"because", "by"}, why, "omit it")
     info = store.run(name)
     if info.status not in records.FINISHED_STATUSES:
         raise SettingsError(

@@ -214,11 +214,11 @@ _NOT_REPEATED = frozenset({
 """Options of one invocation, and those that the stored run remembers."""
 
 
-def resume_command(
-    context: click.Context, run_id: str, *, retry: bool = False, command: str = "run"
-) -> str:
-    """The command line that resumes a run or a comparison."""
-    words = ["judgekit", command, *_repeated_words(context), "--resume", run_id]
+def resume_command(run_id: str, *, retry: bool = False) -> str:
+    """The command line that resumes a run or a comparison of this command."""
+    context = click.get_current_context()
+    name = context.command.name or ""
+    words = ["judgekit", name, *_repeated_words(context), "--resume", run_id]
     return shlex.join([*words, *(["--retry-errors"] if retry else [])])
 
 

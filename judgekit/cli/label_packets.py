@@ -17,7 +17,6 @@ from judgekit.cli import console
 from judgekit.cli.options import (
     EXISTING_FILE,
     NEW_FILE,
-    OUTPUT_FIELDS,
     OutputOptions,
     StoreOptions,
     cases_option,
@@ -98,12 +97,16 @@ def check_label_files(options: LabelOptions) -> OutputFiles:
         raise SettingsError("--import writes labels", hint="use -o FILE.jsonl")
     if options.merge:
         why = "does not apply to --merge, which joins files of labels"
-        refuse_others(OUTPUT_FIELDS | {"merge", "rubric"}, why, "omit it, or omit --merge")
-    ways = {"--page": options.page, "--export": options.target, "-o": options.output}
+        refuse_others({"merge", "rubric"}, why, "omit it, or omit --merge")
+    # Each alone; an import that is followed by an export would export what was just imported.
+    ways = {
+        "--import": options.labels,
+        "--export": options.target,
+        "--page": options.page,
+        "-o": options.output if options.labels is None else (),
+    }
     if len(named := [name for name, value in ways.items() if value]) > 1:
         raise SettingsError(f"{' and '.join(named)} exclude each other: give one of them")
-    if options.page and options.labels is not None:
-        raise SettingsError("--page and --import exclude each other: give one of them")
     if options.no_open and not options.page:
         raise SettingsError("--no-open goes with --page")
     if options.variant and not options.pairwise:
@@ -164,7 +167,6 @@ def run_of_outputs(
 def write_packet(
     source: str, store: stores.RunStore, options: LabelOptions, paths: Sequence[Path]
 ) -> None:
-    """Make a packet, store it, and write its page."""
     if not paths:
         raise SettingsError(
             "pairs are labelled on a page", hint="-o label.html writes one that can be sent"

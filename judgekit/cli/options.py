@@ -394,14 +394,16 @@ def typed_options() -> dict[str, str]:
     }
 
 
-OUTPUT_FIELDS = frozenset({"output", "as_json", "quiet", "verbose", "no_progress", "store"})
-"""Where results are written and how they are shown, which applies to every result."""
+# Where results are written and how they are shown applies to every result.
+_OF_RESULTS = frozenset({"output", "as_json", "quiet", "verbose", "no_progress", "store"})
 
 
-def refuse_others(allowed: Container[str], why: str, hint: str) -> None:
+def refuse_others(
+    allowed: Container[str], why: str, hint: str, also: Container[str] = _OF_RESULTS
+) -> None:
     """Refuse a typed option that would be ignored here; the reason follows its spelling."""
     for name, spelling in typed_options().items():
-        if name not in allowed:
+        if name not in allowed and name not in also:
             raise SettingsError(f"{spelling} {why}", hint=hint)
 
 

@@ -16,10 +16,22 @@ from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
 from judgekit.cli.judge_options import ContestOptions
-from judgekit.cli.options import OUTPUT_FIELDS, max_cost_option, option, refuse_others
-from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
+from judgekit.cli.options import max_cost_option, option, refuse_others
+from judgekit.cli.outputs import (
+    OutputFiles,
+    output_option,
+    refuse_overwriting,
+    show_document,
+    sort_outputs,
+)
 from judgekit.cli.progress import run_until_stopped
-from judgekit.cli.setup import LIMIT_REACHED, fatal_words, note_unused_replies
+from judgekit.cli.setup import (
+    LIMIT_REACHED,
+    configured_suite,
+    fatal_words,
+    note_unused_replies,
+    suite_inputs,
+)
 from judgekit.cli.sides import (
     OpenSides,
     SideArguments,
@@ -79,14 +91,16 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
     rules = evaluation.RankRules(ties=options.ties, top=options.top, alpha=options.alpha)
     if recorded := _comparison_files(sides):
-        allowed = _OF_COMPARISONS - ({"output"} if files.exports else set())
-        hint = "the arguments are files of existing comparisons"
-        refuse_others(allowed, "is for sides that a judge compares", hint)
+        why, hint = "is for sides that a judge compares", "the arguments are files of comparisons"
+        refuse_others({"ties", "top", "alpha"}, why, hint)
+        if files.exports:
+            raise SettingsError(f"--output {why}", hint=hint)
         document, summary = recorded_ranking(recorded, rules, has_page=files.has_page)
         show_document(document, options, files)
         sys.exit(0 if summary.decision.is_decided else Exit.INCONCLUSIVE)
     for file in files.exports:
         report.check_comparison_file(file, sides)
+    refuse_overwriting(files.exports, suite_inputs(configured_suite(options.config)))
     # `--top 3` of three sides decides nothing, which is an error before the first call.
     rules.check(len(sides))
     with ExitStack() as stack:
@@ -202,10 +216,6 @@ def _run(
         note_unused_replies(panel.judges)
     decided = 0 if summary.decision.is_decided else Exit.INCONCLUSIVE
     return failures_code(source.failures) or decided
-
-
-# What a ranking of existing comparisons depends on: no case is chosen and no judge called.
-_OF_COMPARISONS = OUTPUT_FIELDS | {"ties", "top", "alpha"}
 
 
 _FEWEST_SIDES = 2

@@ -6,6 +6,7 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,11 +142,10 @@ def _of_run(
             sys.exit(show_plan(plan, options, [judge.connection], max_cost=options.max_cost))
         session = evaluation.Session(in_flight=max(4, judge.connection.max_concurrency))
         total = sum(1 for _ in evaluation.last_tries(store.progress(old.id), old))
-        interrupt = lambda: session.end("interrupted")  # noqa: E731
+        stop = partial(session.end, "interrupted")
 
         async def judge_again() -> RunInfo:
-            following = attend(options, total, interrupt=interrupt, verb=_VERB, judges=[judge])
-            with following as display:
+            with attend(options, total, interrupt=stop, verb=_VERB, judges=[judge]) as display:
                 session.watch = lambda one: display.advance([*one.judgments, *one.failures])
                 async with judge:
                     return await rejudgment.rejudge_run(old, new, judge, store, session)

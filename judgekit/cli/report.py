@@ -14,7 +14,6 @@ from judgekit import datasets, evaluation, formats, records, report, store as st
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import (
-    OUTPUT_FIELDS,
     CacheFolderOptions,
     OutputOptions,
     ReplyOptions,
@@ -77,7 +76,7 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
     check_replies(options, files)
     is_file = other is None and Path(result).is_file()
     if is_file:
-        refuse_others(OUTPUT_FIELDS | {"rubric"}, "is for stored runs and comparisons", "omit it")
+        refuse_others({"rubric"}, "is for stored runs and comparisons", "omit it")
         document = _file_document(Path(result), options.rubric, has_page=files.has_page)
     elif "rubric" in typed_options():
         raise SettingsError("--rubric is for files: what is stored has its own", hint="omit it")

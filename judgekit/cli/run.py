@@ -36,7 +36,6 @@ from judgekit.cli.setup import (
     cache_place,
     configured_suite,
     grade_setup,
-    output_sources,
     page_replies,
     stop_words,
     suite_paths,
@@ -205,7 +204,8 @@ def _report(
     setup: RunSetup, run: evaluation.Run, options: EngineOptions, files: OutputFiles
 ) -> int:
     ended = run.info
-    results = results_in_order(setup, ended)
+    # Of this session; None if some of them are only in the store.
+    results = None if setup.graded is None else evaluation.ordered_results(setup.graded, ended)
 
     def verdicts() -> Iterator[Verdict]:
         return stored_verdicts(setup, ended, run.results() if results is None else results)
@@ -330,11 +330,6 @@ def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = N
     if setup.is_grading and is_whole and setup.total() <= _MOST_IN_MEMORY:
         setup.graded = []
     return info
-
-
-def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
-    """The results of this session, in order; None if some of them are only in the store."""
-    return None if setup.graded is None else evaluation.ordered_results(setup.graded, run)
 
 
 def stored_verdicts(
@@ -495,13 +490,13 @@ def _how_to_resume(setup: RunSetup, *, retry: bool = False) -> str:
 
 
 def _command(setup: RunSetup, *, retry: bool = False) -> str:
-    context = click.get_current_context()
     if not setup.is_grading and setup.info is not None:
-        return resume_command(context, setup.info.id, retry=retry)
+        return resume_command(setup.info.id, retry=retry)
     # A grading is described by its options alone, so all of them are needed again.
     flags = ["--resume"] if setup.is_stored else []
     flags += ["--retry-errors"] if retry else []
-    against = next((name for name in ("no_cache", "refresh") if context.params.get(name)), None)
+    params = click.get_current_context().params
+    against = next((name for name in ("no_cache", "refresh") if params.get(name)), None)
     without = f" without --{against.replace('_', '-')}" if setup.is_stored and against else ""
     return f"the same command {' '.join(['with', *flags]) if flags else 'again'}{without}"
 
@@ -524,7 +519,8 @@ def grade_all(
         )
         prepared_run(run, resumes=False)
         ended = run_until_stopped(run_with_progress(run, options), SAME_COMMAND)
-        arrived = results_in_order(run, ended)
+        held = run.graded
+        arrived = None if held is None else evaluation.ordered_results(held, ended)
 
         def results() -> Iterable[CaseResult]:
             return run.store.results(ended.id) if arrived is None else arrived
@@ -569,14 +565,6 @@ def grade_command(options: GradeOptions) -> None:
             f"--resume and --{against} contradict each other",
             hint="earlier replies are in the cache: omit one of the two",
         )
-    # They are the evidence for every verdict.
-    written = {path.resolve() for path in (*files.exports, *files.documents)}
-    for source in output_sources(options, configured_suite(options.config)) if written else ():
-        if source.path.resolve() in written:
-            raise SettingsError(
-                f"--output would overwrite the graded file {source.path}",
-                hint="choose another file",
-            )
     sys.exit(grade_files(options, files))
 
 

@@ -170,13 +170,10 @@ class GradeSetup(GradeInputs):
 
     def gradings(self) -> Iterator[tuple[Case, Output, Rubric]]:
         """Cases with their outputs, and what each is judged by."""
+        own = self.rubrics
         for case, output in self.answers():
-            own = self.rubrics
-            yield (
-                case,
-                output,
-                self.rubric if own is None else own[calibrations.output_key(case, output)],
-            )
+            rubric = self.rubric if own is None else own[calibrations.output_key(case, output)]
+            yield case, output, rubric
 
 
 def grade_inputs(
@@ -276,7 +273,6 @@ def make_judge(
 
 
 def no_judge_error() -> SettingsError:
-    """The error of a grading without a judge."""
     return SettingsError(
         "no judge is named",
         hint="give --judge openai/gpt-4.1-mini (key in OPENAI_API_KEY), any other model that "
@@ -285,7 +281,6 @@ def no_judge_error() -> SettingsError:
 
 
 def how_to_continue(judge: Judge) -> str:
-    """What to do after an interruption."""
     is_cached = judge.connection.cache is not None
     return "run the same command again to continue: " + (
         "cached replies are not requested again" if is_cached else "without a cache, it starts over"
@@ -393,6 +388,18 @@ def configured_suite(config: Path | None) -> Suite | None:
     if config is None and Path(SUITE_FILE).is_file():
         config = Path(SUITE_FILE)
     return None if config is None else data_files.load_suite(config)
+
+
+def suite_inputs(suite: Suite | None) -> Iterator[Path]:
+    """The files that a suite names: what is judged, by what, and recorded replies."""
+    if suite is None:
+        return
+    replies = [one.model for one in suite.judge if one.model.startswith(records.RECORDED_PREFIX)]
+    names = [suite.dataset, suite.rubric, *(one.outputs for one in suite.variants)]
+    names += [name.removeprefix(records.RECORDED_PREFIX) for name in replies]
+    yield from map(suite.resolve, filter(None, names))
+    if (own := data_files.suite_file(suite)) is not None:
+        yield own
 
 
 def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:

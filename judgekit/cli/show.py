@@ -19,7 +19,6 @@ from judgekit import (  # loaded when used: a listing needs little of them
 from judgekit.cli import console
 from judgekit.cli.help import command
 from judgekit.cli.options import (
-    OUTPUT_FIELDS,
     CacheFolderOptions,
     OutputOptions,
     ReplyOptions,
@@ -115,7 +114,7 @@ _GOES_WITH: dict[ListingKind, frozenset[str]] = {
     "runs": frozenset({"variant", "rubric", "figures"}),
 }
 
-_ALWAYS = OUTPUT_FIELDS | {"limit", "cache_dir", "with_replies", "rule", "history"}
+_ALWAYS = {"limit", "cache_dir", "with_replies", "rule", "history"}
 _WITH_RUN = _ALWAYS | {"variant", "tag", "failed"}
 
 

@@ -13,8 +13,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import click
-
 from judgekit import (
     datasets,
     evaluation,
@@ -122,7 +120,6 @@ class SideArguments:
 
     @cached_property
     def found_store(self) -> stores.RunStore | None:
-        """The store, if there is one."""
         return existing_store(self._location, self._stack)
 
     @cached_property
@@ -133,7 +130,6 @@ class SideArguments:
         )
 
     def open_existing(self) -> OpenSides:
-        """Sides whose outputs exist."""
         self._check_judges()
         if self.kind == "files":
             return self._open_files()
@@ -426,12 +422,10 @@ def is_file_argument(name: str) -> bool:
 
 
 def is_template_argument(name: str) -> bool:
-    """Whether an argument names a prompt template's file."""
     return split_name(name)[0].endswith(".j2")
 
 
 def no_common_case_error() -> SettingsError:
-    """The error of sides that answer no case in common."""
     return SettingsError(
         "no case is answered by both sides",
         hint="both need the same case_id, and the same input for it; see --filter-tag too",
@@ -572,9 +566,7 @@ def _produce(
     notes, verb = "outputs to compare", ("answering", "answered")
     setup = RunSetup(opened, store, session, resumed, notes, verb=verb)
     run = prepared_run(setup, resumes=False)
-    context = click.get_current_context()
-    command = resume_command(context, run.id, command=context.command.name or "compare")
-    continuation = f"outputs so far are stored. Resume with: {command}"
+    continuation = f"outputs so far are stored. Resume with: {resume_command(run.id)}"
     ended = run_until_stopped(run_with_progress(setup, options), continuation)
     if session.reason is not None:
         console.note(f"{stop_words(session)}; {continuation}")

@@ -104,15 +104,10 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
         judgekit watch production.jsonl --rate 0.2 --alert-below 0.8 --once
         judgekit watch production.jsonl --rate 0.2 --window 100 --max-cost 0.50
     """
-    if options.batch:
+    if options.batch or options.resume or options.no_store or options.dry_run:
         raise SettingsError(
-            "watch grades each window at once, and batches take hours",
-            hint="omit --batch; judgekit grade FILE --batch sends the rows of a file",
-        )
-    if options.resume or options.no_store or options.dry_run:
-        raise SettingsError(
-            "watch always stores its windows and resumes behind the last one",
-            hint="omit --resume, --no-store and --dry-run",
+            "watch grades and stores each window at once, and resumes behind the last one",
+            hint="omit --batch, --resume, --no-store and --dry-run",
         )
     watching = _Watching(options, file)
     try:
