@@ -235,28 +235,20 @@ def run_probes(
 
 
 def _self_test(options: _AuditCommandOptions) -> int:
-    from judgekit.bias_audit import (  # noqa: PLC0415
-        FAIR_JUDGE,
-        PLANTED_BIASES,
-        SELF_TEST_CASES,
-        SELF_TEST_HALVES,
-        run_self_test,
-    )
-
     why = "does not go with --self-test, which runs all probes on simulated judges"
     hint = "omit it; --json prints everything, --seed draws other judges"
     if options.outputs or options.output:
         raise SettingsError(f"{'OUTPUTS' if options.outputs else '--output'} {why}", hint=hint)
     refuse_others({"self_test", "seed", "limit"}, why, hint)
-    # Besides the judges, each half of the false-alarm test is a step of the progress.
-    total = len((FAIR_JUDGE, *PLANTED_BIASES)) + SELF_TEST_HALVES
+    # Besides the fair judge and the others, each half of the false-alarm test is a step.
+    total = 1 + len(bias_audit.PLANTED_BIASES) + bias_audit.SELF_TEST_HALVES
     with show_progress(
         console.stderr(), total, shown=options.shows_progress, verb=("testing", "tested")
     ) as display:
         result = run_async(
-            run_self_test(
+            bias_audit.run_self_test(
                 seed=options.seed,
-                n_cases=options.limit or SELF_TEST_CASES,
+                n_cases=options.limit or bias_audit.SELF_TEST_CASES,
                 watch=lambda _: display.advance(),
             )
         )

@@ -18,16 +18,10 @@ from judgekit.cli.batch_requests import (
     watch_requests,
     without_calls,
 )
+from judgekit.cli.cache import CacheOptions
 from judgekit.cli.exit_codes import STOP_CODES, Exit, exit_code
 from judgekit.cli.help import HelpGroup, command
-from judgekit.cli.options import (
-    CacheFolderOptions,
-    OutputOptions,
-    TalkOptions,
-    flag,
-    max_cost_option,
-    option,
-)
+from judgekit.cli.options import TalkOptions, flag, max_cost_option, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.plan import JobOptions, is_run
 from judgekit.cli.progress import run_until_stopped
@@ -128,11 +122,7 @@ def _setup(options: _SubmitOptions, paths: tuple[Path, ...], temporary: Path) ->
     )
 
 
-class _BatchOptions(CacheFolderOptions, OutputOptions):
-    """What the commands on submitted batches take."""
-
-
-class _StatusOptions(_BatchOptions):
+class _StatusOptions(CacheOptions):
     sent_as: str | None = option(
         "BATCH, whose submission was interrupted, is the batch ID at the provider.", metavar="ID"
     )
@@ -166,7 +156,7 @@ def batch_status_command(options: _StatusOptions, *, batch: str | None) -> None:
 
 
 def _refreshed(
-    folder: BatchFolder, batch: str | None, options: _BatchOptions, cache: ReplyCache | None = None
+    folder: BatchFolder, batch: str | None, options: CacheOptions, cache: ReplyCache | None = None
 ) -> list[BatchRecord]:
     """Batches as they are now, which are printed; an error of one of them ends the command."""
     records, errors = asyncio.run(batches.refresh_batches(folder, batch, cache=cache))
@@ -178,9 +168,9 @@ def _refreshed(
     return records
 
 
-@command("collect", _BatchOptions, batch_command)
+@command("collect", CacheOptions, batch_command)
 @click.argument("batch", required=False)
-def batch_collect_command(options: _BatchOptions, *, batch: str | None) -> None:
+def batch_collect_command(options: CacheOptions, *, batch: str | None) -> None:
     """Store the replies of batches that have ended in the reply cache.
 
     Requests without a reply (refused, or expired) are listed and go into the next
@@ -197,9 +187,9 @@ def batch_collect_command(options: _BatchOptions, *, batch: str | None) -> None:
     sys.exit(Exit.INCOMPLETE if any(one.n_open for one in records) else 0)
 
 
-@command("cancel", _BatchOptions, batch_command)
+@command("cancel", CacheOptions, batch_command)
 @click.argument("batch")
-def batch_cancel_command(options: _BatchOptions, *, batch: str) -> None:
+def batch_cancel_command(options: CacheOptions, *, batch: str) -> None:
     """Cancel BATCH; what is answered by then is collected as usual, and paid for.
 
     Examples:

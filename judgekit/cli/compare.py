@@ -30,7 +30,6 @@ from judgekit.cli.outputs import (
     OutputFiles,
     check_replies,
     output_option,
-    refuse_overwriting,
     show_document,
     sort_outputs,
 )
@@ -43,7 +42,7 @@ from judgekit.cli.setup import (
     fatal_words,
     note_unused_replies,
     page_replies,
-    suite_inputs,
+    protect_suite,
 )
 from judgekit.cli.sides import (
     SideArguments,
@@ -156,7 +155,7 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         # Outputs are evidence: no option may overwrite a file that is compared.
         for file in (*files.exports, options.analysis):
             report.check_comparison_file(file, (a, b))
-        refuse_overwriting(files.exports, suite_inputs(configured_suite(options.config)))
+        protect_suite(configured_suite(options.config), files.exports)
         sides = SideArguments((a, b), options, stack, store=options.store)
         sys.exit(_compare_blind(sides, labels, options, files))
 

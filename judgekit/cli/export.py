@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import click
 
@@ -25,13 +24,11 @@ from judgekit.exports import RUN_FORMATS, TRACKERS
 from judgekit.records import ReconciliationRule
 from judgekit.report import numbers
 
-COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
-    {
-        "comparison": "comparison.json, blind, scores 1 to 10 (.json, .jsonl, or a folder)",
-        "preferences": "whole comparisons, as `compare -o` and `rank` have them (.jsonl, .json)",
-        "analysis": "analysis.json, strengths, weaknesses, changes (.json, .jsonl, or a folder)",
-    }
-)
+COMPARISON_FORMATS: Mapping[str, str] = {
+    "comparison": "comparison.json, blind, scores 1 to 10 (.json, .jsonl, or a folder)",
+    "preferences": "whole comparisons, as `compare -o` and `rank` have them (.jsonl, .json)",
+    "analysis": "analysis.json, strengths, weaknesses, changes (.json, .jsonl, or a folder)",
+}
 """The formats in which a comparison can be written, by name."""
 
 _RESULTS = "results"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,12 +129,11 @@ def show_suite_plan(
     setup: RunSetup, options: OutputOptions, files: OutputFiles | None = None
 ) -> int:
     """Estimate the calls and the cost of a run and print them; closes the setup."""
-    from judgekit.evaluation import plan_suite  # noqa: PLC0415 - only for suites
 
     async def planned() -> SuitePlan:
         in_flight = setup.session.in_flight
         try:
-            return await plan_suite(
+            return await evaluation.plan_suite(
                 setup.opened, store=setup.store, begun=setup.resumed, in_flight=in_flight
             )
         finally:
@@ -192,9 +191,8 @@ def _is_suite(path: Path) -> bool:
     document = formats.read_whole_document(path)
     if document is None:
         # The first row is enough: files of one row per line do not mix cases and outputs.
-        return any(
-            formats.row_kind(row.fields) == "cases" for row in islice(formats.iter_rows(path), 1)
-        )
+        first = next(formats.iter_rows(path), None)
+        return first is not None and formats.row_kind(first.fields) == "cases"
     # Files of other tools are suites if they have cases; else they hold outputs or results.
     shape = formats.foreign_shape(document.value)
     if shape is not None:

@@ -17,20 +17,14 @@ from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
 from judgekit.cli.judge_options import ContestOptions
 from judgekit.cli.options import max_cost_option, option, refuse_others
-from judgekit.cli.outputs import (
-    OutputFiles,
-    output_option,
-    refuse_overwriting,
-    show_document,
-    sort_outputs,
-)
+from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_until_stopped
 from judgekit.cli.setup import (
     LIMIT_REACHED,
     configured_suite,
     fatal_words,
     note_unused_replies,
-    suite_inputs,
+    protect_suite,
 )
 from judgekit.cli.sides import (
     OpenSides,
@@ -100,7 +94,7 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
         sys.exit(0 if summary.decision.is_decided else Exit.INCONCLUSIVE)
     for file in files.exports:
         report.check_comparison_file(file, sides)
-    refuse_overwriting(files.exports, suite_inputs(configured_suite(options.config)))
+    protect_suite(configured_suite(options.config), files.exports)
     # `--top 3` of three sides decides nothing, which is an error before the first call.
     rules.check(len(sides))
     with ExitStack() as stack:

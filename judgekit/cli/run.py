@@ -29,6 +29,7 @@ from judgekit.cli.help import command
 from judgekit.cli.judge_options import resume_command
 from judgekit.cli.options import EXISTING_PATH, TalkOptions
 from judgekit.cli.outputs import OutputFiles, check_replies, export_outputs, show_document
+from judgekit.cli.plan import has_panel, show_grade_plan, show_suite_plan
 from judgekit.cli.progress import attend, run_async, run_until_stopped
 from judgekit.cli.setup import (
     SAME_COMMAND,
@@ -100,8 +101,6 @@ def _run_one(path: Path, options: RunOptions, files: OutputFiles) -> tuple[int, 
     setup = run_setup(path, options)
     # After the setup: a suite that cannot run has no price.
     if options.dry_run:
-        from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
-
         return show_suite_plan(setup, options, files), setup
     with setup:
         return carry_out(setup, options, files), setup
@@ -263,10 +262,8 @@ def _answer_blocks(
     is_quiet: bool,
 ) -> tuple[Block, ...]:
     blocks = answers.blocks()
-    if is_quiet:
-        blocks = report.not_empty(
-            [report.Details("Answers", blocks)]
-        )  # in a file, not in the terminal
+    if is_quiet:  # in a file, not in the terminal
+        blocks = report.not_empty([report.Details("Answers", blocks)])
     return blocks if cases is None else (cases.table(blocks, report.judging_and_cost(summary)),)
 
 
@@ -576,8 +573,6 @@ def grade_files(
         with grade_run_setup(options) as setup:
             setup.arrange = arrange or setup.arrange
             return carry_out(setup, options, files or OutputFiles())
-    from judgekit.cli.plan import has_panel, show_grade_plan, show_suite_plan  # noqa: PLC0415 - only for a dry run
-
     suite = configured_suite(options.config)
     if suite is not None and options.judge_model is None and has_panel(suite):
         unstored = options.model_copy(update={"no_store": True})

@@ -27,6 +27,7 @@ from judgekit import (
 )
 from judgekit.cli import console
 from judgekit.cli.options import typed_options
+from judgekit.cli.outputs import refuse_overwriting
 from judgekit.errors import DatasetError, InputError, SettingsError, StoreError, UnknownNameError
 from judgekit.extras import require_package
 from judgekit.models import cache as reply_cache
@@ -230,7 +231,6 @@ def make_judge(
 ) -> Judge:
     """The judge of that name, or the suite's, with the settings of the options and the suite."""
     # What `more` sets goes before all of them.
-    refuse_refresh_of_frozen(options)
     panel = () if suite is None else suite.judge
     if name is None and len(panel) > 1:
         raise SettingsError(
@@ -313,13 +313,6 @@ def cost_budget(options: CallOptions) -> models.Budget | None:
     return None if options.max_cost is None else models.Budget(options.max_cost)
 
 
-def refuse_refresh_of_frozen(options: CallOptions) -> None:
-    """Refuse to fetch replies and to make no call at the same time."""
-    # Either could win silently: one costs money, the other serves old replies.
-    if options.judge_settings.refresh and options.judge_settings.frozen:
-        raise SettingsError("--refresh and --frozen contradict each other")
-
-
 def cache_place(options: CallOptions) -> CacheLocation | None:
     """Where the cache is; None without one."""
     if not options.no_cache:
@@ -331,6 +324,9 @@ def cache_place(options: CallOptions) -> CacheLocation | None:
 
 def chosen_refresh(options: CallOptions) -> Refresh:
     """Which cached replies are fetched again."""
+    # Either could win silently: one costs money, the other serves old replies.
+    if options.judge_settings.refresh and options.judge_settings.frozen:
+        raise SettingsError("--refresh and --frozen contradict each other")
     return evaluation.refresh_mode(
         refresh=bool(options.judge_settings.refresh),
         retry_errors=options.retry_errors,
@@ -390,16 +386,14 @@ def configured_suite(config: Path | None) -> Suite | None:
     return None if config is None else data_files.load_suite(config)
 
 
-def suite_inputs(suite: Suite | None) -> Iterator[Path]:
-    """The files that a suite names: what is judged, by what, and recorded replies."""
+def protect_suite(suite: Suite | None, outputs: Iterable[Path]) -> None:
+    """Refuse to write a result over a file of the suite: cases, outputs, recorded replies."""
     if suite is None:
         return
     replies = [one.model for one in suite.judge if one.model.startswith(records.RECORDED_PREFIX)]
     names = [suite.dataset, suite.rubric, *(one.outputs for one in suite.variants)]
     names += [name.removeprefix(records.RECORDED_PREFIX) for name in replies]
-    yield from map(suite.resolve, filter(None, names))
-    if (own := data_files.suite_file(suite)) is not None:
-        yield own
+    refuse_overwriting(outputs, map(suite.resolve, filter(None, names)))
 
 
 def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:

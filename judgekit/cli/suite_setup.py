@@ -43,7 +43,7 @@ from judgekit.cli.options import (
     option,
     root_option,
 )
-from judgekit.cli.outputs import output_option, refuse_overwriting
+from judgekit.cli.outputs import output_option
 from judgekit.cli.setup import (
     MISSING_INPUT_REMEDY,
     GradeInputs,
@@ -55,8 +55,7 @@ from judgekit.cli.setup import (
     grade_inputs,
     grade_rubric,
     no_judge_error,
-    refuse_refresh_of_frozen,
-    suite_inputs,
+    protect_suite,
     suite_paths,
 )
 from judgekit.errors import DatasetError, SettingsError, StoreError
@@ -235,7 +234,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     """Resolve the options of a run: command line first, then the suite file, then defaults."""
     allowed, root = options.allow_scripts, options.root
     with console.strict_import(is_strict=options.strict, allow_scripts=allowed, root=root):
-        refuse_refresh_of_frozen(options)
+        how = execution_options(options)
         connect = chosen_cluster(options.engine, options.workers, batches=options.batch)
         named, *others = suite_paths(path, options.config)
         if others:
@@ -250,7 +249,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         is_free = not suite.variants or formats.is_foreign_file(named)
         suite = with_command_line_variant(_judged(suite, options), options, is_free=is_free)
         suite = _with_command_line_gate(suite, options)
-        refuse_overwriting(options.output, suite_inputs(suite))
+        protect_suite(suite, options.output)
         stack = ExitStack()
         store = stack.enter_context(options.open_store(create=True))
         evaluation.check_baseline(suite.gate, store)
@@ -268,7 +267,7 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         # Without a choice of its own, a resumed run completes what it began.
         if resumed is not None and chosen == evaluation.Choice():
             chosen = evaluation.choice_of_run(resumed)
-        opened = evaluation.open_suite(suite, chosen, execution_options(options))
+        opened = evaluation.open_suite(suite, chosen, how)
         for words in datasets.whole_memory_note(suite, opened.cases.source.objects):
             console.note(words)
         setup = RunSetup(opened, store, _session(options), resumed, options.notes, stack=stack)
@@ -289,7 +288,7 @@ def grade_run_setup(
 ) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     with console.strict_import(is_strict=options.strict):
-        refuse_refresh_of_frozen(options)
+        chosen, how = selected_cases(options), execution_options(options)
         if options.review and options.no_store:
             raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")
         named = configured_suite(options.config)
@@ -306,14 +305,13 @@ def grade_run_setup(
         suite = with_command_line_judge(with_command_line_rubric(suite, options.rubric), options)
         if suite.rubric is not None and not suite.judge:
             raise no_judge_error()
-        refuse_overwriting(options.output, suite_inputs(suite))
+        protect_suite(suite, options.output)
         # Reading the outputs comes last: it takes longest, and everything above may be an error.
         suite = _with_command_line_gate(suite, options)
         recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
         # Recorded outputs have the context that they were made with.
         changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
         suite = recorded.with_repeats(suite.model_copy(update=changes))
-        chosen, how = selected_cases(options), execution_options(options)
         opened = evaluation.open_suite(suite, chosen, how, recorded=recorded)
         stack = ExitStack()
         store, is_stored = _grading_store(options, stack)

@@ -8,7 +8,6 @@ import warnings
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -211,14 +210,10 @@ def _title(path: Path) -> str:
                 value = items[0] if items else None
             fields = value if isinstance(value, dict) else {}
         else:
-            rows = [
-                row
-                for row in islice(formats.scan_rows(path), 1)
-                if isinstance(row, formats.FileRow)
-            ]
-            if not rows:
+            row = next(iter(formats.scan_rows(path)), None)
+            if not isinstance(row, formats.FileRow):
                 return _UNREADABLE
-            fields = rows[0].fields
+            fields = row.fields
             kind = formats.row_kind(fields)
     except DatasetError:
         return _UNREADABLE
@@ -311,9 +306,8 @@ def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
     reported: set[tuple[int, str]] = set()
     for case in reading.cases:
         places = reading.spec_places.get(case.id)
-        for fault in assertions.read_specs(case.assertions, registry=assertions.every_assertion())[
-            1
-        ]:
+        every = assertions.every_assertion()
+        for fault in assertions.read_specs(case.assertions, registry=every)[1]:
             at = reading.places[case.id] if places is None else places[int(fault.where[1])]
             line, message = reading.document.line_of(*at), fault.message
             if places is not None:  # its number in the case is not its number in the file
