@@ -27,21 +27,12 @@ from judgekit.cli.plan import JobOptions, is_run
 from judgekit.cli.progress import run_until_stopped
 from judgekit.cli.run import prepared_run, run_with_progress
 from judgekit.cli.setup import cache_place, open_cache, stop_words
-from judgekit.cli.suite_setup import (
-    TARGET_OPTIONS,
-    GradeOptions,
-    RunOptions,
-    RunSetup,
-    grade_run_setup,
-    run_setup,
-)
+from judgekit.cli.suite_setup import GradeOptions, RunOptions, RunSetup, grade_run_setup, run_setup
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
     from judgekit.batches import BatchFolder, BatchRecord
     from judgekit.models.cache import ReplyCache
-
-_SUITE_ONLY = ("filter_case", "filter_name", "allow_scripts", *TARGET_OPTIONS)
 
 
 @click.group(cls=HelpGroup)
@@ -113,7 +104,7 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
 
 def _setup(options: _SubmitOptions, paths: tuple[Path, ...], temporary: Path) -> RunSetup:
     """The run or the grading whose requests are sent; it is not stored."""
-    if is_run(paths, options, _SUITE_ONLY):
+    if is_run(paths, options):
         run = RunOptions.of(options, output=(), store=str(temporary / "judgekit.db"))
         return run_setup(next(iter(paths), None), run)
     variant = next(iter(options.variant), None)

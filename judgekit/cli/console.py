@@ -63,11 +63,11 @@ def warnings_as_notes() -> Iterator[None]:
     """Print our own warnings as notes, without the line of code they come from."""
     shown = warnings.showwarning
 
-    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if category.__module__.startswith("judgekit."):
             note(f"{coloured('warning:', 'yellow')} {message}")
         else:
-            shown(message, category, *place)
+            shown(message, category, *place, **more)
 
     warnings.showwarning = show
     try:

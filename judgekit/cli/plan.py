@@ -42,8 +42,11 @@ if TYPE_CHECKING:
     from judgekit.evaluation import SuitePlan
     from judgekit.records import Case, Output, Rubric
 
-# The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
-_SUITE_ONLY = ("filter_case", "filter_name", "max_cost", "allow_scripts", *TARGET_OPTIONS)
+# The parts of a suite and what it runs; outputs have one variant, and are there.
+_SUITE_ONLY = (
+    "filter_case", "filter_name", "allow_scripts", "benchmark", "where", "extra_rubric",
+    *TARGET_OPTIONS,
+)  # fmt: skip
 
 
 class JobOptions(SuiteOptions, JudgeOptions):
@@ -87,7 +90,7 @@ def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     for path in paths:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
-    if is_run(paths, options, _SUITE_ONLY):
+    if is_run(paths, options, also=("max_cost",)):  # a grading has no limit to exceed
         # A retired suite is only refused where something is run.
         setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=(), retired=True))
         sys.exit(show_suite_plan(setup, options, files))
@@ -155,13 +158,12 @@ def show_suite_plan(
     return Exit.LIMIT if plan.sufficiency == "short" else 0
 
 
-def is_run(paths: tuple[Path, ...], options: JobOptions, suite_only: Sequence[str]) -> bool:
+def is_run(paths: tuple[Path, ...], options: JobOptions, also: Sequence[str] = ()) -> bool:
     """Whether `run` is meant, and not `grade`; options of the other one are refused."""
     if _names_suite(paths, options):
         _refuse_options(("cases",), "a grading of outputs, and this is a suite")
         return True
-    of_cases = ("benchmark", "where", "extra_rubric")
-    _refuse_options((*suite_only, *of_cases), "a suite, and these are outputs")
+    _refuse_options((*_SUITE_ONLY, *also), "a suite, and these are outputs")
     if len(options.variant) > 1:
         raise click.UsageError("Outputs have one --variant; only a suite has several.")
     return False

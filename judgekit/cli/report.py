@@ -93,11 +93,9 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
         report.write_document(path, document)
         console.note(f"wrote the report to {path}; it contains the data of the cases")
     if options.as_json:
-        files_written = [str(path) for path in files.documents]
+        written = [str(path) for path in files.documents]
         conclusion = {"tone": document.conclusion.tone, "text": document.conclusion.text}
-        console.print_json(
-            {"title": document.title, "conclusion": conclusion, "files": files_written}
-        )
+        console.print_json({"title": document.title, "conclusion": conclusion, "files": written})
 
 
 def _side_names(names: tuple[str, ...], *, has_sides: bool) -> tuple[str, str] | None:

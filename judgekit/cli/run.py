@@ -249,7 +249,7 @@ def _report(
             n = numbers.format_count(report.write_verdicts(path, verdicts()), "verdict")
         else:
             n = numbers.format_count(report.write_results(path, run.results()), "answer")
-        if not (setup.is_grading and options.quiet):
+        if not options.quiet:
             console.note(f"wrote {n} to {path}")
     return _conclude_run(setup, summary, gate, options)
 

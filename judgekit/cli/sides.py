@@ -31,6 +31,7 @@ from judgekit.cli.judge_options import (
     StudyOptions,
     resume_command,
 )
+from judgekit.cli.options import typed_options
 from judgekit.cli.outputs import show_plan
 from judgekit.cli.progress import run_async, run_until_stopped
 from judgekit.cli.run import prepared_run, run_with_progress
@@ -143,6 +144,11 @@ class SideArguments:
                 "the outputs of these sides do not exist yet",
                 hint="produce them: judgekit run or judgekit compare; then name the run",
             )
+        if (spelling := typed_options().get("cases")) is not None:
+            raise SettingsError(
+                f"{spelling} is for files of outputs: stored runs have their own cases",
+                hint="omit it, or name the files",
+            )
         store = self.found_store
         chosen = [evaluation.run_and_variant(name, store) for name in self.names]
         rubric = _rubric_of_runs(chosen, store, self.options.rubric)
@@ -193,16 +199,15 @@ class SideArguments:
 
     def _check_judges(self) -> None:
         """Refuse judges that cannot compare: the heuristic judge, a template for one output."""
-        # Only --template is checked. A template in the suite may be for one output: the judge
-        # grades with it, and compares with the default one.
+        # Only --template is checked. A template in the suite or the environment may be for one
+        # output: the judge grades with it, and compares with the default one.
         suite, settings = self.suite, self.options.judge_settings
         folders = [*settings.template_folders]
         folders += [] if suite is None else datasets.suite_template_folders(suite)
-        if settings.template is not None and not prompts.is_pair_template(
-            settings.template, folders
-        ):
+        named = settings.template if "template" in typed_options() else None
+        if named is not None and not prompts.is_pair_template(named, folders):
             raise SettingsError(
-                f"the template {settings.template} is for a single output, but two are compared",
+                f"the template {named} is for a single output, but two are compared",
                 hint="name one for two, for example pairwise/criterion, or omit --template",
             )
         own = [] if suite is None else [judge.model for judge in suite.judge]

@@ -82,6 +82,7 @@ def test_it_is_refused(shop: Run, arguments: str, words: str) -> None:
         ("export {comparison} --filter-tag x -o x.json", "--filter-tag is for the answers"),
         ("gate accept latest --because x --max-drop 0.1", "--max-drop is for deciding"),
         ("report latest -o x.html --rubric helpfulness", "--rubric is for files"),
+        ("compare latest::v1 latest::v2 --cases cases.jsonl", "--cases is for files of outputs"),
         ("cache ls --rejected --contains x", "--contains does not apply to rejected replies"),
     ],
 )
@@ -103,7 +104,9 @@ def test_what_the_environment_sets_for_all_commands_is_no_error(
     monkeypatch.setenv("JUDGEKIT_CASES", "cases.jsonl")
     monkeypatch.setenv("JUDGEKIT_RUBRIC", "helpfulness")
     monkeypatch.setenv("JUDGEKIT_CONFIG", "judgekit.yaml")
+    monkeypatch.setenv("JUDGEKIT_TEMPLATE", "pointwise/criterion")
     for arguments in (
+        "compare v1 v2 --judge recorded:replies.jsonl --dry-run",
         "calibrate labels.jsonl",
         "report latest -o x.html",
         "label latest --export x.jsonl",
