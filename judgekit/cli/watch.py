@@ -25,7 +25,7 @@ from judgekit.cli.run import (
     refuse_uncalibrated,
     run_with_progress,
 )
-from judgekit.cli.setup import stop_words
+from judgekit.cli.setup import grade_inputs, stop_words
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
 from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
@@ -198,6 +198,15 @@ class _Watching:
     def _grade(self, pending: PendingWindow, *, is_resumed: bool) -> int:
         """Grade the rows of a window and store them as a run; the exit code to stop at, if any."""
         chosen = self._options.model_copy(update={"outputs": (self._window_file,)})
+        inputs = grade_inputs(chosen, None, is_lenient=True)
+        # The error of a filter that leaves nothing would end every later watch of the file too;
+        # without --cases no row has a tag.
+        if chosen.filter_tag and chosen.cases and not any(True for _ in inputs.answers()):
+            console.note(f"{self._file.name}: no row of this window has a tag of --filter-tag")
+            done = {"position": pending.position, "pending": None}
+            self._state = self._state.model_copy(update=done)
+            self._store_state()
+            return 0
         with grade_run_setup(chosen, tags=(records.WATCH_TAG,), has_cases_in_rows=True) as setup:
             return self._graded(setup, pending, is_resumed=is_resumed)
 
