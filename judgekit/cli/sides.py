@@ -144,11 +144,9 @@ class SideArguments:
                 "the outputs of these sides do not exist yet",
                 hint="produce them: judgekit run or judgekit compare; then name the run",
             )
-        if (spelling := typed_options().get("cases")) is not None:
-            raise SettingsError(
-                f"{spelling} is for files of outputs: stored runs have their own cases",
-                hint="omit it, or name the files",
-            )
+        if "cases" in typed_options():
+            what = "--cases is for files of outputs: stored runs have their own cases"
+            raise SettingsError(what, hint="omit it")
         store = self.found_store
         chosen = [evaluation.run_and_variant(name, store) for name in self.names]
         rubric = _rubric_of_runs(chosen, store, self.options.rubric)

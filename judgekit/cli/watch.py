@@ -106,7 +106,7 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
     """
     if options.batch or options.resume or options.no_store or options.dry_run:
         raise SettingsError(
-            "watch grades and stores each window at once, and resumes behind the last one",
+            "watch always stores its windows, each graded at once, and resumes behind the last one",
             hint="omit --batch, --resume, --no-store and --dry-run",
         )
     watching = _Watching(options, file)
@@ -199,8 +199,7 @@ class _Watching:
         """Grade the rows of a window and store them as a run; the exit code to stop at, if any."""
         chosen = self._options.model_copy(update={"outputs": (self._window_file,)})
         inputs = grade_inputs(chosen, None, is_lenient=True)
-        # The error of a filter that leaves nothing would end every later watch of the file too;
-        # without --cases no row has a tag.
+        # Its error would end every later watch of the file too; without --cases no row has tags.
         if chosen.filter_tag and chosen.cases and not any(True for _ in inputs.answers()):
             console.note(f"{self._file.name}: no row of this window has a tag of --filter-tag")
             done = {"position": pending.position, "pending": None}

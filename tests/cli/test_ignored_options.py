@@ -50,7 +50,7 @@ def shop(run: Run, tmp_path: Path) -> Run:
         ("trend --criterion correct --measure pass_rate", "omit --criterion"),
         ("run judgekit.yaml --config judgekit.yaml", "SUITE and --config name two suites"),
         ("run --workers 2", "--workers is for --engine ray"),
-        ("watch log.jsonl --once --batch", "watch grades and stores each window at once"),
+        ("watch log.jsonl --once --batch", "watch always stores its windows, each graded"),
         ("label --merge labels.jsonl labels.jsonl --export x.jsonl", "--export does not apply to"),
         (
             "label --merge labels.jsonl labels.jsonl --import labels.jsonl",
