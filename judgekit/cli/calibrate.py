@@ -239,7 +239,7 @@ _OF_STORED = {
     "alignment", "half_width", "suggest", "worst", "by", "cluster", "min_kappa",
     "require_stand_in", "write_map", "annotator", "consensus", "alpha",
 }  # fmt: skip
-"""The options that apply to judgments which exist; the others choose what a judge is asked."""
+"""The options that apply to judgments which exist; the others choose the calls of a judge."""
 
 
 def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -> _Collected:

@@ -58,8 +58,8 @@ def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = (
         # Found out before the calls are paid for; a missing folder is most often a typing error.
         check_output_path(path, known, what=what, may_be_folder=False)
     context = click.get_current_context(silent=True)
-    given = [] if context is None else [v for n, v in context.params.items() if n != "output"]
-    named = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in given)
+    values = [] if context is None else [v for n, v in context.params.items() if n != "output"]
+    named = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in values)
     refuse_overwriting(paths, (one for one in named if isinstance(one, Path)))
     # A suffix that is both is a data file: .json of `grade` has always been the verdicts.
     data = tuple(path for path in paths if path.suffix.lower() in exports)

@@ -86,8 +86,8 @@ def test_grader_specs_become_a_rubric(run: Run, tmp_path: Path) -> None:
 
 def test_a_rubric_is_not_made_of_a_part_of_the_file_with_strict(run: Run, tmp_path: Path) -> None:
     checks = [{"type": "llm-rubric", "value": "is polite"}, {"type": "perplexity", "threshold": 3}]
-    whole = {"prompts": ["{{x}}"], "providers": ["openai:m"]}
-    whole |= {"tests": [{"vars": {"x": "a"}, "assert": checks}]}
+    tests = [{"vars": {"x": "a"}, "assert": checks}]
+    whole = {"prompts": ["{{x}}"], "providers": ["openai:m"], "tests": tests}
     (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(whole), encoding="utf-8")
     arguments = ("convert", "promptfooconfig.yaml", "--to", "rubric", "-o", "rubric.yaml")
     ran = run(*arguments, "--strict")
