@@ -85,7 +85,8 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
     rules = evaluation.RankRules(ties=options.ties, top=options.top, alpha=options.alpha)
     if recorded := _comparison_files(sides):
-        why, hint = "is for sides that a judge compares", "the arguments are files of comparisons"
+        why = "is for sides that a judge compares"
+        hint = "the arguments are files of existing comparisons"
         refuse_others({"ties", "top", "alpha"}, why, hint)
         if files.exports:
             raise SettingsError(f"--output {why}", hint=hint)
